@@ -1,0 +1,1 @@
+"""The course's autograder: checks, the wall, grading and the command line."""

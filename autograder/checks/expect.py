@@ -1,0 +1,113 @@
+"""The expectations that checks are written with: call, array, close.
+
+They work on local answers and on answers behind the wall alike. Shapes come before
+types, types before values. Each raises CheckFailed with what was seen and expected.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.question import CheckFailed, told
+
+
+def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a student's function and return its result.
+
+    Fails when it has no answer yet, raises, returns None or changes its arguments.
+    """
+    before = copy.deepcopy((args, kwargs))
+    try:
+        result = answer(*args, **kwargs)
+    except NotImplementedError as error:
+        raise told(error) from None
+    if result is None:
+        raise CheckFailed(
+            "your function returned None; did you mean `return`?",
+            "the result, returned",
+            kind="type",
+        )
+    if not same(before, (args, kwargs)):
+        raise CheckFailed(
+            "your function changed the array that it was given",
+            "inputs stay as they were: work on a copy",
+            kind="changed",
+        )
+    return result
+
+
+def array(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
+    """``value`` as the floating-point array of ``shape`` that it has to be."""
+    if not isinstance(value, np.ndarray | np.generic):
+        raise CheckFailed(
+            f"{what} is a {type(value).__name__}", "a NumPy array", kind="type"
+        )
+    if value.shape != tuple(shape):
+        raise CheckFailed(
+            f"{what} has shape {value.shape}", f"shape {tuple(shape)}", kind="shape"
+        )
+    if value.dtype.kind != "f":
+        raise CheckFailed(
+            f"{what} has dtype {value.dtype}", "floating-point numbers", kind="type"
+        )
+    return np.asarray(value)
+
+
+def pair(value: Any, names: str) -> tuple[Any, Any]:
+    """``value`` as the pair ``names`` ("output, weights") that it has to be."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        seen = f"a {type(value).__name__}"
+        if isinstance(value, tuple | list):
+            seen += f" of {len(value)}"
+        raise CheckFailed(
+            f"your function returned {seen}", f"the pair ({names})", kind="type"
+        )
+    return value[0], value[1]
+
+
+def finite(value: np.ndarray, what: str = "the result") -> None:
+    """No NaN and no infinity."""
+    if np.isnan(value).any():
+        raise CheckFailed(f"{what} contains NaN", "finite numbers")
+    if np.isinf(value).any():
+        raise CheckFailed(f"{what} contains an infinity", "finite numbers")
+
+
+def close(
+    value: np.ndarray,
+    expected: np.ndarray | float,
+    seen: str,
+    wanted: str,
+    *,
+    tolerance: float = 1e-6,
+) -> None:
+    """Numbers agree up to ``tolerance``, relative to the largest expected one.
+
+    Single precision is given the room it needs. ``seen`` and ``wanted`` are the
+    sentences of the message.
+    """
+    finite(value)
+    expected = np.asarray(expected)
+    if value.dtype.itemsize < 8:
+        tolerance = max(tolerance, 1e-4)
+    room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
+    if not (np.abs(value - expected) <= room).all():
+        raise CheckFailed(seen, wanted)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal to the last bit, arrays and tensors inside containers included."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if hasattr(a, "detach"):  # a torch tensor, without importing torch
+        a, b = a.detach().numpy(), b.detach().numpy()
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, bool | int | float | str | bytes | type(None)):
+        return a == b
+    return True  # generators and other handles: nothing to compare

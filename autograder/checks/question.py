@@ -1,0 +1,252 @@
+"""A question, its visible and hidden checks, and how a failure is told.
+
+A check is a function that raises :class:`CheckFailed` when a property does not hold.
+Its docstring is the sentence that students read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from autograder.checks.catalog import Misconception
+
+
+class CheckFailed(AssertionError):
+    """A property does not hold: what was seen, what was expected, where to read.
+
+    ``kind`` is one of "unanswered", "error", "type", "shape", "changed" and "value".
+    """
+
+    def __init__(
+        self,
+        seen: str,
+        expected: str = "",
+        *,
+        read: str = "",
+        kind: str = "value",
+        title: str = "",
+        misconception: Misconception | None = None,
+    ) -> None:
+        self.seen, self.expected, self.read = seen, expected, read
+        self.kind, self.title, self.misconception = kind, title, misconception
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        if self.kind == "unanswered":
+            return f"{self.title}: no answer yet" if self.title else "no answer yet"
+        lines = [self.title] if self.title else []
+        lines.append(f"  seen:     {self.seen}")
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.misconception:
+            lines.append(f"  likely:   {self.misconception.diagnosis}")
+        read = self.misconception.read if self.misconception else self.read
+        if read:
+            lines.append(f"  read:     {read}")
+        return "\n".join(lines)
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows these lines where it would show a traceback."""
+        return [str(self)]
+
+
+class Score(float):
+    """Points earned by a question, with what its feedback says.
+
+    A float, so that plain nbgrader reads it as partial credit from the cell's value.
+    """
+
+    message: str | None
+    misconception: Misconception | None
+
+    def __new__(
+        cls,
+        points: float,
+        message: str | None = None,
+        misconception: Misconception | None = None,
+    ) -> Score:
+        score = super().__new__(cls, points)
+        score.message, score.misconception = message, misconception
+        return score
+
+
+class Question:
+    """The visible half of a graded name; call it with the student's answer.
+
+    Raises CheckFailed at the first property that does not hold. ``read`` points into
+    the book: a chapter's name, "#", the id of a heading.
+    """
+
+    def __init__(self, name: str, points: float, read: str) -> None:
+        self.name, self.points, self.read = name, points, read
+        self.checks: list[Callable[[Any], None]] = []
+
+    def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Register a visible check; a decorator."""
+        self.checks.append(check)
+        return check
+
+    def __call__(self, answer: Any) -> None:
+        total = len(self.checks)
+        for number, check in enumerate(self.checks, 1):
+            failure = failure_of(check, answer)
+            if failure is None:
+                continue
+            failure.read = failure.read or self.read
+            if failure.kind == "unanswered":
+                failure.title = self.name
+            else:
+                sentence = first_line(check)
+                failure.title = (
+                    f"{self.name}, visible check {number} of {total}: {sentence}"
+                )
+                failure.misconception = self.diagnose(answer)
+            raise failure from None
+        print(
+            f"{self.name}: visible checks {total} of {total} hold; "
+            "hidden checks run when you submit"
+        )
+
+    def diagnose(self, answer: Any) -> Misconception | None:
+        """The known misconception that behaves like ``answer``, if there is one.
+
+        Always None where the catalog is not installed, as on students' machines.
+        """
+        package = self.checks[0].__module__
+        try:
+            catalog = importlib.import_module(f"{package}.catalog").catalog
+        except ModuleNotFoundError:
+            return None
+        return catalog.diagnose(self.name, answer)
+
+
+class Hidden:
+    """The hidden half of a question; call it once the visible checks hold.
+
+    ``core`` is the share of the points that the visible checks stand for. Each hidden
+    check adds its own share; all of them together make 1.
+    """
+
+    def __init__(self, question: Question, core: float) -> None:
+        self.question, self.core = question, core
+        self.checks: list[tuple[float, Callable[..., None]]] = []
+
+    def check(self, share: float) -> Callable[[Callable[..., None]], Callable]:
+        """Register a hidden check ``(answer, rng)`` worth ``share``; a decorator."""
+
+        def register(check: Callable[..., None]) -> Callable[..., None]:
+            self.checks.append((share, check))
+            return check
+
+        return register
+
+    def __call__(self, answer: Any, seed: int | None = None) -> Score:
+        """Points for ``answer``; inputs are drawn now, after the student's code ran."""
+        rng = np.random.default_rng(seed)
+        earned, broken = self.core, []
+        for share, check in self.checks:
+            failure = failure_of(check, answer, rng)
+            if failure is None:
+                earned += share
+            else:
+                broken.append((check, failure))
+        points = round(self.question.points * min(earned, 1.0), 2)
+        if not broken:
+            return Score(self.question.points)
+        misconception = self.question.diagnose(answer)
+        message = self._message(broken, misconception)
+        print(message)
+        return Score(points, message, misconception)
+
+    def _message(
+        self,
+        broken: list[tuple[Callable[..., None], CheckFailed]],
+        misconception: Misconception | None,
+    ) -> str:
+        """Name the broken properties, never an input or a value: those stay hidden."""
+        question = self.question
+        held = len(self.checks) - len(broken)
+        lines = [
+            f"{question.name}: the visible checks hold, and {held} of "
+            f"{len(self.checks)} hidden ones; not yet:"
+        ]
+        for check, failure in broken:
+            seen = "" if failure.kind == "value" else f" (seen: {failure.seen})"
+            lines.append(f"  - {first_line(check)}{seen}")
+        if misconception:
+            lines.append(f"  likely:   {misconception.diagnosis}")
+        lines.append(f"  read:     {(misconception or question).read}")
+        return "\n".join(lines)
+
+
+def hidden_half(package: str) -> Callable[[str], ModuleType]:
+    """Module ``__getattr__`` that loads ``package.hidden`` where it is installed."""
+
+    def __getattr__(name: str) -> ModuleType:
+        if name != "hidden":
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            return importlib.import_module(f"{package}.hidden")
+        except ModuleNotFoundError:
+            raise AttributeError(
+                "the hidden checks are not installed here; they run when you submit"
+            ) from None
+
+    return __getattr__
+
+
+def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
+    """Run a check; whatever a student's answer makes it raise is a failure."""
+    try:
+        check(*args)
+    except CheckFailed as failure:
+        return failure
+    except (Exception, SystemExit) as error:
+        return told(error, hidden=len(args) > 1)
+    return None
+
+
+def told(error: BaseException, hidden: bool = False) -> CheckFailed:
+    """Put an exception of the student's code into a sentence.
+
+    The text of an exception is written by the student's code and could carry hidden
+    inputs out, so in ``hidden`` checks only its type is told.
+    """
+    if isinstance(error, NotImplementedError):
+        return CheckFailed("no answer yet", kind="unanswered")
+    if sentence := getattr(error, "sentence", None):  # the wall's own words
+        return CheckFailed(sentence, kind="error")
+    kind = type(error).__name__
+    if isinstance(error, SystemExit):
+        return CheckFailed("your code ended the program", kind="error")
+    if isinstance(error, NameError) and error.name and not hidden:
+        return CheckFailed(
+            f"your code uses `{error.name}`, which no cell before this one defines",
+            "code that still works after Restart & Run All",
+            kind="error",
+        )
+    text = "" if hidden else " ".join(str(error).split())[:300]
+    return CheckFailed(
+        f"your code raised {kind}{': ' if text else ''}{text}",
+        "no exception",
+        kind="error",
+    )
+
+
+def first_line(check: Callable[..., Any]) -> str:
+    """The sentence that a check's docstring opens with."""
+    return (check.__doc__ or check.__name__).strip().splitlines()[0].rstrip(".")
+
+
+def nearest(name: str, names: list[str]) -> str | None:
+    """The name most like ``name`` among ``names``, for "did you mean …?"."""
+    by_fold = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.casefold(), list(by_fold), 1, 0.6)
+    return by_fold[close[0]] if close else None

@@ -1,0 +1,226 @@
+"""Attention, as the chapters of the book derive it.
+
+Every function and class below is written in a chapter first; this module keeps
+them so that later chapters can import them. Shapes follow one convention:
+
+    Q        queries  (..., n_q, d_k)
+    K        keys     (..., n_k, d_k)
+    V        values   (..., n_k, d_v)
+    mask     boolean, True means "may attend"; broadcasts to (..., n_q, n_k)
+    weights  (..., n_q, n_k); every row sums to 1 over the keys
+    output   (..., n_q, d_v)
+
+NumPy first (chapters 1, 2, 4 and 5), then torch (chapters 3 and 6).
+"""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+from torch import nn
+
+# --------------------------------------------------------------------------
+# Chapter 1: queries, keys and values
+
+
+def softmax(x, axis=-1):
+    """Turn scores into positive weights that sum to 1 along ``axis``.
+
+    Subtracting the largest score changes nothing in exact arithmetic and
+    keeps ``exp`` from overflowing.
+    """
+    shifted = x - x.max(axis=axis, keepdims=True)
+    exponentials = np.exp(shifted)
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+def attention_scores(Q, K):
+    """Scaled dot products of all queries with all keys: (..., n_q, n_k)."""
+    d_k = Q.shape[-1]
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(d_k)
+
+
+def plot_weights(weights, queries, keys, title, ax=None):
+    """Draw attention weights (n_q, n_k) as a heat map with numbers.
+
+    Rows are queries, columns are keys. The color scale always runs from 0
+    to 1, so that two maps can be compared. Returns the Axes.
+    """
+    if ax is None:
+        size = (0.7 * len(keys) + 2, 0.55 * len(queries) + 1.2)
+        ax = plt.figure(figsize=size, layout="constrained").subplots()
+    ax.imshow(weights, cmap="viridis", vmin=0, vmax=1)
+    ax.set_xticks(range(len(keys)), keys, rotation=45, ha="right")
+    ax.set_yticks(range(len(queries)), queries)
+    ax.set(xlabel="key", ylabel="query", title=title)
+    for (i, j), weight in np.ndenumerate(np.asarray(weights)):
+        ink = "black" if weight > 0.6 else "white"
+        ax.text(j, i, f"{weight:.2f}", ha="center", va="center", color=ink)
+    return ax
+
+
+# --------------------------------------------------------------------------
+# Chapter 4: masking (chapter 1 derives the function without the mask)
+
+
+def masked_softmax(scores, mask):
+    """Softmax over the keys that ``mask`` allows; exactly 0 elsewhere.
+
+    A row with nothing to attend to becomes all zeros instead of NaN.
+    """
+    allowed = np.broadcast_to(mask, scores.shape)
+    hidden = np.where(allowed, scores, -np.inf)
+    largest = hidden.max(axis=-1, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0)  # empty rows
+    exponentials = np.exp(hidden - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    """Vaswani et al. (2017), equation 1: softmax(QKᵀ / √d_k) V.
+
+    Returns the output (..., n_q, d_v) and the weights (..., n_q, n_k).
+    """
+    scores = attention_scores(Q, K)
+    if mask is None:
+        weights = softmax(scores)
+    else:
+        weights = masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+def causal_mask(n):
+    """Boolean (n, n): position i may attend to positions 0 … i."""
+    return np.tril(np.ones((n, n), dtype=bool))
+
+
+def padding_mask(lengths, n):
+    """Boolean (batch, 1, n): True on the first ``lengths[b]`` positions."""
+    return np.arange(n) < np.asarray(lengths)[:, None, None]
+
+
+# --------------------------------------------------------------------------
+# Chapter 5: positions
+
+
+def positional_encoding(n_positions, d_model):
+    """Sinusoids of Vaswani et al. (2017), section 3.5: (n_positions, d_model).
+
+    Sine on even columns, cosine on odd ones. Raises ValueError when
+    ``d_model`` is odd.
+    """
+    if d_model % 2:
+        raise ValueError(f"d_model must be even, got {d_model}")
+    positions = np.arange(n_positions)[:, None]
+    frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    angles = positions * frequencies  # (n_positions, d_model / 2)
+    encoding = np.empty((n_positions, d_model))
+    encoding[:, 0::2] = np.sin(angles)
+    encoding[:, 1::2] = np.cos(angles)
+    return encoding
+
+
+# --------------------------------------------------------------------------
+# Chapter 3: the same in torch, and several heads
+
+
+def attention(query, key, value, mask=None):
+    """Scaled dot-product attention on tensors; see the NumPy version above."""
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        scores = scores.masked_fill(~mask, float("-inf"))
+        empty = ~mask.any(dim=-1, keepdim=True)  # rows without any key
+        weights = scores.masked_fill(empty, 0.0).softmax(dim=-1)
+        weights = weights.masked_fill(~mask, 0.0)
+    return weights @ value, weights
+
+
+class AttentionHead(nn.Module):
+    """One head of self-attention: (batch, n, d_model) to (batch, n, d_k)."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.W_q = nn.Linear(d_model, d_k, bias=False)
+        self.W_k = nn.Linear(d_model, d_k, bias=False)
+        self.W_v = nn.Linear(d_model, d_k, bias=False)
+
+    def forward(self, x):
+        return attention(self.W_q(x), self.W_k(x), self.W_v(x))
+
+
+def split_heads(x, n_heads):
+    """(batch, n, d_model) to (batch, n_heads, n, d_model // n_heads)."""
+    batch, n, d_model = x.shape
+    return x.view(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    """(batch, n_heads, n, d_k) to (batch, n, n_heads * d_k)."""
+    batch, n_heads, n, d_k = x.shape
+    return x.transpose(1, 2).reshape(batch, n, n_heads * d_k)
+
+
+class MultiHeadAttention(nn.Module):
+    """Vaswani et al. (2017), section 3.2.2, with d_k = d_model / n_heads.
+
+    ``forward`` returns the output (batch, n_q, d_model) and the weights
+    (batch, n_heads, n_q, n_k). Raises ValueError when ``n_heads`` does not
+    divide ``d_model``.
+    """
+
+    def __init__(self, d_model, n_heads, bias=False):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"{n_heads} heads do not divide d_model={d_model}")
+        self.n_heads = n_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, query, key, value, mask=None):
+        q = split_heads(self.W_q(query), self.n_heads)
+        k = split_heads(self.W_k(key), self.n_heads)
+        v = split_heads(self.W_v(value), self.n_heads)
+        heads, weights = attention(q, k, v, mask)  # (batch, n_heads, n_q, d_k)
+        return self.W_o(merge_heads(heads)), weights
+
+
+# --------------------------------------------------------------------------
+# Chapter 6: the encoder layer
+
+
+class FeedForward(nn.Module):
+    """The same two linear maps, with a GELU between, at every position."""
+
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.linear2(self.dropout(nn.functional.gelu(self.linear1(x))))
+
+
+class EncoderLayer(nn.Module):
+    """Post-norm encoder layer: attention, then FFN, each "add and norm".
+
+    ``forward`` keeps the shape (batch, n, d_model).
+    """
+
+    def __init__(self, d_model=64, n_heads=4, d_ff=256, dropout=0.1):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads, bias=True)
+        self.ffn = FeedForward(d_model, d_ff, dropout)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, mask=None):
+        attended, _ = self.self_attn(x, x, x, mask)
+        x = self.norm1(x + self.dropout(attended))
+        return self.norm2(x + self.dropout(self.ffn(x)))
