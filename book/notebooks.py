@@ -1,0 +1,97 @@
+"""Execute the chapters: book/text/NN-topic.md becomes book/NN-topic.ipynb.
+
+    python book/notebooks.py [--force] [NN-topic …]
+
+The text is what people edit; the notebook, with its outputs, is what readers get. A
+notebook is executed again when its text or attention.py changed. Executing twice
+gives the same bytes.
+"""
+
+import argparse
+import hashlib
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+BOOK = Path(__file__).resolve().parent
+TEXT = BOOK / "text"
+
+
+def read_text(stem: str) -> nbformat.NotebookNode:
+    """The notebook that a chapter's text describes, without outputs."""
+    notebook = jupytext.read(TEXT / f"{stem}.md")
+    notebook.metadata.pop("jupytext", None)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"  # the same on every machine
+    return notebook
+
+
+def fingerprint(stem: str) -> str:
+    """Changes when the chapter has to be executed again."""
+    parts = [TEXT / f"{stem}.md", BOOK / "attention.py"]
+    return hashlib.sha256(b"\0".join(p.read_bytes() for p in parts)).hexdigest()
+
+
+def is_fresh(stem: str) -> bool:
+    """Whether the published notebook was executed from the present text."""
+    path = BOOK / f"{stem}.ipynb"
+    if not path.exists():
+        return False
+    metadata = nbformat.read(path, as_version=4).metadata
+    return metadata.get("executed_from") == fingerprint(stem)
+
+
+def execute(stem: str) -> float:
+    """Execute one chapter and write its notebook; return the seconds it took."""
+    start = time.monotonic()
+    notebook = read_text(stem)
+    client = NotebookClient(
+        notebook,
+        timeout=300,
+        record_timing=False,
+        resources={"metadata": {"path": str(BOOK)}},
+    )
+    client.execute()
+    version = notebook.metadata.get("language_info", {})
+    notebook.metadata.language_info = {"name": version.get("name", "python")}
+    notebook.metadata.executed_from = fingerprint(stem)
+    nbformat.write(notebook, BOOK / f"{stem}.ipynb")
+    return time.monotonic() - start
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="*", metavar="NN-topic")
+    parser.add_argument("--force", action="store_true", help="execute all of them")
+    options = parser.parse_args()
+    known = sorted(path.stem for path in TEXT.glob("*.md"))
+    if unknown := set(options.chapters) - set(known):
+        parser.error(f"no such chapter: {', '.join(sorted(unknown))}")
+    stems = options.chapters or known
+    stale = [stem for stem in stems if options.force or not is_fresh(stem)]
+    failed = []
+    with ThreadPoolExecutor(2) as pool:
+        runs = {pool.submit(execute, stem): stem for stem in stale}
+        for done, run in enumerate(as_completed(runs), 1):
+            where = f"[{done}/{len(stale)}] {runs[run]}"
+            try:
+                print(f"{where}: executed in {run.result():.0f} s", flush=True)
+            except CellExecutionError as error:
+                failed.append(runs[run])
+                print(f"{where}: failed\n{error}", file=sys.stderr, flush=True)
+    unchanged = len(stems) - len(stale)
+    print(
+        f"{len(stale) - len(failed)} chapters executed, {unchanged} unchanged, "
+        f"{len(failed)} failed."
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
