@@ -92,14 +92,17 @@ def map_users(pid: int, unprivileged: int = NOBODY) -> None:
 
 def visible_trees() -> tuple[list[str], list[str]]:
     """Folders that the sandbox sees read-only, and those in them that it must not."""
-    trees = ["/usr", sys.base_prefix, sys.prefix, os.path.realpath(sys.prefix)]
-    trees += ["/lib", "/lib64", "/bin"]  # usually links into /usr
+    trees = ["/lib", "/lib64", "/bin"]  # usually links into /usr
+    for base in ("/usr", "/usr/local", sys.base_prefix):
+        trees += [f"{base}/{folder}" for folder in ("bin", "lib", "lib64")]
+    if sys.prefix != sys.base_prefix:
+        trees += [sys.prefix, os.path.realpath(sys.prefix)]
     shown: list[str] = []
     for tree in sorted({t for t in trees if os.path.lexists(t)}, key=len):
         if not any(tree == top or tree.startswith(top + "/") for top in shown):
             shown.append(tree)
-    course = str(Path(__file__).resolve().parents[1])
-    masked = [course] if any(course.startswith(top + "/") for top in shown) else []
+    package = str(Path(__file__).resolve().parents[1])  # with the hidden checks
+    masked = [package] if any(package.startswith(top + "/") for top in shown) else []
     return shown, masked
 
 
