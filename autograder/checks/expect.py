@@ -7,6 +7,7 @@ types, types before values. Each raises CheckFailed with what was seen and expec
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,25 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def array(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
-    """``value`` as the floating-point array of ``shape`` that it has to be."""
+def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Like :func:`call`, and fails when the function gives a warning."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        result = call(answer, *args, **kwargs)
+    if caught:
+        raise CheckFailed(
+            f"your function gave a {caught[0].category.__name__}", "no warning"
+        )
+    return result
+
+
+KINDS = {"f": "floating-point numbers", "b": "booleans"}
+
+
+def array(
+    value: Any, shape: tuple[int, ...], what: str = "the result", kind: str = "f"
+) -> np.ndarray:
+    """``value`` as the array of ``shape`` and ``kind`` that it has to be."""
     if not isinstance(value, np.ndarray | np.generic):
         raise CheckFailed(
             f"{what} is a {type(value).__name__}", "a NumPy array", kind="type"
@@ -49,10 +67,8 @@ def array(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.nd
         raise CheckFailed(
             f"{what} has shape {value.shape}", f"shape {tuple(shape)}", kind="shape"
         )
-    if value.dtype.kind != "f":
-        raise CheckFailed(
-            f"{what} has dtype {value.dtype}", "floating-point numbers", kind="type"
-        )
+    if value.dtype.kind != kind:
+        raise CheckFailed(f"{what} has dtype {value.dtype}", KINDS[kind], kind="type")
     return np.asarray(value)
 
 
