@@ -7,11 +7,15 @@ import io
 import pkgutil
 from collections import Counter
 
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import autograder.checks
 from autograder.checks.question import CheckFailed, Hidden, Question
+
+matplotlib.use("Agg")
 
 PACKAGES = [
     importlib.import_module(f"autograder.checks.{module.name}")
@@ -50,10 +54,12 @@ def judge(package, question, answer, seed=0):
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         try:
             getattr(package, question)(answer)
+            score = getattr(package.hidden, question)(answer, seed)
         except CheckFailed as failure:
             named = failure.misconception
             return 0.0, str(failure), named.id if named else None
-        score = getattr(package.hidden, question)(answer, seed)
+        finally:
+            plt.close("all")
     named = score.misconception
     return float(score), score.message, named.id if named else None
 
