@@ -38,8 +38,8 @@ def describe_axes(ax: Any) -> dict[str, Any]:
         "ylabel": ax.get_ylabel(),
         "xscale": ax.get_xscale(),
         "yscale": ax.get_yscale(),
-        "xticks": _ticks(ax.get_xticks(), ax.get_xticklabels()),
-        "yticks": _ticks(ax.get_yticks(), ax.get_yticklabels()),
+        "xticks": _ticks(ax.xaxis),
+        "yticks": _ticks(ax.yaxis),
         "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
         "texts": [text.get_text() for text in ax.texts],
     }
@@ -100,11 +100,10 @@ def _grid(artist: Any, values: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict
     return {"values": values, "x": x, "y": y, "colorbar": artist.colorbar is not None}
 
 
-def _ticks(positions: Any, labels: Any) -> list[tuple[float, str]]:
-    return [
-        (float(position), label.get_text())
-        for position, label in zip(positions, labels, strict=False)
-    ]
+def _ticks(axis: Any) -> list[tuple[float, str]]:
+    positions = [float(position) for position in axis.get_majorticklocs()]
+    labels = axis.get_major_formatter().format_ticks(positions)
+    return list(zip(positions, map(str, labels), strict=False))
 
 
 def _numbers(values: Any) -> np.ndarray:
