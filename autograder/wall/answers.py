@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.checks import calls
+from autograder.checks.figures import describe_axes
+from autograder.checks.gradients import gradients
 from autograder.wall.channel import Channel, Closed
 from autograder.wall.wire import TooLarge, encode
 
+HELPERS = {"describe_axes": describe_axes, "gradients": gradients}
 MAX_HANDLES = 100_000
 MAX_WARNINGS = 20
 MAX_TEXT = 2000
@@ -91,7 +93,7 @@ def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
         return names[parts[0]]
     if operation == "apply":  # a helper of the checks, run on this side
         helper, args, kwargs = parts
-        return getattr(calls, helper).here(*args, **kwargs)
+        return HELPERS[helper](*args, **kwargs)
     target, *rest = parts
     if operation == "call":
         args, kwargs = rest
