@@ -1,0 +1,192 @@
+"""One job: the release and a submission's bytes in, a verdict out, both plain data.
+
+It reads and writes no file and no gradebook, so it can run in any process and twice.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+from typing import Any
+
+from autograder.submission import Held, match, read
+from autograder.wall import Cell, Grader, Transcript
+
+# what a student's cell may show in the notebooks that instructors open
+SAFE_TYPES = ("text/plain", "image/png")
+
+
+def grade(release: dict[str, Any], submission: bytes, grader: Grader) -> dict[str, Any]:
+    """The verdict on one submission.
+
+    ``status`` is "graded" or "held", then ``reason`` is a sentence. A graded one has
+    its ``questions``, and the ``notebook`` to put into autograded/.
+    """
+    started = time.perf_counter()
+    try:
+        matched = match(release, read(submission))
+        transcript = run(release, matched.cells, grader)
+    except Held as held:
+        return {
+            "status": "held",
+            "reason": str(held),
+            "questions": [],
+            "notes": [],
+            "answers": {},
+            "seconds": round(time.perf_counter() - started, 3),
+        }
+    notes = matched.notes + transcript.notes
+    return {
+        "status": "graded",
+        "reason": None,
+        "questions": questions(matched.cells, transcript),
+        "notes": notes,
+        "answers": answers(matched.cells),
+        "notebook": notebook(release, matched.cells, transcript, notes),
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def run(
+    release: dict[str, Any], cells: list[dict[str, Any]], grader: Grader
+) -> Transcript:
+    """What happened behind the wall. Held when there is no evidence for a question."""
+    code = [
+        Cell(
+            key=str(place),
+            source=cell["source"],
+            test=cell["grade_id"] if cell["kind"] == "test" else None,
+            max_score=cell.get("points", 0.0),
+        )
+        for place, cell in enumerate(cells)
+        if cell["cell_type"] == "code"
+    ]
+    files = {name: base64.b64decode(data) for name, data in release["files"].items()}
+    transcript = grader.judge(code, profile=release["profile"], files=files)
+    if transcript.held:
+        raise Held(transcript.held)
+    for cell in code:
+        if cell.test and cell.test not in transcript.results:
+            raise Held(f"There is no result for {cell.test}.")
+    return transcript
+
+
+def questions(
+    cells: list[dict[str, Any]], transcript: Transcript
+) -> list[dict[str, Any]]:
+    """Points and message for each question; ``score`` is None where a person decides."""
+    told = []
+    for cell in cells:
+        if cell["kind"] == "test":
+            result = transcript.results[cell["grade_id"]]
+            told.append(
+                {
+                    "id": cell["grade_id"],
+                    "score": float(result.score),
+                    "max_score": cell["points"],
+                    "message": result.message,
+                    "misconception": result.misconception,
+                    "seconds": round(result.seconds, 3),
+                }
+            )
+        elif cell["kind"] == "written":
+            told.append(
+                {
+                    "id": cell["grade_id"],
+                    "score": None if cell["answered"] else 0.0,
+                    "max_score": cell["points"],
+                    "message": None if cell["answered"] else "no answer yet",
+                    "misconception": None,
+                    "seconds": 0.0,
+                }
+            )
+    return told
+
+
+def answers(cells: list[dict[str, Any]]) -> dict[str, str]:
+    """A fingerprint of what each question's points rest on.
+
+    A written answer rests on its own text, a test on all code of the student.
+    """
+    code = "\0".join(
+        cell["source"]
+        for cell in cells
+        if cell["kind"] in ("answer", "extra") and cell["cell_type"] == "code"
+    )
+    texts = {
+        cell["grade_id"]: cell["source"] if cell["kind"] == "written" else code
+        for cell in cells
+        if cell["kind"] in ("written", "test")
+    }
+    return {
+        name: hashlib.sha256(text.encode()).hexdigest()[:16]
+        for name, text in texts.items()
+    }
+
+
+def notebook(
+    release: dict[str, Any],
+    cells: list[dict[str, Any]],
+    transcript: Transcript,
+    notes: list[str],
+) -> dict[str, Any]:
+    """The autograded notebook: the student's cells with outputs, tests as released."""
+    shown = []
+    if notes:
+        text = "\n".join(["**Notes of the autograder**\n", *(f"    {n}" for n in notes)])
+        shown.append(
+            {
+                "cell_type": "markdown",
+                "id": "autograder-notes",
+                "metadata": {},
+                "source": text,
+            }
+        )
+    for place, cell in enumerate(cells):
+        test = cell["kind"] == "test"
+        entry = {
+            "cell_type": cell["cell_type"],
+            "id": cell.get("id", f"own-cell-{place}"),
+            "metadata": cell["metadata"],
+            "source": cell["released"] if test else cell["source"],
+        }
+        if cell["cell_type"] == "code":
+            entry["execution_count"] = len(shown) + 1
+            if test:
+                entry["outputs"] = [spoken(transcript.results[cell["grade_id"]])]
+            else:
+                entry["outputs"] = safe(transcript.outputs.get(str(place), []))
+        shown.append(entry)
+    return {
+        "cells": shown,
+        "metadata": release["metadata"],
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def spoken(result: Any) -> dict[str, Any]:
+    """A result as the output of its test cell; red when points are missing."""
+    points = f"{result.score:g} of {result.max_score:g} points"
+    if result.message is None and result.score >= result.max_score:
+        text = f"{result.id}: {points}; every check holds\n"
+        return {"output_type": "stream", "name": "stdout", "text": text}
+    message = result.message or ""
+    return {
+        "output_type": "error",
+        "ename": "Points",
+        "evalue": points,
+        "traceback": [f"{result.id}: {points}", *message.splitlines()],
+    }
+
+
+def safe(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Outputs without what a browser could run: text and pictures stay."""
+    kept = []
+    for output in outputs:
+        if "data" in output:
+            data = {k: v for k, v in output["data"].items() if k in SAFE_TYPES}
+            output = dict(output, data=data, metadata={})
+        kept.append(output)
+    return kept
