@@ -107,7 +107,8 @@ class Course:
         for name in names:
             if name not in known:
                 near = nearest(name, list(known))
-                hint = f"did you mean {near}?" if near else f"there is {', '.join(known)}."
+                names = ", ".join(known)
+                hint = f"did you mean {near}?" if near else f"there is {names}."
                 raise CourseError(f"There is no assignment {printable(name)}; {hint}")
         return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 

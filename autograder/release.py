@@ -63,9 +63,9 @@ def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:
     Its steps run on the notebook in memory; the one that writes the gradebook is left
     out, so that a release never touches grades.
     """
+    from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.preprocessors import SaveCells
-    from nbgrader.converters import GenerateAssignment
 
     config = course.nbgrader()
     steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
@@ -175,7 +175,7 @@ def plan_cell(released: NotebookNode, original: str) -> dict[str, Any]:
 
 
 def engine_files() -> Iterator[tuple[str, bytes]]:
-    """The code that decides verdicts: the checks, the wall, and how cells are matched."""
+    """The code that decides verdicts: checks, wall, matching of cells."""
     home = Path(autograder.__file__).parent
     paths = [
         *home.glob("checks/**/*.py"),

@@ -255,39 +255,56 @@ def find_answers(
             defines = re.compile(rf"^\s*(def|class)\s+{re.escape(name)}\b", re.M)
             places = [p for p in free if defines.search(submitted[p]["source"])]
         else:
-            before = [found[c["grade_id"]] for c in cells[:index] if c["grade_id"] in found]
-            after = [found[c["grade_id"]] for c in cells[index:] if c["grade_id"] in found]
-            low, high = max(before, default=-1), min(after, default=len(submitted))
-            places = [
-                p
-                for p in free
-                if low < p < high
-                and submitted[p]["cell_type"] == cell["cell_type"]
-                and submitted[p]["grade_id"] is None
-                and before
-            ]
+            places = between(cells, index, submitted, found, free)
         if places:
             found[name] = places[0]
             taken.add(places[0])
+
+
+def between(
+    cells: list[Cell],
+    index: int,
+    submitted: list[Cell],
+    found: dict[str, int],
+    free: list[int],
+) -> list[int]:
+    """Free places where a written answer can be: after the cell that comes before it.
+
+    Only cells of its own type without metadata, and none after the next known cell.
+    """
+    previous = found.get(cells[index - 1]["grade_id"]) if index else None
+    if previous is None:
+        return []
+    later = [place for place in found.values() if place > previous]
+    return [
+        place
+        for place in free
+        if previous < place < min(later, default=len(submitted))
+        and submitted[place]["cell_type"] == cells[index]["cell_type"]
+        and submitted[place]["grade_id"] is None
+    ]
 
 
 def resolve(cell: Cell, own: Cell | None, notes: list[str]) -> Cell:
     """A cell of the release, with the student's text where it is an answer."""
     name, kind = cell["grade_id"], cell["kind"]
     if kind in ("test", "locked"):
-        if own is not None and not alike(own["source"], cell["released"]):
-            notes.append(f"The cell {name} had been changed; the course's own was used.")
-        return dict(cell, answered=False)
+        course_texts = (cell["released"], cell["source"])
+        if own and not any(alike(own["source"], text) for text in course_texts):
+            notes.append(
+                f"The cell {name} had been changed; the course's own was used."
+            )
+        return dict(cell)
     if own is None:
         notes.append(f"The cell {name} was missing; it counts as not answered.")
-        return dict(cell, answered=False)
+        return dict(cell, unanswered=True)
     if own["cell_type"] != cell["cell_type"]:
         notes.append(
             f"The cell {name} had become a {own['cell_type']} cell; it was read as "
             f"{cell['cell_type']}."
         )
-    answered = not alike(own["source"], cell["released"])
-    return dict(cell, source=own["source"], answered=answered)
+    unanswered = alike(own["source"], cell["released"])
+    return dict(cell, source=own["source"], unanswered=unanswered)
 
 
 def extra(cell: Cell) -> Cell:

@@ -5,9 +5,12 @@ It reads and writes no file and no gradebook, so it can run in any process and t
 
 from __future__ import annotations
 
+import atexit
 import base64
 import hashlib
+import json
 import time
+from functools import lru_cache
 from typing import Any
 
 from autograder.submission import Held, match, read
@@ -17,8 +20,29 @@ from autograder.wall import Cell, Grader, Transcript
 SAFE_TYPES = ("text/plain", "image/png")
 
 
-def grade(release: dict[str, Any], submission: bytes, grader: Grader) -> dict[str, Any]:
-    """The verdict on one submission.
+def work(release: str, submission: bytes, notes: list[str], sandbox: bool) -> str:
+    """:func:`grade` for a worker process, which keeps one grader; JSON in, JSON out."""
+    return json.dumps(grade(parsed(release), submission, grader_of(sandbox), notes))
+
+
+parsed = lru_cache(maxsize=2)(json.loads)
+
+
+@lru_cache
+def grader_of(sandbox: bool) -> Grader:
+    """This process's grader, which lives as long as the process does."""
+    grader = Grader(sandbox=sandbox)
+    atexit.register(grader.__exit__, None, None, None)
+    return grader.__enter__()
+
+
+def grade(
+    release: dict[str, Any],
+    submission: bytes,
+    grader: Grader,
+    notes: list[str] | tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The verdict on one submission; ``notes`` are about its files.
 
     ``status`` is "graded" or "held", then ``reason`` is a sentence. A graded one has
     its ``questions``, and the ``notebook`` to put into autograded/.
@@ -27,25 +51,41 @@ def grade(release: dict[str, Any], submission: bytes, grader: Grader) -> dict[st
     try:
         matched = match(release, read(submission))
         transcript = run(release, matched.cells, grader)
-    except Held as held:
-        return {
-            "status": "held",
-            "reason": str(held),
-            "questions": [],
-            "notes": [],
-            "answers": {},
-            "seconds": round(time.perf_counter() - started, 3),
-        }
-    notes = matched.notes + transcript.notes
+    except Held as held_back:
+        return held(release, str(held_back), notes)
+    notes = [*notes, *matched.notes, *transcript.notes]
     return {
         "status": "graded",
         "reason": None,
+        "max_score": max_score(release),
         "questions": questions(matched.cells, transcript),
         "notes": notes,
         "answers": answers(matched.cells),
+        "unanswered": [c["grade_id"] for c in matched.cells if c.get("unanswered")],
         "notebook": notebook(release, matched.cells, transcript, notes),
         "seconds": round(time.perf_counter() - started, 3),
     }
+
+
+def held(
+    release: dict[str, Any], reason: str, notes: list[str] | tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The verdict that there is none: a person has to look, and why."""
+    return {
+        "status": "held",
+        "reason": reason,
+        "max_score": max_score(release),
+        "questions": [],
+        "notes": list(notes),
+        "answers": {},
+        "unanswered": [],
+        "seconds": 0.0,
+    }
+
+
+def max_score(release: dict[str, Any]) -> float:
+    """The points of the whole assignment."""
+    return sum(cell["points"] for cell in release["cells"])
 
 
 def run(
@@ -75,7 +115,7 @@ def run(
 def questions(
     cells: list[dict[str, Any]], transcript: Transcript
 ) -> list[dict[str, Any]]:
-    """Points and message for each question; ``score`` is None where a person decides."""
+    """Points and message of each question; ``score`` is None where people decide."""
     told = []
     for cell in cells:
         if cell["kind"] == "test":
@@ -94,9 +134,9 @@ def questions(
             told.append(
                 {
                     "id": cell["grade_id"],
-                    "score": None if cell["answered"] else 0.0,
+                    "score": 0.0 if cell["unanswered"] else None,
                     "max_score": cell["points"],
-                    "message": None if cell["answered"] else "no answer yet",
+                    "message": "no answer yet" if cell["unanswered"] else None,
                     "misconception": None,
                     "seconds": 0.0,
                 }
@@ -134,7 +174,7 @@ def notebook(
     """The autograded notebook: the student's cells with outputs, tests as released."""
     shown = []
     if notes:
-        text = "\n".join(["**Notes of the autograder**\n", *(f"    {n}" for n in notes)])
+        text = "\n".join(["**Notes of the autograder**", "", *map(indented, notes)])
         shown.append(
             {
                 "cell_type": "markdown",
@@ -164,6 +204,11 @@ def notebook(
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+
+
+def indented(note: str) -> str:
+    """A note as a line of Markdown that is shown as it is."""
+    return "    " + " ".join(note.split())
 
 
 def spoken(result: Any) -> dict[str, Any]:
