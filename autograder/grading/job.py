@@ -9,15 +9,13 @@ import atexit
 import base64
 import hashlib
 import json
+import re
 import time
 from functools import lru_cache
 from typing import Any
 
 from autograder.submission import Held, match, read
 from autograder.wall import Cell, Grader, Transcript
-
-# what a student's cell may show in the notebooks that instructors open
-SAFE_TYPES = ("text/plain", "image/png")
 
 
 def work(release: str, submission: bytes, notes: list[str], sandbox: bool) -> str:
@@ -226,12 +224,34 @@ def spoken(result: Any) -> dict[str, Any]:
     }
 
 
-def safe(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Outputs without what a browser could run: text and pictures stay."""
+def safe(outputs: list[Any]) -> list[dict[str, Any]]:
+    """Outputs made anew, without what a browser could run: text and pictures stay."""
     kept = []
     for output in outputs:
-        if "data" in output:
-            data = {k: v for k, v in output["data"].items() if k in SAFE_TYPES}
-            output = dict(output, data=data, metadata={})
-        kept.append(output)
+        kind = output.get("output_type")
+        if kind == "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            kept.append(
+                {"output_type": kind, "name": name, "text": str(output["text"])}
+            )
+        elif kind == "error":
+            lines = [str(line) for line in output["traceback"]]
+            about = {name: str(output[name]) for name in ("ename", "evalue")}
+            kept.append({"output_type": kind, **about, "traceback": lines})
+        elif kind in ("display_data", "execute_result"):
+            shown = safe_data(output["data"])
+            kept.append({"output_type": kind, "data": shown, "metadata": {}})
+            if kind == "execute_result":
+                kept[-1]["execution_count"] = None
     return kept
+
+
+def safe_data(data: dict[str, Any]) -> dict[str, str]:
+    """The text and the picture of an output; a picture is base64 and nothing else."""
+    shown = {}
+    if "text/plain" in data:
+        shown["text/plain"] = str(data["text/plain"])
+    picture = str(data.get("image/png", ""))
+    if re.fullmatch(r"[A-Za-z0-9+/=\s]+", picture):
+        shown["image/png"] = picture
+    return shown
