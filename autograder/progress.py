@@ -12,7 +12,7 @@ class Progress:
 
     def __init__(self, total: int, stream: TextIO | None = None) -> None:
         self.total, self.done, self.worked = total, 0, 0
-        self.stream = stream or sys.stdout
+        self.stream = sys.stdout if stream is None else stream
         self.terminal = self.stream.isatty()
         self.started = time.monotonic()
 

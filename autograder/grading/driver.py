@@ -74,7 +74,7 @@ class Driver:
             for task in self.open(submissions):
                 while len(pending) >= 2 * self.workers:
                     pool = self.collect(pool, pending)
-                pending[self.submit(pool, task)] = task
+                pool = self.start(pool, pending, task)
             while pending:
                 pool = self.collect(pool, pending)
         finally:
@@ -132,6 +132,17 @@ class Driver:
     def submit(self, pool: Executor, task: Task) -> Future:
         release = json.dumps(self.releases[task.submission.assignment])
         return pool.submit(job.work, release, task.data, task.notes, self.sandbox)
+
+    def start(
+        self, pool: Executor, pending: dict[Future, Task], task: Task
+    ) -> Executor:
+        """Give a job to the pool. The pool, or a new one when a worker has died."""
+        try:
+            pending[self.submit(pool, task)] = task
+        except BrokenProcessPool:
+            pool = self.collect(pool, pending) if pending else new_pool(self.workers)
+            return self.start(pool, pending, task)
+        return pool
 
     def collect(self, pool: Executor, pending: dict[Future, Task]) -> Executor:
         """Store what is finished. The pool, or a new one when a worker has died."""
