@@ -143,4 +143,4 @@ def hush() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
-    sys.stdout = sys.stderr = open(null, "w", closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(null, "w")

@@ -189,12 +189,12 @@ class Grader:
 
 @cache
 def available() -> str | None:
-    """None if submissions can be sandboxed here, else a sentence: why not, what to do."""
+    """None if the sandbox works here, else a sentence: why not, and what to do."""
     if sys.platform != "linux":
         return (
-            f"{platform.system()} has no user namespaces, which the sandbox is made of. "
-            "Grade in a Linux virtual machine or container, or with --no-sandbox if you "
-            "trust every submission."
+            f"{platform.system()} has no user namespaces, which the sandbox is made "
+            "of. Grade in a Linux virtual machine or container, or with --no-sandbox "
+            "if you trust every submission."
         )
     parent = Parent("sandbox", "none", True)
     try:

@@ -38,7 +38,7 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 SYS_MOUNT_SETATTR = 442  # the same number on every architecture
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 
 
@@ -202,17 +202,13 @@ def _mount_proc(target: str) -> None:
 
 def lock() -> None:
     """Give up every right there is left, for good."""
+    capability = 0
+    while _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+        capability += 1
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(INSIDE, INSIDE, INSIDE)
-        for capability in range(64):
-            if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == -1:
-                break
         os.setresuid(INSIDE, INSIDE, INSIDE)
-    else:
-        for capability in range(64):
-            if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == -1:
-                break
     header = struct.pack("Ii", 0x20080522, 0)
     _check(_libc.capset(header, bytes(24)), "capset")
     _check(_libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")

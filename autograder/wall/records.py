@@ -56,8 +56,9 @@ class Result:
 class Transcript:
     """What running a submission gave.
 
-    ``outputs`` are nbformat-4 outputs by cell key, ``results`` the verdicts by question.
-    ``held`` is the reason why a human has to look, else None; then no score counts.
+    ``outputs`` are nbformat-4 outputs by cell key, ``results`` the verdicts by the id
+    of the question. ``held`` is the reason why a human has to look, else None; with a
+    reason, no score counts.
     """
 
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)

@@ -285,13 +285,10 @@ def update(local: Any, changed: Any) -> None:
     elif isinstance(local, np.random.Generator) and type(changed) is type(local):
         with contextlib.suppress(ValueError):  # a generator of another kind
             local.bit_generator.state = changed.bit_generator.state
-    elif torch := sys.modules.get("torch"):
-        if isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor):
-            if local.shape != changed.shape or local.dtype != changed.dtype:
-                raise Stopped(
-                    "your code gave a tensor that it was passed another shape"
-                )
-            local.detach().copy_(changed.detach())
+    elif (torch := sys.modules.get("torch")) and isinstance(local, torch.Tensor):
+        if local.shape != changed.shape or local.dtype != changed.dtype:
+            raise Stopped("your code gave a tensor that it was passed another shape")
+        local.detach().copy_(changed.detach())
 
 
 def _plain(value: Any) -> bool:

@@ -10,13 +10,14 @@ import contextlib
 import os
 import random
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.wall import answers, namespaces
+from autograder.wall import answers, namespaces, seccomp
 from autograder.wall.cells import Notebook
 from autograder.wall.channel import Channel, Closed
 from autograder.wall.records import Limits
@@ -42,6 +43,7 @@ def main(
     if sandboxed:
         namespaces.lock()
         namespaces.restrict_processes(limits)
+        seccomp.install()
     else:
         namespaces.die_with_parent()
     _seed()
@@ -74,8 +76,6 @@ class Runner:
 
     def _fork(self, descriptor: int) -> None:
         """Leave the question to a child, which sees all that the cells have made."""
-        import socket
-
         self.child = os.fork()
         if self.child:
             os.close(descriptor)
