@@ -1,0 +1,189 @@
+"""A class is graded to the end, whatever dies on the way."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder import wall
+from autograder.cli import main
+from autograder.course import Submission
+from autograder.grading import job
+from autograder.grading.driver import Driver
+from autograder.grading.store import Store
+from autograder.progress import Progress
+
+
+def dies_on_eve(marker, release, submission, notes, sandbox) -> str:
+    """A job that ends its process for one submission: once, or whenever it sees it."""
+    path = Path(marker)
+    if b"eve was here" in submission and path.read_text() != "done":
+        if path.read_text() == "once":
+            path.write_text("done")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job.work(release, submission, notes, sandbox)
+
+
+class Dangerous(Driver):
+    """A driver whose workers die on eve's submission."""
+
+    def submit(self, pool, task):
+        release = json.dumps(self.releases[task.submission.assignment])
+        arguments = (release, task.data, task.notes, self.sandbox)
+        return pool.submit(dies_on_eve, str(self.marker), *arguments)
+
+
+@pytest.mark.parametrize("how_often", ["once", "always"])
+def test_a_worker_that_dies_costs_the_others_nothing(classroom, right, how_often):
+    names = ["ada", "bela", "chen", "dana", "eve", "fatou", "goro"]
+    for name in names:
+        says = "# eve was here" if name == "eve" else ""
+        classroom.hand_in(name, right.replace("A query says", f"{says} A query says"))
+    marker = classroom.root / "marker"
+    marker.write_text(how_often)
+    with Store(classroom.course) as store:
+        driver = Dangerous(
+            classroom.course, store, workers=2, sandbox=not wall.available()
+        )
+        driver.marker = marker
+        submissions = classroom.course.submissions(classroom.course.assignments())
+        counts = driver.grade(submissions, Progress(len(submissions)))
+        scores = {r["student"]: r["score"] for r in store.results("01-attention")}
+        reason = store.verdict("eve", "01-attention")[1]["reason"]
+    if how_often == "once":
+        assert scores == dict.fromkeys(names, 16.0)
+        assert counts["held"] == 0
+    else:
+        assert scores.pop("eve") is None
+        assert "ended, twice" in reason
+        assert set(scores.values()) == {16.0}
+
+
+def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
+    classroom.hand_in("ada", right)
+    monkeypatch.setattr(
+        Driver, "submit", lambda self, pool, task: pool.submit(int, "x")
+    )
+    result = classroom.grade()["ada"]
+    assert result["reason"] == "The grader failed with ValueError."
+    monkeypatch.undo()
+    os.chdir(classroom.root)
+    assert classroom.grade("--force")["ada"]["score"] == 16.0
+
+
+def grade(classroom, *options: str) -> subprocess.Popen:
+    unprotected = ["--no-sandbox"] if wall.available() else []
+    command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
+    return subprocess.Popen(
+        [*command, *unprotected, *options],
+        cwd=classroom.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(wall.__file__).parents[2])},
+    )
+
+
+def workers_of(process: subprocess.Popen) -> list[int]:
+    """The process ids of all that a process started, and what those started."""
+    found, waiting = [], [process.pid]
+    while waiting:
+        pid = waiting.pop()
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            children = [int(child) for child in task.read_text().split()]
+            found += children
+            waiting += children
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
+    for number in range(12):
+        classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
+    undisturbed = classroom.grade()
+    (classroom.root / "gradebook.db").unlink()
+    chance = random.Random(7)
+    for _ in range(3):
+        process = grade(classroom)
+        for _ in range(chance.randrange(1, 4)):  # so many verdicts, and a bit more
+            process.stdout.readline()
+        time.sleep(chance.random() / 20)
+        children = workers_of(process)
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 5
+        while any(map(alive, children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(alive, children))
+    done = len(stored(classroom))
+    assert done >= 3
+    last = grade(classroom)
+    printed, _ = last.communicate(timeout=60)
+    assert last.returncode == 0
+    assert f"{done} of them before: 12 graded, 0 held." in printed.splitlines()[-1]
+    assert classroom.grade() == undisturbed
+
+
+def stored(classroom) -> list[str]:
+    with Store(classroom.course) as store:
+        return [r["student"] for r in store.results("01-attention")]
+
+
+def test_two_workers_give_the_same_as_one(classroom, right, wrong):
+    for number in range(6):
+        classroom.hand_in(f"s{number}", wrong if number % 2 else right)
+    alone = classroom.grade()
+    assert classroom.grade("--force", "--workers", "2") == alone
+
+
+def test_progress_on_a_terminal_has_rate_and_time_left():
+    class Terminal(list):
+        write = list.append
+        flush = staticmethod(lambda: None)
+        isatty = staticmethod(lambda: True)
+
+    terminal = Terminal()
+    progress = Progress(4, terminal)
+    progress.step("ada: 16 of 20")
+    assert "1 of 4" in terminal[-1]
+    assert "a second" in terminal[-1]
+    assert "s left" in terminal[-1]
+
+
+def test_one_student_only(classroom, right):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", right)
+    assert list(classroom.grade("--student", "bela")) == ["bela"]
+    assert stored(classroom) == ["bela"]
+
+
+def test_several_assignments_give_a_list(classroom, right, repository, monkeypatch):
+    other = classroom.root / "solutions" / "02-other"
+    other.mkdir()
+    (other / "other.ipynb").write_text(classroom.solution.read_text())
+    classroom.hand_in("ada", right)
+    target = classroom.root / "all.json"
+    assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
+    names = [each["assignment"] for each in json.loads(target.read_text())]
+    assert names == ["01-attention", "02-other"]
+
+
+def test_submissions_come_in_the_order_of_names(classroom, right):
+    for name in ("chen", "ada", "bela"):
+        classroom.hand_in(name, right)
+    found = classroom.course.submissions(classroom.course.assignments())
+    assert [each.student for each in found] == ["ada", "bela", "chen"]
+    assert isinstance(found[0], Submission)
