@@ -1,4 +1,5 @@
-"""Hostile submissions. None earns a point that its answers do not, none harms others."""
+"""Hostile submissions: none earns a point its answers do not, or harms others."""
+# ruff: noqa: E501 - one case a line, as a table
 
 from corpus import SQUARE, WRONG, Case
 

@@ -1,4 +1,5 @@
 """Broken but honest submissions. Every one must be explained, not only scored."""
+# ruff: noqa: E501 - one case a line, as a table
 
 from corpus import SQUARE, Case
 

@@ -1,0 +1,169 @@
+"""Remote objects behave as local ones: the same test cell, here and behind the wall."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "checks"))
+from conftest import text_of
+from test_catalog import PACKAGES, catalog_of, judge
+
+from autograder.wall import Cell, Grader, Limits
+
+STUDENT = """
+import numpy as np, torch, warnings
+from torch import nn
+
+values = {"a": [1, 2.5, None], "b": (True, "text")}
+matrix = np.arange(6.0).reshape(2, 3)
+double = lambda x: 2 * x
+def zero(x):
+    x[...] = 0
+    return x
+def push(items):
+    items.append(len(items))
+def draw(rng):
+    return rng.normal(size=2)
+def fail(kind):
+    raise kind_of(kind)
+def kind_of(kind):
+    return {"v": ValueError("bad"), "n": NotImplementedError(), "k": KeyError("q"),
+            "own": type("Own", (Exception,), {})("mine")}[kind]
+def undefined():
+    return never_defined
+def warns(x):
+    warnings.warn("old", DeprecationWarning)
+    return x
+def count(n):
+    for i in range(n):
+        yield i
+class Net(nn.Module):
+    def __init__(self, n=2):
+        super().__init__()
+        self.inner = nn.Linear(n, n, bias=False)
+        self.drop = nn.Dropout(0.5)
+    def forward(self, x):
+        return self.drop(self.inner(x)), x
+class Bag:
+    size = 3
+    def __len__(self): return self.size
+    def __getitem__(self, i): return i * 10
+    def __bool__(self): return False
+"""
+
+SAME = [
+    "values",
+    "matrix, matrix.dtype, matrix.flags.writeable",
+    "double(3), double('ab'), double(x=1.5)",
+    "double(np.ones(2, np.float32)).dtype",
+    "[zero(x), x] if (x := np.ones(3)) is not None else 0",
+    "[zero(x), x] if (x := torch.ones(3)) is not None else 0",
+    "[push(y), push(y), y] if (y := [5]) else 0",
+    "[draw(rng), rng.normal()] if (rng := np.random.default_rng(3)) else 0",
+    "list(count(4)), sum(count(3))",
+    "len(Bag()), bool(Bag()), Bag()[4], Bag.size",
+    "type(matrix).__name__, type(Bag()).__name__",
+    "hasattr(Bag(), 'size'), hasattr(Bag(), 'none'), getattr(Bag(), 'none', 7)",
+    "(n := Net()).load_state_dict({'inner.weight': torch.eye(2)}) and 0, n.eval() and 0, "
+    "n(torch.ones(1, 2))[0].detach(), n.inner.weight.detach(), n.training",
+    "sorted(Net().state_dict()), sum(p.numel() for p in Net(3).parameters())",
+    "type(Net().inner.weight).__name__, [k for k, _ in Net().named_parameters()]",
+    "(n := Net()).train() and 0, n.drop.p, n.drop.training",
+    "Net().inner.weight.requires_grad, Net()(torch.ones(1, 2))[0].requires_grad",
+    "torch.equal((n := Net()).eval()(n.inner.weight)[1], n.inner.weight)",
+    "gradients((n := Net().eval()), torch.ones(1, 2), weights=torch.ones(1, 2))['inputs']"
+    "[0].shape",
+    "(b := Bag()) == b, Bag() == Bag(), b in [b]",
+    "warned(warns, 4)",
+    "raised(fail, 'v'), raised(fail, 'n'), raised(fail, 'k'), raised(double)",
+    "raised(undefined), raised(Bag().nothing) if hasattr(Bag(), 'nothing') else 0",
+    "double(slice(1, 2)) if 0 else matrix[slice(0, 1)]",
+]
+HELPERS = """
+import warnings, numpy as np, torch
+from autograder.checks.gradients import gradients
+def raised(f, *args):
+    try:
+        return f(*args)
+    except Exception as error:
+        return type(error).__name__, str(error), getattr(error, "name", None)
+def warned(f, *args):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        value = f(*args)
+    return value, [(w.category.__name__, str(w.message)) for w in seen]
+"""
+
+
+@pytest.fixture(scope="module")
+def both(grader):
+    """repr of each expression, evaluated here and behind the wall."""
+    cells = [Cell("student", STUDENT)]
+    for i, expression in enumerate(SAME):
+        source = f"{HELPERS}\nprint(repr(({expression})))"
+        cells.append(Cell(f"t{i}", source, f"test_{i}", 1.0))
+    there = grader.judge(cells, profile="torch")
+    assert there.held is None
+    here = {}
+    exec(STUDENT, here)
+    exec(HELPERS, here)
+    return here, there
+
+
+@pytest.mark.parametrize("i", range(len(SAME)), ids=lambda i: SAME[i][:40])
+def test_an_expression_means_the_same_here_and_there(both, i):
+    here, there = both
+    assert there.results[f"test_{i}"].message is None
+    assert text_of(there, f"t{i}").strip() == repr(eval(SAME[i], here))
+
+
+def test_an_exception_of_the_students_own_kind_is_told_by_its_name(run):
+    test = "try:\n    f()\nexcept RuntimeError as error:\n    print(error)"
+    _, seen = run("def f(): raise type('Own', (Exception,), {})('mine')", test=test)
+    assert "Own: mine" in text_of(seen, "test")
+
+
+def test_the_judges_objects_do_not_cross(run):
+    result, _ = run("def f(x): return x", test="f(lambda: 1)")
+    assert result.score == 0
+
+
+def test_a_module_of_the_student_is_never_used_for_a_verdict(run):
+    _, seen = run("import statistics", "f = 1", test="statistics.mean([f])")
+    assert seen.held == "the test uses the module `statistics` without importing it"
+
+
+def test_objects_know_their_place_in_messages(run):
+    student = "class A:\n    def f(self):\n        while True: pass\na = A()"
+    limits = Limits(question_seconds=0.5)
+    with Grader(limits=limits) as by:
+        result, _ = run(student, test="a.f()", by=by)
+    assert "`a.f` ran longer than 0.5 s" in result.message
+
+
+# ---------------------------------------------------------------- the course
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__.split(".")[-1])
+def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(package):
+    catalog = catalog_of(package)
+    short = package.__name__.split(".")[-1]
+    cells, local = [Cell("prelude", catalog.prelude)], {}
+    for entry in [*catalog.misconceptions, *catalog.styles]:
+        points = getattr(package, entry.question).points
+        test = f"""from autograder.checks import {short} as check
+check.{entry.question}({entry.question})
+check.hidden.{entry.question}({entry.question})"""
+        cells.append(Cell(entry.id, entry.code))
+        cells.append(Cell(f"test {entry.id}", test, entry.id, points))
+        cells.append(Cell(f"again {entry.id}", catalog.prelude))
+        local[entry.id] = judge(package, entry.question, catalog.answer(entry), None)
+    with Grader(limits=Limits(total_seconds=600)) as grader:
+        seen = grader.judge(cells, profile="torch")
+    assert seen.held is None
+    there = {
+        id: (result.score, result.misconception) for id, result in seen.results.items()
+    }
+    here = {id: (points, named) for id, (points, _, named) in local.items()}
+    assert there == here

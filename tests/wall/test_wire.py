@@ -1,0 +1,229 @@
+"""The wire: everything crosses unchanged, and nothing malformed gets in."""
+
+import random
+import socket
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.wall.channel import Channel, Closed, no_handles
+from autograder.wall.wire import (
+    MAX_DEPTH,
+    TooLarge,
+    Violation,
+    decode,
+    encode,
+)
+
+HANDLE = object()
+PLAIN = [
+    *(None, True, False, 0, -1, 127, 128, -128, 2**200, -(2**200), 1.5, -0.0),
+    *(float("inf"), 1 - 2j, "", "größe \ud800", b"", b"\0\xff", [], (), {}),
+    *([1, [2, (3, None)]], {"a": [1], 2: (3,), (1, "x"): None}, slice(1, None, 2)),
+    *(Ellipsis, np.float32(1.5), np.int64(-3), np.bool_(True), np.dtype("float32")),
+]
+
+
+def crossed(value):
+    return decode(encode(value, lambda _: (7, "thing")), lambda n, name: (n, name))
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_plain_data_crosses_unchanged(value):
+    back = crossed(value)
+    assert type(back) is type(value)
+    assert repr(back) == repr(value)
+
+
+def test_not_a_number_crosses():
+    assert np.isnan(crossed(float("nan")))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 4), (2, 3, 4)])
+def test_an_array_crosses_with_dtype_and_shape(dtype, shape):
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    back = crossed(array)
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    assert np.array_equal(back, array)
+    assert back.flags.writeable and back.base is not array
+
+
+def test_the_order_of_axes_in_memory_crosses():
+    array = np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1)
+    tensor = torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    assert crossed(array).strides == array.strides
+    assert crossed(tensor).stride() == tensor.stride()
+    assert np.array_equal(crossed(array), array)
+    assert torch.equal(crossed(tensor), tensor)
+
+
+def test_views_of_any_stride_cross():
+    array = np.arange(10.0)
+    for view in (array[::-1], array[::3], np.broadcast_to(array, (3, 10))):
+        assert np.array_equal(crossed(view), view)
+    assert torch.equal(crossed(torch.ones(1).expand(5)), torch.ones(5))
+
+
+def test_a_read_only_array_stays_read_only():
+    array = np.ones(3)
+    array.flags.writeable = False
+    assert not crossed(array).flags.writeable
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool]
+)
+def test_a_tensor_crosses(dtype):
+    tensor = torch.arange(6).reshape(2, 3).to(dtype)
+    back = crossed(tensor)
+    assert back.dtype == dtype and torch.equal(back, tensor)
+    assert crossed(dtype) is dtype
+
+
+def test_parameters_and_gradient_flags_cross():
+    parameter = torch.nn.Parameter(torch.ones(2))
+    assert type(crossed(parameter)) is torch.nn.Parameter
+    assert crossed(torch.ones(2, requires_grad=True)).requires_grad
+    assert not crossed(torch.ones(2)).requires_grad
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM"])
+def test_a_random_generator_goes_on_where_it_was(bits):
+    rng = np.random.Generator(getattr(np.random, bits)(5))
+    rng.normal(size=3)
+    back = crossed(rng)
+    assert np.array_equal(back.normal(size=9), rng.normal(size=9))
+
+
+class Float(float):
+    pass
+
+
+class Array(np.ndarray):
+    pass
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(HANDLE, len, Float(1), np.ones(2).view(Array), {1, 2}, range(3)),
+        *(np.array([None]), np.array(["a"]), np.longdouble(1), torch.nn.Linear(1, 1)),
+        *(torch.ones(2).to_sparse(), bytearray(2), (1).__add__),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_is_not_plain_data_stays_a_handle(value):
+    assert crossed(value) == (7, "thing")
+    assert crossed([value]) == [(7, "thing")]
+
+
+def test_named_tuples_cross_as_the_tuples_that_they_are():
+    assert crossed(time.gmtime(0)) == tuple(time.gmtime(0))
+    assert type(crossed(torch.Size([2, 3]))) is tuple
+
+
+def nested(depth):
+    value = None
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [nested(MAX_DEPTH + 1), 1 << 5000, [0] * 500_000, dict.fromkeys(range(30_000))],
+    ids=["deep", "digits", "long", "keys"],
+)
+def test_what_is_too_large_is_refused_by_the_sender(value):
+    with pytest.raises(TooLarge):
+        encode(value, no_handles)
+
+
+SAMPLE = encode(
+    [
+        *([value for value in PLAIN if value is not Ellipsis]),
+        *(np.arange(6.0).reshape(2, 3), torch.ones(2, 2), HANDLE),
+        np.random.default_rng(1),
+    ],
+    lambda _: (7, "thing"),
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damaged_bytes_are_a_violation_or_other_data_and_nothing_else(seed):
+    rng = random.Random(seed)
+    for _ in range(300):
+        data = bytearray(SAMPLE)
+        for _ in range(rng.randint(1, 4)):
+            where = rng.randrange(len(data))
+            if rng.random() < 0.5:
+                data[where] = rng.randrange(256)
+            elif rng.random() < 0.5:
+                del data[where : where + rng.randint(1, 9)]
+            else:
+                data[where:where] = rng.randbytes(rng.randint(1, 9))
+        try:
+            decode(data, lambda n, name: (n, name))
+        except Violation:
+            continue
+
+
+def test_random_bytes_are_a_violation():
+    rng = random.Random(0)
+    refused = 0
+    for _ in range(3000):
+        try:
+            decode(rng.randbytes(rng.randint(0, 60)), no_handles)
+        except Violation:
+            refused += 1
+    assert refused > 2900
+
+
+def test_every_prefix_is_a_violation():
+    for end in range(0, len(SAMPLE), 7):
+        with pytest.raises(Violation):
+            decode(SAMPLE[:end], lambda n, name: (n, name))
+
+
+@pytest.fixture
+def ends():
+    here, there = socket.socketpair()
+    yield Channel(here), Channel(there), there
+    here.close()
+    there.close()
+
+
+def test_a_silent_peer_costs_the_deadline_only(ends):
+    start = time.monotonic()
+    with pytest.raises(TimeoutError):
+        ends[0].receive(deadline=start + 0.1)
+    assert time.monotonic() - start < 2
+
+
+def test_a_trickling_peer_does_not_move_the_deadline(ends):
+    here, _, raw = ends
+    raw.send(b"\x09\0\0\0abc")
+    with pytest.raises(TimeoutError):
+        here.receive(deadline=time.monotonic() + 0.1)
+
+
+def test_a_peer_that_does_not_read_costs_the_deadline_only(ends):
+    with pytest.raises(TimeoutError):
+        ends[0].send(b"x" * 50_000_000, deadline=time.monotonic() + 0.1)
+
+
+def test_a_claim_of_a_huge_frame_is_refused_before_memory_is_taken(ends):
+    here, _, raw = ends
+    raw.send(b"\xff\xff\xff\xff")
+    with pytest.raises(Violation):
+        here.receive()
+
+
+def test_a_peer_that_is_gone_is_noticed(ends):
+    here, _, raw = ends
+    raw.close()
+    with pytest.raises(Closed):
+        here.receive()
