@@ -72,6 +72,40 @@ def array(
     return np.asarray(value)
 
 
+def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
+    """The numbers of the floating-point tensor of ``shape`` that this has to be."""
+    if not type(value).__module__.startswith("torch"):
+        raise CheckFailed(
+            f"{what} is a {type(value).__name__}", "a torch tensor", kind="type"
+        )
+    if tuple(value.shape) != tuple(shape):
+        raise CheckFailed(
+            f"{what} has shape {tuple(value.shape)}",
+            f"shape {tuple(shape)}",
+            kind="shape",
+        )
+    return array(value.detach().numpy(), shape, what)
+
+
+def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
+    """The module has exactly the parameters that ``shapes`` names, of these shapes."""
+    found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
+    missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
+    if missing or extra:
+        seen = [f"no {name}" for name in sorted(missing)]
+        seen += [f"an extra {name}" for name in sorted(extra)]
+        raise CheckFailed(
+            f"your module has {', '.join(seen)}",
+            f"the parameters {', '.join(shapes)}",
+            kind="type",
+        )
+    for name, shape in shapes.items():
+        if found[name] != tuple(shape):
+            raise CheckFailed(
+                f"{name} has shape {found[name]}", f"shape {tuple(shape)}", kind="shape"
+            )
+
+
 def pair(value: Any, names: str) -> tuple[Any, Any]:
     """``value`` as the pair ``names`` ("output, weights") that it has to be."""
     if not isinstance(value, tuple | list) or len(value) != 2:
