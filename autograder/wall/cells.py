@@ -26,6 +26,7 @@ _ASSIGNED = re.compile(r"(\s*[\w, ]+=)\s*[!%]")
 _TIMED = re.compile(r"(\s*)%time(?:it)?\s+(?!-)(.*)")
 _QUIET = ("%matplotlib", "%config", "%load_ext", "%autoreload", "%reset", "%time")
 _RUN_ANYWAY = ("%%time", "%%timeit", "%%capture", "%%prun")
+STREAMS = ("stdout", "stderr")
 _CUT = "… the output was longer than what is kept; the rest is left out\n"
 
 
@@ -46,7 +47,7 @@ class Notebook:
         self.outputs: list[tuple] = []
         self.room = 0
         self.files = [_capture(1), _capture(2)]
-        self.streams = [self._stream("stdout"), self._stream("stderr")]
+        self.streams = [self._stream(name) for name in STREAMS]
         builtins.display = self.display
         builtins.input = _no_input
         builtins.get_ipython = lambda: None  # notebooks ask where they run
@@ -87,8 +88,8 @@ class Notebook:
         for stream in self.streams:
             with contextlib.suppress(Exception):
                 stream.flush()
-        for number, name in enumerate(("stdout", "stderr")):
-            self._write(name, _drain(self.files[number], self.room))
+        for memory, number, name in zip(self.files, (1, 2), STREAMS, strict=True):
+            self._write(name, _drain(memory, number, self.room))
         return self.outputs, failed
 
     def _execute(self, source: str, filename: str) -> None:
@@ -114,7 +115,7 @@ class Notebook:
             return
         text = repr(value)
         if len(text) > self.room:
-            text = text[: self.room] + _CUT
+            text = text[: max(self.room, 0)] + _CUT
         self.room -= len(text)
         self.outputs.append((kind, str(text)))
 
@@ -155,6 +156,7 @@ class Notebook:
         while frames and frames.tb_frame.f_code.co_filename != filename:
             frames = frames.tb_next
         told = traceback.TracebackException(type(error), error, frames, limit=-20)
+        told.stack[:] = [frame for frame in told.stack if frame.filename != __file__]
         lines = "".join(told.format())[-8000:].splitlines()
         self.outputs.append(("error", type(error).__name__, str(told), lines))
 
@@ -167,11 +169,10 @@ class Notebook:
     def _write(self, name: str, content: bytes) -> None:
         if not content:
             return
+        if self.room < 0:  # cut already
+            return
         if len(content) > self.room:
             content = content[: self.room] + b"\n" + _CUT.encode()
-            if self.room <= 0:
-                return
-            self.room = 0
         self.room -= len(content)
         text = content.decode("utf-8", "backslashreplace")
         if self.outputs and self.outputs[-1][:2] == ("stream", name):
@@ -246,8 +247,10 @@ def _capture(descriptor: int) -> int:
     return memory
 
 
-def _drain(memory: int, room: int) -> bytes:
+def _drain(memory: int, descriptor: int, room: int) -> bytes:
+    """What was written; the descriptor works again if the student's code closed it."""
     try:
+        os.dup2(memory, descriptor)
         content = os.pread(memory, max(room, 0) + 1, 0)
         if content:
             os.ftruncate(memory, 0)

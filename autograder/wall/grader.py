@@ -156,7 +156,7 @@ class Grader:
                 message = judge.receive(deadline=deadline)
                 if message[0] == "transcript":
                     break
-                status = self._end_student()
+                status = self._end_student(message[1])
                 self.warm(profile)
                 with self._start_student(profile, files) as student:
                     judge.send((status,), fds=(student.fileno(),))
@@ -175,13 +175,13 @@ class Grader:
         self._busy = parent
         return here
 
-    def _end_student(self) -> int | None:
+    def _end_student(self, word: str = "stop") -> int | None:
         """End the student's process; its status if it ended by itself, else None."""
         parent, self._busy = self._busy, None
         if parent is None:
             return None
         try:
-            parent.channel.send("stop")
+            parent.channel.send(word)
             return parent.channel.receive(deadline=time.monotonic() + 30)
         except (Closed, TimeoutError, OSError):
             return None

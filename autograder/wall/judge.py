@@ -65,7 +65,7 @@ class Judge:
         self.limits, self.files = limits, files
         self.end = time.monotonic() + limits.total_seconds
         self.transcript = Transcript()
-        self.names = _Names(self._own_names())
+        self.names = _Names(self._own_names(), __name__="judge")
         self.ran: list[tuple[int, Cell]] = []  # what a new sandbox has to run again
         self.failed: list[tuple[int, Cell, str]] = []
         self.given_up: str | None = None
@@ -129,7 +129,7 @@ class Judge:
                 self.student.send(request, deadline=deadline)
                 reply = self.student.receive(deadline=deadline)
             except TimeoutError:
-                self._new_sandbox()
+                self._new_sandbox("stop")
                 text = f"the cell ran longer than {seconds:g} s and did not stop"
                 raise Crashed(text) from None
             except Closed:
@@ -143,10 +143,10 @@ class Judge:
                     return found, failed
             raise Violation("the outputs of a cell were due")
 
-    def _new_sandbox(self) -> int | None:
+    def _new_sandbox(self, word: str = "dead") -> int | None:
         """Get an empty sandbox; how the old one ended, None if it was lost."""
         self.student.close()
-        self.grader.send(("restart",))
+        self.grader.send(("restart", word))
         (status,), descriptors = self.grader.receive_with_files(1)
         self.student = Channel(socket.socket(fileno=descriptors[0]))
         return status
@@ -211,7 +211,6 @@ class Judge:
             try:
                 self.student.send(("question",), fds=(there.fileno(),))
                 there.close()
-                link.greet()
                 verdict = self._verdict(cell, link)
                 self._end_question()
                 if link.violation:
@@ -254,6 +253,7 @@ class Judge:
         message = misconception = None
         self._start_clock()
         try:
+            link.greet()
             with contextlib.redirect_stdout(printed):
                 value = _value(cell, self.names)
             score, message, misconception = _points(cell, value)

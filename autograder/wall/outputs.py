@@ -60,7 +60,9 @@ def reported(
     for item in items:
         match item:
             case ("stream", "stdout" | "stderr" as name, [*parts]):
-                found.append(stream(name, "".join(map(text_of, parts))))
+                if any(type(part) is not str for part in parts):
+                    raise Violation("printed text was due")
+                found.append(stream(name, text_of("".join(parts))))
             case ("result", text):
                 found.append(result(text_of(text), number))
             case ("display", text):

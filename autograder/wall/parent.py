@@ -7,6 +7,7 @@ has the instructor's checks too, and forks judges. Both end when their grader do
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import importlib.abc
@@ -15,6 +16,7 @@ import os
 import pkgutil
 import re
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -40,9 +42,9 @@ def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
         channel.send("ready")
         _serve_judges(channel)
         return
-    _import_visible_checks()
     if profile != "torch":
         sys.meta_path.insert(0, _NoTorch())
+    _import_visible_checks()
     if not sandboxed:
         gc.freeze()
         channel.send("ready")
@@ -125,19 +127,21 @@ def _serve_students(channel: Channel, sandboxed: bool) -> None:
             return
         pid = _fork_student(channel, Limits(*limits), more, files[0], sandboxed)
         ended = os.pidfd_open(pid)
-        asked = select.select([channel.socket, ended], [], [])[0]
-        by_itself = ended in asked
+        word = None
+        with contextlib.suppress(Closed):
+            word = channel.receive()
+        # "dead" says that it hung up: then it is about to end by itself
+        patience = 5 if word == "dead" else 0
+        by_itself = bool(select.select([ended], [], [], patience)[0])
         os.close(ended)
-        if not by_itself:  # the grader has done with it, or is gone
+        if not by_itself:
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if not sandboxed:
             _clean_up(pid)
-        try:
-            channel.receive()  # "stop"
-            channel.send(status if by_itself else None)
-        except Closed:
+        if word is None:
             return
+        channel.send(status if by_itself else None)
 
 
 def _fork_student(
@@ -173,9 +177,6 @@ def _fork_student(
 
 def _clean_up(pid: int) -> None:
     """Without namespaces: what a student's process left, as far as it can be found."""
-    import contextlib
-    import shutil
-
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
     shutil.rmtree(f"/tmp/autograder-{pid}", ignore_errors=True)

@@ -12,7 +12,7 @@ import contextlib
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,7 @@ class Link:
         _expect(text, str, "a text")
         text = printable(text, 500)
         if name not in ERRORS:
-            return RuntimeError(f"{printable(name, 60)}: {text}")
+            return RuntimeError(f"{printable(name, 60)}: {text}".removesuffix(": "))
         error = ERRORS[name](text)
         if isinstance(error, NameError | ImportError) and type(missing) is str:
             error.name = printable(missing, 60)
@@ -264,35 +264,46 @@ def named(link: Link, name: str) -> Any:
 
 def update(local: Any, changed: Any) -> None:
     """Change ``local`` in place to what the student's code made of its copy."""
-    if isinstance(local, list | tuple | dict) and type(changed) is type(local):
-        if type(local) is list and len(local) != len(changed):
-            local[:] = changed
-        elif type(local) is dict and local.keys() != changed.keys():
-            local.clear()
-            local.update(changed)
-        elif len(local) == len(changed):
-            keys = local if type(local) is dict else range(len(local))
-            for key in keys:
-                if type(local) is not tuple and _plain(local[key]):
-                    local[key] = changed[key]
-                else:
-                    update(local[key], changed[key])
+    torch = sys.modules.get("torch")
+    if isinstance(local, tuple) and isinstance(changed, tuple):
+        for one, other in zip(local, changed, strict=False):
+            update(one, other)
+    elif isinstance(local, list) and isinstance(changed, list):
+        local[:] = _updated(local, changed) + changed[len(local) :]
+    elif isinstance(local, dict) and isinstance(changed, dict):
+        before = dict(local)
+        local.clear()
+        for key, value in changed.items():
+            local[key] = _updated([before.get(key)], [value])[0]
     elif isinstance(local, np.ndarray) and isinstance(changed, np.ndarray):
         if local.shape != changed.shape or local.dtype != changed.dtype:
             raise Stopped("your code gave an array that it was passed another shape")
         if local.flags.writeable:
             local[...] = changed
-    elif isinstance(local, np.random.Generator) and type(changed) is type(local):
+    elif isinstance(local, np.random.Generator) and isinstance(
+        changed, np.random.Generator
+    ):
         with contextlib.suppress(ValueError):  # a generator of another kind
             local.bit_generator.state = changed.bit_generator.state
-    elif (torch := sys.modules.get("torch")) and isinstance(local, torch.Tensor):
+    elif (
+        torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
+    ):
         if local.shape != changed.shape or local.dtype != changed.dtype:
             raise Stopped("your code gave a tensor that it was passed another shape")
         local.detach().copy_(changed.detach())
 
 
-def _plain(value: Any) -> bool:
-    return isinstance(value, int | float | str | bytes | None)
+def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:
+    """The items of a container after a call; what can change in place stays itself."""
+    items = []
+    for one, other in zip(local, changed, strict=False):
+        lasting = isinstance(one, np.ndarray | list | dict | tuple | Remote)
+        if type(one) is type(other) and (lasting or hasattr(one, "detach")):
+            update(one, other)
+            items.append(one)
+        else:
+            items.append(other)
+    return items
 
 
 def _warning(one: Any) -> tuple[str, type[Warning]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import resource
 import signal
 import socket
 import sys
@@ -68,15 +69,29 @@ class Runner:
             if what == "files":
                 _write(parts[0])
             elif what == "cell":
-                self.channel.send(self.notebook.run(*parts))
+                self._cell(*parts)
             elif what == "question":
                 self._fork(files[0])
             elif what == "end":
                 self.channel.send(self._end())
 
+    def _cell(self, name: str, source: str, seconds: float) -> None:
+        """Run a cell; a few files stay in reserve for what comes after it."""
+        own, (_, most) = os.getpid(), resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most - 16, most))
+        reply = self.notebook.run(name, source, seconds)
+        if os.getpid() != own:  # a fork that came back
+            os._exit(0)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        self.channel.send(reply)
+
     def _fork(self, descriptor: int) -> None:
         """Leave the question to a child, which sees all that the cells have made."""
-        self.child = os.fork()
+        try:
+            self.child = os.fork()
+        except OSError:  # too many processes are left from the cells
+            _kill_all_others()
+            self.child = os.fork()
         if self.child:
             os.close(descriptor)
             return
@@ -100,18 +115,23 @@ class Runner:
             pid, status = os.waitpid(self.child, os.WNOHANG)
             if pid:
                 break
-        if os.getpid() == 1:  # everyone else in this world, and nobody outside
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGKILL)
-        elif not pid:
-            os.kill(self.child, signal.SIGKILL)
         if not pid:
+            os.kill(self.child, signal.SIGKILL)
             _, status = os.waitpid(self.child, 0)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        _kill_all_others()
         self.child = None
         return os.waitstatus_to_exitcode(status)
+
+
+def _kill_all_others() -> None:
+    """End what the student's code has started, and nothing outside the sandbox."""
+    if os.getpid() != 1:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
 
 
 def _write(files: dict[str, bytes]) -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import UNPROTECTED
 
 from autograder import wall
 from autograder.cli import main
@@ -18,6 +19,11 @@ from autograder.grading import job
 from autograder.grading.driver import Driver
 from autograder.grading.store import Store
 from autograder.progress import Progress
+
+
+@pytest.fixture(autouse=True)
+def pool():
+    """These tests are about worker processes."""
 
 
 def dies_on_eve(marker, release, submission, notes, sandbox) -> str:
@@ -78,10 +84,9 @@ def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
 
 
 def grade(classroom, *options: str) -> subprocess.Popen:
-    unprotected = ["--no-sandbox"] if wall.available() else []
     command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
     return subprocess.Popen(
-        [*command, *unprotected, *options],
+        [*command, *UNPROTECTED, *options],
         cwd=classroom.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -176,7 +181,7 @@ def test_several_assignments_give_a_list(classroom, right, repository, monkeypat
     (other / "other.ipynb").write_text(classroom.solution.read_text())
     classroom.hand_in("ada", right)
     target = classroom.root / "all.json"
-    assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
+    assert main(["grade", *UNPROTECTED, "--json", str(target)]) == 0
     names = [each["assignment"] for each in json.loads(target.read_text())]
     assert names == ["01-attention", "02-other"]
 
