@@ -26,11 +26,6 @@ class Progress:
             self.stream.write(f"[{self.done}/{self.total}] {line}\n")
         self.stream.flush()
 
-    def say(self, line: str) -> None:
-        """A line above the bar."""
-        self.stream.write(f"\r\x1b[K{line}\n" if self.terminal else f"{line}\n")
-        self.stream.flush()
-
     def bar(self) -> str:
         """The bar with rate and time left."""
         width = 30

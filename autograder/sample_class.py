@@ -34,7 +34,7 @@ WRITTEN = (
 READS_SOLUTIONS = """\
 import glob
 
-for path in glob.glob("/**/solutions/**/*.ipynb", recursive=True):
+for path in glob.glob("../../../solutions/*/*.ipynb"):
     print(open(path).read())
 raise SystemExit("found no solution")
 """
@@ -87,9 +87,9 @@ def submissions(course: Course, assignment: Assignment) -> Iterator[tuple[str, s
     yield "una", with_cells(solved(untouched, reference), repeat_test)
     yield "vito", with_cells(solved(untouched, reference), delete_tests)
     yield "wanda", "<!DOCTYPE html>\n<html><title>Log in</title></html>\n"
-    first = next(iter(reference))
-    loops = f"def {first}(*args, **kwargs):\n    while True:\n        pass\n"
-    yield "xaver", solved(untouched, reference | {first: loops})
+    first, last = next(iter(reference)), list(reference)[-1]
+    loops = f"def {last}(*args, **kwargs):\n    while True:\n        pass\n"
+    yield "aron", solved(untouched, reference | {last: loops})
     yield "yara", solved(untouched, reference | {first: READS_SOLUTIONS})
 
 

@@ -160,21 +160,23 @@ class Driver:
                 self.fail(task, f"The grader failed with {type(error).__name__}.")
         if not suspects:
             return pool
-        # nobody can tell whose job the dead worker had: each gets a worker of its own
+        # nobody can tell whose job the dead worker had, so they go one by one
         suspects += pending.values()
         pending.clear()
         pool.shutdown(wait=False, cancel_futures=True)
-        for task in suspects:
-            self.retry(task)
+        self.retry(suspects)
         return new_pool(self.workers)
 
-    def retry(self, task: Task) -> None:
-        """Once more, alone; a submission that ends its worker again is held."""
-        with new_pool(1) as pool:
+    def retry(self, tasks: list[Task]) -> None:
+        """Once more, one by one; a submission that ends its worker again is held."""
+        pool = new_pool(1)
+        for task in tasks:
             try:
                 self.finish(task, json.loads(self.submit(pool, task).result()))
             except BrokenProcessPool:
                 self.fail(task, "The process that graded this ended, twice.")
+                pool = new_pool(1)
+        pool.shutdown(wait=False)
 
     def fail(self, task: Task, reason: str) -> None:
         release = self.releases[task.submission.assignment]

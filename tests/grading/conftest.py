@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import shutil
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import nbgrader.api
@@ -13,10 +14,14 @@ import pytest
 from autograder import wall
 from autograder.cli import main
 from autograder.course import CONFIG, Course
+from autograder.grading import driver
 from autograder.release import notebook_text, plan, students_notebook
 from autograder.sample_class import reference_answers, solved
 
 ASSIGNMENT = "01-attention"
+
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 class Classroom:
@@ -44,10 +49,9 @@ class Classroom:
 
     def grade(self, *options: str) -> dict:
         """What --json says after a successful `autograder grade`."""
-        unprotected = ["--no-sandbox"] if wall.available() else []
         target = self.root / "results.json"
         command = ["grade", "--workers", "1", "--json", str(target)]
-        assert main([*command, *unprotected, *options]) == 0
+        assert main([*command, *UNPROTECTED, *options]) == 0
         results = json.loads(target.read_text())
         return {each["student"]: each for each in results["submissions"]}
 
@@ -63,6 +67,24 @@ def one_look_at_alembic():
         once = functools.cache(nbgrader.api.get_alembic_version)
         patch.setattr(nbgrader.api, "get_alembic_version", once)
         yield
+
+
+class Inline(Executor):
+    """Does jobs at once, in this process, where one grader stays warm."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(autouse=True)
+def pool(monkeypatch):
+    """Most tests are not about worker processes, and do without."""
+    monkeypatch.setattr(driver, "new_pool", lambda workers: Inline())
 
 
 @pytest.fixture(scope="session")

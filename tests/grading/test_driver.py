@@ -10,14 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import UNPROTECTED
 
 from autograder import wall
-from autograder.cli import main
-from autograder.course import Submission
 from autograder.grading import job
 from autograder.grading.driver import Driver
 from autograder.grading.store import Store
 from autograder.progress import Progress
+
+
+@pytest.fixture(autouse=True)
+def pool():
+    """These tests are about worker processes."""
 
 
 def dies_on_eve(marker, release, submission, notes, sandbox) -> str:
@@ -41,7 +45,7 @@ class Dangerous(Driver):
 
 @pytest.mark.parametrize("how_often", ["once", "always"])
 def test_a_worker_that_dies_costs_the_others_nothing(classroom, right, how_often):
-    names = ["ada", "bela", "chen", "dana", "eve", "fatou", "goro"]
+    names = ["ada", "bela", "eve", "fatou"]
     for name in names:
         says = "# eve was here" if name == "eve" else ""
         classroom.hand_in(name, right.replace("A query says", f"{says} A query says"))
@@ -65,23 +69,10 @@ def test_a_worker_that_dies_costs_the_others_nothing(classroom, right, how_often
         assert set(scores.values()) == {16.0}
 
 
-def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
-    classroom.hand_in("ada", right)
-    monkeypatch.setattr(
-        Driver, "submit", lambda self, pool, task: pool.submit(int, "x")
-    )
-    result = classroom.grade()["ada"]
-    assert result["reason"] == "The grader failed with ValueError."
-    monkeypatch.undo()
-    os.chdir(classroom.root)
-    assert classroom.grade("--force")["ada"]["score"] == 16.0
-
-
 def grade(classroom, *options: str) -> subprocess.Popen:
-    unprotected = ["--no-sandbox"] if wall.available() else []
     command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
     return subprocess.Popen(
-        [*command, *unprotected, *options],
+        [*command, *UNPROTECTED, *options],
         cwd=classroom.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -111,15 +102,16 @@ def alive(pid: int) -> bool:
 
 
 def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
-    for number in range(12):
+    for number in range(9):
         classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
     undisturbed = classroom.grade()
     (classroom.root / "gradebook.db").unlink()
     chance = random.Random(7)
-    for _ in range(3):
+    for _ in range(2):
         process = grade(classroom)
-        for _ in range(chance.randrange(1, 4)):  # so many verdicts, and a bit more
-            process.stdout.readline()
+        new = 0
+        while new < 2:  # two verdicts of its own, and a moment more
+            new += "before" not in process.stdout.readline()
         time.sleep(chance.random() / 20)
         children = workers_of(process)
         process.kill()
@@ -129,11 +121,11 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
             time.sleep(0.05)
         assert not any(map(alive, children))
     done = len(stored(classroom))
-    assert done >= 3
+    assert done >= 4
     last = grade(classroom)
     printed, _ = last.communicate(timeout=60)
     assert last.returncode == 0
-    assert f"{done} of them before: 12 graded, 0 held." in printed.splitlines()[-1]
+    assert f"{done} of them before: 9 graded, 0 held." in printed.splitlines()[-1]
     assert classroom.grade() == undisturbed
 
 
@@ -143,47 +135,7 @@ def stored(classroom) -> list[str]:
 
 
 def test_two_workers_give_the_same_as_one(classroom, right, wrong):
-    for number in range(6):
+    for number in range(4):
         classroom.hand_in(f"s{number}", wrong if number % 2 else right)
     alone = classroom.grade()
     assert classroom.grade("--force", "--workers", "2") == alone
-
-
-def test_progress_on_a_terminal_has_rate_and_time_left():
-    class Terminal(list):
-        write = list.append
-        flush = staticmethod(lambda: None)
-        isatty = staticmethod(lambda: True)
-
-    terminal = Terminal()
-    progress = Progress(4, terminal)
-    progress.step("ada: 16 of 20")
-    assert "1 of 4" in terminal[-1]
-    assert "a second" in terminal[-1]
-    assert "s left" in terminal[-1]
-
-
-def test_one_student_only(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", right)
-    assert list(classroom.grade("--student", "bela")) == ["bela"]
-    assert stored(classroom) == ["bela"]
-
-
-def test_several_assignments_give_a_list(classroom, right, repository, monkeypatch):
-    other = classroom.root / "solutions" / "02-other"
-    other.mkdir()
-    (other / "other.ipynb").write_text(classroom.solution.read_text())
-    classroom.hand_in("ada", right)
-    target = classroom.root / "all.json"
-    assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
-    names = [each["assignment"] for each in json.loads(target.read_text())]
-    assert names == ["01-attention", "02-other"]
-
-
-def test_submissions_come_in_the_order_of_names(classroom, right):
-    for name in ("chen", "ada", "bela"):
-        classroom.hand_in(name, right)
-    found = classroom.course.submissions(classroom.course.assignments())
-    assert [each.student for each in found] == ["ada", "bela", "chen"]
-    assert isinstance(found[0], Submission)

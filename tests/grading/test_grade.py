@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import UNPROTECTED
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
@@ -222,7 +223,7 @@ def test_a_question_that_people_graded_is_not_removed(
     notebook = json.loads(classroom.solution.read_text())
     notebook["cells"].pop()
     classroom.solution.write_text(json.dumps(notebook))
-    assert main(["grade", "--no-sandbox"]) == 2
+    assert main(["grade", *UNPROTECTED]) == 2
     assert "no longer has explain_roles" in capsys.readouterr().err
     with gradebook() as book:
         assert book.find_grade("explain_roles", *where).manual_score == 3.0
@@ -236,7 +237,7 @@ def test_a_locked_gradebook_is_told_in_a_sentence(
     monkeypatch.setattr("autograder.grading.store.WAIT", 0.2)
     with gradebook() as book:
         book.db.connection().exec_driver_sql("BEGIN EXCLUSIVE")
-        assert main(["grade", "--no-sandbox", "--force"]) == 2
+        assert main(["grade", *UNPROTECTED, "--force"]) == 2
     assert "locked by another program" in capsys.readouterr().err
     assert classroom.grade("--force")["ada"]["score"] == 16.0
 

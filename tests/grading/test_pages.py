@@ -1,6 +1,7 @@
 """Feedback, export and report: what people read."""
 
 import csv
+import io
 import re
 from html.parser import HTMLParser
 
