@@ -1,16 +1,67 @@
-# Two commands matter: `make serve` and `make test`.
+# Two commands matter: `make serve` and `make test`. Both set up .venv first.
 PYTHON ?= python3
-BIN := .venv/bin
+PORT ?= 8000
+BIN := $(CURDIR)/.venv/bin
+SAMPLE := _build/sample-class
 export PYTHONPATH := $(CURDIR):$(CURDIR)/book
-export PATH := $(CURDIR)/$(BIN):$(PATH)
 export IPYTHONDIR := $(CURDIR)/_build/ipython
+# one thread per process: two processes on two cores, and the same sums everywhere
+export OMP_NUM_THREADS := 1
 
-.PHONY: setup notebooks book serve test lint clean
+.PHONY: serve test setup notebooks release book sample lint catalog clean
 
-setup: .venv/ready
+serve: book sample
+	@$(BIN)/python book/serve.py _build/html --port $(PORT)
+
+test: setup lint
+	@$(BIN)/python -m pytest -n 2 --dist loadfile \
+	    --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg \
+	    tests $(wildcard book/*.ipynb) $(PYTEST_FLAGS)
+
+setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 
 .venv/ready: requirements.txt
-	@echo "Installing the course's environment into .venv (a few minutes, once) …"
+	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --progress-bar on -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
+
+# kernels that do not warn about their own port on every start
+_build/ipython/profile_default/ipython_kernel_config.py:
+	@mkdir -p $(@D)
+	@echo 'c.IPKernelApp.log_level = 40' > $@
+
+notebooks: setup  ## execute the chapters whose text changed
+	@$(BIN)/python book/notebooks.py
+
+release: setup  ## solutions/ becomes exercises/
+	@$(BIN)/python -m autograder release
+
+BOOK_SOURCES := _config.yml _toc.yml $(shell find book exercises -type f \
+    -not -path '*/__pycache__/*' -not -path '*/.ipynb_checkpoints/*')
+
+book: setup _build/html/index.html  ## build the site from the committed outputs
+
+_build/html/index.html: $(BOOK_SOURCES)
+	@echo "Building the book …"
+	@$(BIN)/jupyter-book build . --path-output . --all -W -n --keep-going --quiet
+	@touch $@
+
+sample: setup book  ## grade the sample class into a throw-away gradebook
+	@$(BIN)/python -m autograder.sample_class $(SAMPLE)
+	@cd $(SAMPLE) && if ! $(BIN)/python -m autograder grade --json grades.json; then \
+	    echo "The sample class was not graded; the reason is above."; \
+	else $(BIN)/python -m autograder report; fi
+	@mkdir -p _build/html/sample-class
+	@test ! -f $(SAMPLE)/report.html || \
+	    cp $(SAMPLE)/report.html _build/html/sample-class/index.html
+
+lint: setup
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet autograder tests benchmarks book/*.py
+
+catalog: setup  ## which check catches which misconception, over 200 seeds
+	@$(BIN)/python tests/checks/catalog_table.py --seeds 200
+
+clean:
+	rm -rf _build

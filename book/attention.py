@@ -37,7 +37,7 @@ def softmax(x, axis=-1):
 def attention_scores(Q, K):
     """Scaled dot products of all queries with all keys: (..., n_q, n_k)."""
     d_k = Q.shape[-1]
-    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(d_k)
+    return Q @ np.swapaxes(K, -1, -2) / math.sqrt(d_k)
 
 
 def plot_weights(weights, queries, keys, title, ax=None):

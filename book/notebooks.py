@@ -55,6 +55,7 @@ def execute(stem: str) -> float:
         notebook,
         timeout=300,
         record_timing=False,
+        coalesce_streams=True,  # prints in one piece, however they were flushed
         resources={"metadata": {"path": str(BOOK)}},
     )
     client.execute()

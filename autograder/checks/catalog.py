@@ -36,7 +36,7 @@ class Style:
     code: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Catalog:
     """The misconceptions and correct styles of one assignment.
 
@@ -118,9 +118,10 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
 
 def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
     """Two outcomes agree: types of containers, shapes, and numbers up to rounding."""
-    if isinstance(a, tuple | list):
+    if isinstance(a, tuple | list) or isinstance(b, tuple | list):
         return (
-            isinstance(b, tuple | list)
+            isinstance(a, tuple | list)
+            and isinstance(b, tuple | list)
             and len(a) == len(b)
             and all(alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
         )

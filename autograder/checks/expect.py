@@ -7,6 +7,7 @@ types, types before values. Each raises CheckFailed with what was seen and expec
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,25 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def array(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
-    """``value`` as the floating-point array of ``shape`` that it has to be."""
+def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Like :func:`call`, and fails when the function gives a warning."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        result = call(answer, *args, **kwargs)
+    if caught:
+        raise CheckFailed(
+            f"your function gave a {caught[0].category.__name__}", "no warning"
+        )
+    return result
+
+
+KINDS = {"f": "floating-point numbers", "b": "booleans"}
+
+
+def array(
+    value: Any, shape: tuple[int, ...], what: str = "the result", kind: str = "f"
+) -> np.ndarray:
+    """``value`` as the array of ``shape`` and ``kind`` that it has to be."""
     if not isinstance(value, np.ndarray | np.generic):
         raise CheckFailed(
             f"{what} is a {type(value).__name__}", "a NumPy array", kind="type"
@@ -49,11 +67,43 @@ def array(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.nd
         raise CheckFailed(
             f"{what} has shape {value.shape}", f"shape {tuple(shape)}", kind="shape"
         )
-    if value.dtype.kind != "f":
-        raise CheckFailed(
-            f"{what} has dtype {value.dtype}", "floating-point numbers", kind="type"
-        )
+    if value.dtype.kind != kind:
+        raise CheckFailed(f"{what} has dtype {value.dtype}", KINDS[kind], kind="type")
     return np.asarray(value)
+
+
+def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
+    """The numbers of the floating-point tensor of ``shape`` that this has to be."""
+    if not type(value).__module__.startswith("torch"):
+        raise CheckFailed(
+            f"{what} is a {type(value).__name__}", "a torch tensor", kind="type"
+        )
+    if tuple(value.shape) != tuple(shape):
+        raise CheckFailed(
+            f"{what} has shape {tuple(value.shape)}",
+            f"shape {tuple(shape)}",
+            kind="shape",
+        )
+    return array(value.detach().numpy(), shape, what)
+
+
+def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
+    """The module has exactly the parameters that ``shapes`` names, of these shapes."""
+    found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
+    missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
+    if missing or extra:
+        seen = [f"no {name}" for name in sorted(missing)]
+        seen += [f"an extra {name}" for name in sorted(extra)]
+        raise CheckFailed(
+            f"your module has {', '.join(seen)}",
+            f"the parameters {', '.join(shapes)}",
+            kind="type",
+        )
+    for name, shape in shapes.items():
+        if found[name] != tuple(shape):
+            raise CheckFailed(
+                f"{name} has shape {found[name]}", f"shape {tuple(shape)}", kind="shape"
+            )
 
 
 def pair(value: Any, names: str) -> tuple[Any, Any]:

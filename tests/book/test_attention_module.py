@@ -125,3 +125,9 @@ def test_masks_say_who_may_attend():
     assert np.array_equal(attention.causal_mask(3), np.tril(np.ones((3, 3), bool)))
     mask = attention.padding_mask([2, 0], 3)
     assert mask.tolist() == [[[True, True, False]], [[False, False, False]]]
+
+
+def test_32_bit_inputs_stay_32_bit(rng):
+    Q, K, V = rng.normal(size=(3, 4, 8)).astype(np.float32)
+    for result in attention.scaled_dot_product_attention(Q, K, V):
+        assert result.dtype == np.float32

@@ -1,0 +1,162 @@
+"""Visible checks of 01-attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "01-queries-keys-values"
+
+softmax = Question("softmax", points=4, read=f"{CHAPTER}#softmax")
+attention_scores = Question("attention_scores", points=4, read=f"{CHAPTER}#scores")
+scaled_dot_product_attention = Question(
+    "scaled_dot_product_attention", points=8, read=f"{CHAPTER}#attention"
+)
+
+
+# ---------------------------------------------------------------- softmax
+
+
+@softmax.visible
+def softmax_keeps_the_shape(answer: Any) -> None:
+    """The result has the shape of the input."""
+    x = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
+    expect.array(expect.call(answer, x), x.shape)
+
+
+@softmax.visible
+def softmax_sums_to_one(answer: Any) -> None:
+    """The weights of every row are positive and sum to 1."""
+    x = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.finite(weights)
+    if not np.allclose(weights.sum(axis=-1), 1):
+        if np.allclose(weights.sum(axis=0), 1):
+            where = "the columns sum to 1, the rows do not"
+        else:
+            where = f"the rows sum to {np.round(weights.sum(axis=-1), 3)}"
+        raise CheckFailed(where, "every row sums to 1 over the last axis")
+    if (weights <= 0).any():
+        raise CheckFailed("some weights are zero or negative", "positive weights")
+
+
+@softmax.visible
+def softmax_of_logarithms(answer: Any) -> None:
+    """The logarithms of 1, 2 and 3 become the weights 1/6, 2/6 and 3/6."""
+    weights = expect.array(expect.call(answer, np.log([1.0, 2.0, 3.0])), (3,))
+    expect.close(
+        weights,
+        np.array([1, 2, 3]) / 6,
+        f"softmax of [log 1, log 2, log 3] is {np.round(weights, 3)}",
+        "[0.167, 0.333, 0.5]: each weight is proportional to exp(score)",
+    )
+
+
+@softmax.visible
+def softmax_takes_an_axis(answer: Any) -> None:
+    """With `axis=0` the columns sum to 1."""
+    x = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
+    weights = expect.array(expect.call(answer, x, axis=0), x.shape)
+    expect.close(
+        weights.sum(axis=0),
+        1.0,
+        f"with axis=0 the columns sum to {np.round(weights.sum(axis=0), 3)}",
+        "every column sums to 1",
+    )
+
+
+# ------------------------------------------------------- attention_scores
+
+
+@attention_scores.visible
+def scores_have_a_row_per_query(answer: Any) -> None:
+    """Four queries and six keys give scores of shape (4, 6)."""
+    Q, K = np.ones((4, 8)), np.ones((6, 8))
+    expect.array(expect.call(answer, Q, K), (4, 6), "scores")
+
+
+@attention_scores.visible
+def scores_are_scaled_dot_products(answer: Any) -> None:
+    """A score is the dot product of query and key, divided by √d_k."""
+    Q = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 1.0]])
+    K = np.array([[2.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 5.0], [1.0, 1.0, 1.0, 1.0]])
+    scores = expect.array(expect.call(answer, Q, K), (2, 3), "scores")
+    dots = np.array([[2.0, 2.0, 3.0], [3.0, 8.0, 4.0]])
+    seen = f"the scores of the two queries are {np.round(scores, 3).tolist()}"
+    expect.close(
+        scores, dots / 2, seen, f"{(dots / 2).tolist()}: the dot products over √4"
+    )
+
+
+@attention_scores.visible
+def scores_of_a_batch(answer: Any) -> None:
+    """A batch of two gives scores of shape (2, 4, 6)."""
+    Q, K = np.ones((2, 4, 8)), np.ones((2, 6, 8))
+    expect.array(expect.call(answer, Q, K), (2, 4, 6), "scores")
+
+
+# ------------------------------------------- scaled_dot_product_attention
+
+
+@scaled_dot_product_attention.visible
+def attention_returns_output_and_weights(answer: Any) -> None:
+    """Q 4×8, K 6×8 and V 6×5 give an output (4, 5) and weights (4, 6)."""
+    Q, K, V = np.ones((4, 8)), np.ones((6, 8)), np.ones((6, 5))
+    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    expect.array(output, (4, 5), "the output")
+    expect.array(weights, (4, 6), "the weights")
+
+
+@scaled_dot_product_attention.visible
+def attention_weights_sum_to_one(answer: Any) -> None:
+    """Every query's weights sum to 1 over the keys."""
+    Q = np.arange(12.0).reshape(3, 4) / 10
+    K = np.arange(16.0)[::-1].reshape(4, 4) / 7
+    V = np.eye(4)
+    _, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    weights = expect.array(weights, (3, 4), "the weights")
+    expect.finite(weights, "the weights")
+    if not np.allclose(weights.sum(axis=-1), 1):
+        if np.allclose(weights.sum(axis=-2), 1):
+            seen = "your weights sum to 1 along the query axis"
+        else:
+            seen = f"the weights of the queries sum to {np.round(weights.sum(-1), 3)}"
+        raise CheckFailed(seen, "every query's weights sum to 1 over the keys")
+
+
+@scaled_dot_product_attention.visible
+def attention_mixes_the_values(answer: Any) -> None:
+    """The output is the weighted sum of the values."""
+    Q = np.array([[2.0, 0.0, 0.0, 0.0]])
+    K = np.array([[np.log(2.0), 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
+    V = np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 8.0]])
+    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    output = expect.array(output, (1, 2), "the output")
+    weights = expect.array(weights, (1, 3), "the weights")
+    expect.close(
+        weights,
+        np.array([[0.5, 0.25, 0.25]]),
+        f"scores [log 2, 0, 0] became the weights {np.round(weights[0], 3)}",
+        "[0.5, 0.25, 0.25]",
+    )
+    expect.close(
+        output,
+        np.array([[2.0, 3.0]]),
+        f"weights [0.5, 0.25, 0.25] gave the output {np.round(output[0], 3)}",
+        "[2, 3]: half the first value and a quarter of each other one",
+    )
+
+
+@scaled_dot_product_attention.visible
+def attention_takes_a_batch(answer: Any) -> None:
+    """A batch of two gives an output (2, 4, 5) and weights (2, 4, 6)."""
+    Q, K, V = np.ones((2, 4, 8)), np.ones((2, 6, 8)), np.ones((2, 6, 5))
+    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    expect.array(output, (2, 4, 5), "the output")
+    expect.array(weights, (2, 4, 6), "the weights")

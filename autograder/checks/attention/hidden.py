@@ -1,0 +1,187 @@
+"""Hidden checks of 01-attention: inputs are drawn after the student's code ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import attention as visible
+from autograder.checks import expect
+from autograder.checks.question import CheckFailed, Hidden
+
+softmax = Hidden(visible.softmax, core=0.5)
+attention_scores = Hidden(visible.attention_scores, core=0.5)
+scaled_dot_product_attention = Hidden(visible.scaled_dot_product_attention, core=0.5)
+
+DIFFERENT = "different numbers"
+
+
+def oracle_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    """By definition, over pairs: 1 / Σ_j exp(x_j - x_i); never overflows to NaN."""
+    moved = np.moveaxis(np.asarray(x, dtype=np.float64), axis, -1)
+    with np.errstate(over="ignore"):
+        ratios = np.exp(moved[..., None, :] - moved[..., :, None])
+    return np.moveaxis(1 / ratios.sum(-1), -1, axis)
+
+
+def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
+    """Output and weights by einsum, in double precision."""
+    Q, K, V = (a.astype(np.float64) for a in (Q, K, V))
+    scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
+    weights = oracle_softmax(scores)
+    return np.einsum("...qk,...kv->...qv", weights, V), weights
+
+
+def compare_attention(
+    answer: Any, Q: Any, K: Any, V: Any, tolerance: float = 1e-6
+) -> None:
+    """The answer's output and weights against the oracle's."""
+    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    for value, expected, what in zip(
+        (output, weights),
+        oracle_attention(Q, K, V),
+        ("the output", "the weights"),
+        strict=True,
+    ):
+        value = expect.array(value, expected.shape, what)
+        expect.close(value, expected, DIFFERENT, "", tolerance=tolerance)
+
+
+def draw(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[np.ndarray]:
+    """Standard normal arrays of the given shapes."""
+    return [rng.standard_normal(shape) for shape in shapes]
+
+
+# ---------------------------------------------------------------- softmax
+
+
+@softmax.check(0.15)
+def softmax_of_random_scores(answer: Any, rng: np.random.Generator) -> None:
+    """Random scores give the right weights."""
+    x = rng.normal(scale=3, size=tuple(rng.integers(2, 6, size=2)))
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.close(weights, oracle_softmax(x), DIFFERENT, "")
+
+
+@softmax.check(0.1)
+def softmax_along_any_axis(answer: Any, rng: np.random.Generator) -> None:
+    """Arrays with three axes work along each of them, square ones too."""
+    for shape in ((2, 3, 4), (3, 3, 3)):
+        x = rng.normal(scale=3, size=shape)
+        for axis in (0, 1, 2, -2):
+            weights = expect.array(expect.call(answer, x, axis=axis), shape)
+            expect.close(weights, oracle_softmax(x, axis), DIFFERENT, "")
+
+
+@softmax.check(0.1)
+def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
+    """Scores around ±1e5 give finite, exact weights, also in rows far apart."""
+    x = rng.normal(size=(4, 5))
+    x += np.array([1e5, -1e5, 0, 700])[:, None]
+    x[2, 1] = 1e5
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.close(weights, oracle_softmax(x), DIFFERENT, "")
+
+
+@softmax.check(0.1)
+def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
+    """A score of minus infinity gets the weight 0, exactly."""
+    x = rng.normal(size=(3, 4))
+    column = int(rng.integers(4))
+    x[:, column] = -np.inf
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.finite(weights)
+    if (weights[:, column] != 0).any():
+        raise CheckFailed("a weight above 0 for a score of minus infinity", "0")
+    rest = np.delete(weights, column, axis=1)
+    expect.close(rest, oracle_softmax(np.delete(x, column, axis=1)), DIFFERENT, "")
+
+
+@softmax.check(0.05)
+def softmax_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
+    """Scores in single precision work as well, large ones too."""
+    x = (200 * rng.normal(size=(2, 3))).astype(np.float32)
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.close(weights, oracle_softmax(x), DIFFERENT, "", tolerance=1e-4)
+
+
+# ------------------------------------------------------- attention_scores
+
+
+@attention_scores.check(0.2)
+def scores_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
+    """Random queries and keys of several sizes give the right scores."""
+    for d_k in (3, 10, 17):
+        Q, K = draw(rng, (5, d_k), (7, d_k))
+        compare_scores(answer, Q, K)
+
+
+@attention_scores.check(0.2)
+def scores_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
+    """Batches work, with one or two leading axes, cubic ones too."""
+    for batch, n_q, n_k, d_k in [((3,), 3, 3, 3), ((2, 3), 4, 5, 6), ((2, 2), 2, 2, 2)]:
+        Q, K = draw(rng, (*batch, n_q, d_k), (*batch, n_k, d_k))
+        compare_scores(answer, Q, K)
+
+
+@attention_scores.check(0.1)
+def scores_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
+    """Arrays in single precision work as well."""
+    Q, K = (a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5)))
+    compare_scores(answer, Q, K, tolerance=1e-4)
+
+
+def compare_scores(
+    answer: Any, Q: np.ndarray, K: np.ndarray, tolerance: float = 1e-6
+) -> None:
+    """The answer's scores against einsum."""
+    expected = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
+    scores = expect.array(expect.call(answer, Q, K), expected.shape, "scores")
+    expect.close(scores, expected, DIFFERENT, "", tolerance=tolerance)
+
+
+# ------------------------------------------- scaled_dot_product_attention
+
+
+@scaled_dot_product_attention.check(0.2)
+def attention_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
+    """Random queries, keys and values of unequal sizes give the right result."""
+    for n_q, n_k, d_k, d_v in [(4, 6, 8, 8), (5, 3, 7, 2), (1, 1, 3, 4)]:
+        compare_attention(answer, *draw(rng, (n_q, d_k), (n_k, d_k), (n_k, d_v)))
+
+
+@scaled_dot_product_attention.check(0.1)
+def attention_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
+    """Batches work, with one or two leading axes, cubic ones too."""
+    compare_attention(answer, *draw(rng, (3, 3, 3), (3, 3, 3), (3, 3, 3)))
+    compare_attention(answer, *draw(rng, (2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7)))
+
+
+@scaled_dot_product_attention.check(0.05)
+def attention_ignores_the_order_of_pairs(answer: Any, rng: Any) -> None:
+    """Reordering keys and values together leaves the output as it is."""
+    Q, K, V = draw(rng, (4, 6), (5, 6), (5, 3))
+    order = np.roll(np.arange(5), int(rng.integers(1, 5)))
+    before, _ = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    after, _ = expect.pair(
+        expect.call(answer, Q, K[order], V[order]), "output, weights"
+    )
+    after = expect.array(after, (4, 3), "the output")
+    expect.close(after, expect.array(before, (4, 3), "the output"), DIFFERENT, "")
+    compare_attention(answer, Q, K[order], V[order])
+
+
+@scaled_dot_product_attention.check(0.1)
+def attention_with_large_scores(answer: Any, rng: np.random.Generator) -> None:
+    """Very large and very unequal scores give finite, exact results."""
+    Q, K, V = draw(rng, (3, 4), (5, 4), (5, 2))
+    Q *= np.array([1e5, 1.0, 1e3])[:, None]
+    compare_attention(answer, Q, K, V)
+
+
+@scaled_dot_product_attention.check(0.05)
+def attention_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
+    """Arrays in single precision work as well."""
+    arrays = [a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5), (3, 2))]
+    compare_attention(answer, *arrays, tolerance=1e-4)

@@ -1,0 +1,271 @@
+"""Visible checks of 06-encoder-layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from autograder.checks import expect
+from autograder.checks.library import library
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "06-encoder-layer"
+
+FeedForward = Question("FeedForward", 5, f"{CHAPTER}#the-feed-forward-network")
+EncoderLayer = Question("EncoderLayer", 12, f"{CHAPTER}#the-encoder-layer")
+count_parameters = Question("count_parameters", 5, f"{CHAPTER}#counting-parameters")
+encode = Question("encode", 4, f"{CHAPTER}#from-tokens-to-layers")
+
+
+def waves(*shape: int) -> torch.Tensor:
+    """Unequal, harmless numbers in the given shape."""
+    return torch.sin(torch.arange(float(np.prod(shape)))).reshape(shape)
+
+
+def ffn_shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    return {
+        "linear1.weight": (d_ff, d_model),
+        "linear1.bias": (d_ff,),
+        "linear2.weight": (d_model, d_ff),
+        "linear2.bias": (d_model,),
+    }
+
+
+def layer_shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name in "qkvo":
+        shapes[f"self_attn.W_{name}.weight"] = (d_model, d_model)
+        shapes[f"self_attn.W_{name}.bias"] = (d_model,)
+    shapes |= {f"ffn.{name}": s for name, s in ffn_shapes(d_model, d_ff).items()}
+    for norm in ("norm1", "norm2"):
+        shapes |= {f"{norm}.weight": (d_model,), f"{norm}.bias": (d_model,)}
+    return shapes
+
+
+# ------------------------------------------------------------ FeedForward
+
+
+@FeedForward.visible
+def ffn_keeps_the_shape(answer: Any) -> None:
+    """Tokens (2, 5, 8) come out as (2, 5, 8)."""
+    expect.tensor(expect.call(answer(8, 20), waves(2, 5, 8)), (2, 5, 8), "the output")
+
+
+@FeedForward.visible
+def ffn_has_two_layers(answer: Any) -> None:
+    """The layers are linear1 (d_model to d_ff) and linear2 (back), with biases."""
+    expect.parameters(answer(8, 20), ffn_shapes(8, 20))
+
+
+@FeedForward.visible
+def ffn_uses_the_exact_gelu(answer: Any) -> None:
+    """Between the layers stands the exact GELU: it turns 1 into 0.8413."""
+    ffn = answer(2, 2)
+    ffn.eval()
+    eye = torch.eye(2)
+    ffn.load_state_dict(
+        {
+            "linear1.weight": eye,
+            "linear1.bias": torch.zeros(2),
+            "linear2.weight": eye,
+            "linear2.bias": torch.zeros(2),
+        }
+    )
+    output = expect.call(ffn, torch.tensor([[[1.0, -1.0]]]))
+    output = expect.tensor(output, (1, 1, 2), "the output")[0, 0]
+    expect.close(
+        output.astype(np.float64),
+        np.array([0.8413447, -0.1586553]),
+        f"with identity matrices [1, -1] became {np.round(output, 4)}",
+        "[0.8413, -0.1587]",
+        tolerance=1e-5,
+    )
+
+
+@FeedForward.visible
+def ffn_drops_only_in_training(answer: Any) -> None:
+    """Dropout acts in train mode and is absent in eval mode."""
+    ffn, x = answer(8, 200, dropout=0.5), waves(1, 3, 8)
+    ffn.eval()
+    calm = [expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2)]
+    if not np.array_equal(*calm):
+        raise CheckFailed("in eval mode two calls differ", "the same result twice")
+    ffn.train()
+    noisy = [expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2)]
+    if np.array_equal(*noisy):
+        raise CheckFailed("in train mode two calls agree", "dropout: they differ")
+
+
+# ----------------------------------------------------------- EncoderLayer
+
+
+@EncoderLayer.visible
+def layer_keeps_the_shape(answer: Any) -> None:
+    """Tokens (2, 5, 64) come out of EncoderLayer() as (2, 5, 64)."""
+    output = expect.call(answer(), waves(2, 5, 64))
+    if isinstance(output, tuple | list):
+        raise CheckFailed(
+            f"your layer returned {len(output)} results",
+            "the new tokens alone, without the weights",
+            kind="type",
+        )
+    expect.tensor(output, (2, 5, 64), "the output")
+
+
+@EncoderLayer.visible
+def layer_has_its_parts(answer: Any) -> None:
+    """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
+    expect.parameters(answer(), layer_shapes(64, 256))
+
+
+@EncoderLayer.visible
+def layer_ends_with_a_norm(answer: Any) -> None:
+    """Post-norm: every output token has mean 0 and variance 1 at the start."""
+    layer = answer(12, 3, 20)
+    layer.eval()
+    output = expect.call(layer, 5 * waves(2, 4, 12))
+    output = expect.tensor(output, (2, 4, 12), "the output")
+    mean, spread = np.abs(output.mean(-1)).max(), output.var(-1)
+    if mean > 1e-3 or np.abs(spread - 1).max() > 1e-2:
+        raise CheckFailed(
+            f"the means reach {mean:.3g}, and the variances go from "
+            f"{spread.min():.3g} to {spread.max():.3g}",
+            "mean 0 and variance 1: the last step is a LayerNorm",
+        )
+
+
+@EncoderLayer.visible
+def layer_adds_what_came_in(answer: Any) -> None:
+    """When both branches give 0, the residual connections carry the tokens through."""
+    layer = answer(12, 3, 20)
+    layer.eval()
+    state = {name: torch.zeros(s) for name, s in layer_shapes(12, 20).items()}
+    state |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
+    layer.load_state_dict(state)
+    x = F.layer_norm(waves(1, 3, 12), (12,))
+    output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")
+    expect.close(
+        output,
+        x.numpy(),
+        f"a normalized token [{x[0, 0, 0]:.2f}, …] came out as "
+        f"[{output[0, 0, 0]:.2f}, …]",
+        "the token as it was: input plus 0, twice",
+        tolerance=1e-3,
+    )
+
+
+@EncoderLayer.visible
+def layer_passes_the_mask_on(answer: Any) -> None:
+    """With a causal mask, earlier tokens do not see a later one change."""
+    layer = answer(12, 3, 20)
+    layer.eval()
+    mask = torch.ones(4, 4).tril().bool()
+    x = waves(1, 4, 12)
+    changed = x.clone()
+    changed[0, 3] += waves(12) * 3
+    before, after = (
+        expect.tensor(expect.call(layer, t, mask), (1, 4, 12), "the output")
+        for t in (x, changed)
+    )
+    moved = np.abs(before[0, :3] - after[0, :3]).max()
+    if moved > 1e-5:
+        raise CheckFailed(
+            f"changing token 3 moved earlier tokens by {moved:.3g}",
+            "0: the mask goes to self_attn",
+        )
+
+
+# ------------------------------------------------------- count_parameters
+
+
+def whole(value: Any) -> int:
+    """``value`` as the integer that it has to be."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise CheckFailed(
+            f"your function returned {value!r}, a {type(value).__name__}",
+            "an integer",
+            kind="type",
+        )
+    return int(value)
+
+
+@count_parameters.visible
+def smallest_layer_has_sixteen(answer: Any) -> None:
+    """One layer with d_model = 1 and d_ff = 1 has 16 parameters."""
+    seen = whole(expect.call(answer, 1, 1))
+    if seen != 16:
+        raise CheckFailed(
+            f"d_model = 1, d_ff = 1 gives {seen}",
+            "16: four projections, two linear layers and two norms, "
+            "a weight and a bias each",
+        )
+
+
+@count_parameters.visible
+def default_layer_is_counted(answer: Any) -> None:
+    """One layer with d_model = 64 and d_ff = 256 has 49 984 parameters."""
+    seen = whole(expect.call(answer, 64, 256))
+    if seen != 49_984:
+        raise CheckFailed(f"d_model = 64, d_ff = 256 gives {seen}", "49984")
+
+
+# ----------------------------------------------------------------- encode
+
+
+def embedded(answer: Any, weight: torch.Tensor) -> Any:
+    """An nn.Embedding with the given weight, where the answer lives."""
+    embedding = library(answer, "torch.nn", "Embedding")(*weight.shape)
+    embedding.load_state_dict({"weight": weight})
+    return embedding
+
+
+def linear(answer: Any, weight: torch.Tensor) -> Any:
+    """A linear map that stands in for an encoder layer, where the answer lives."""
+    layer = library(answer, "torch.nn", "Linear")(*weight.shape, bias=False)
+    layer.load_state_dict({"weight": weight})
+    return layer
+
+
+@encode.visible
+def encode_gives_a_vector_per_token(answer: Any) -> None:
+    """Tokens (2, 5) become vectors (2, 5, d_model)."""
+    embedding = embedded(answer, waves(7, 6))
+    result = expect.call(answer, torch.zeros(2, 5, dtype=torch.long), embedding, [])
+    expect.tensor(result, (2, 5, 6), "the result")
+
+
+@encode.visible
+def encode_scales_and_adds_positions(answer: Any) -> None:
+    """Without layers: embeddings times √d_model, plus the positions."""
+    embedding = embedded(answer, torch.full((3, 4), 0.5))
+    result = expect.call(answer, torch.tensor([[2, 1]]), embedding, [])
+    result = expect.tensor(result, (1, 2, 4), "the result")
+    expect.close(
+        result[0, 0],
+        np.array([1.0, 2.0, 1.0, 2.0]),
+        f"the first token, embedded as [0.5, 0.5, 0.5, 0.5], became {result[0, 0]}",
+        "[1, 2, 1, 2]: 0.5 times √4, plus position 0, which is [0, 1, 0, 1]",
+    )
+
+
+@encode.visible
+def encode_runs_the_layers(answer: Any) -> None:
+    """Every layer is applied, in order."""
+    embedding = embedded(answer, torch.zeros(3, 2))
+    turn = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    double = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    layers = [linear(answer, turn), linear(answer, double)]
+    result = expect.call(answer, torch.tensor([[1]]), embedding, layers)
+    result = expect.tensor(result, (1, 1, 2), "the result")
+    expect.close(
+        result[0, 0],
+        np.array([2.0, 0.0]),
+        "a layer that exchanges the columns and then one that doubles the first "
+        f"turned [0, 1] into {result[0, 0]}",
+        "[2, 0]",
+    )

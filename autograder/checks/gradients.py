@@ -1,0 +1,37 @@
+"""Gradients of a student's module or function, here or behind the wall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def gradients(answer: Any, *inputs: Any, weights: Any) -> dict[str, Any]:
+    """Gradients of Σ weights · output, where output is the answer's first result.
+
+    ``weights`` is a tensor of the output's shape. Returns {"inputs": [tensor or None
+    for each input], "parameters": {name: tensor or None}}; integer inputs have None.
+    Behind the wall the sandbox computes and the numbers cross.
+    """
+    if hook := getattr(answer, "_wall_gradients_", None):
+        return hook(*inputs, weights=weights)
+    import torch
+
+    given = [
+        value.detach().clone().requires_grad_(value.is_floating_point())
+        if isinstance(value, torch.Tensor)
+        else value
+        for value in inputs
+    ]
+    named = getattr(answer, "named_parameters", None)
+    parameters = dict(named()) if named else {}
+    for parameter in parameters.values():
+        parameter.grad = None
+    with torch.enable_grad():
+        output = answer(*given)
+        if isinstance(output, tuple | list):
+            output = output[0]
+        (output * weights).sum().backward()
+    return {
+        "inputs": [getattr(value, "grad", None) for value in given],
+        "parameters": {name: p.grad for name, p in parameters.items()},
+    }

@@ -1,0 +1,174 @@
+"""Visible checks of 04-masking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "04-masking"
+
+causal_mask = Question("causal_mask", points=4, read=f"{CHAPTER}#the-causal-mask")
+padding_mask = Question("padding_mask", points=4, read=f"{CHAPTER}#the-padding-mask")
+masked_softmax = Question("masked_softmax", points=6, read=f"{CHAPTER}#empty-rows")
+causal_attention = Question(
+    "causal_attention", points=6, read=f"{CHAPTER}#causal-attention"
+)
+
+
+def shown(mask: np.ndarray) -> str:
+    """A row of a mask as text: x may be attended to, . may not."""
+    return "".join("x" if allowed else "." for allowed in mask)
+
+
+# ------------------------------------------------------------ causal_mask
+
+
+@causal_mask.visible
+def causal_mask_is_a_boolean_square(answer: Any) -> None:
+    """Five positions give a boolean array of shape (5, 5)."""
+    expect.array(expect.call(answer, 5), (5, 5), "the mask", kind="b")
+
+
+@causal_mask.visible
+def position_attends_to_itself_and_before(answer: Any) -> None:
+    """Position i may attend to positions 0 to i, itself included."""
+    mask = expect.array(expect.call(answer, 4), (4, 4), "the mask", kind="b")
+    for i, row in enumerate(mask):
+        wanted = np.arange(4) <= i
+        if not np.array_equal(row, wanted):
+            raise CheckFailed(
+                f"row {i} is {shown(row)} (x = True)",
+                f"{shown(wanted)}: position {i} sees itself and what came before",
+            )
+
+
+# ----------------------------------------------------------- padding_mask
+
+
+@padding_mask.visible
+def padding_mask_has_an_axis_for_queries(answer: Any) -> None:
+    """Two sentences padded to five tokens give a boolean mask (2, 1, 5)."""
+    mask = expect.call(answer, np.array([3, 5]), 5)
+    expect.array(mask, (2, 1, 5), "the mask", kind="b")
+
+
+@padding_mask.visible
+def padding_mask_is_true_on_real_tokens(answer: Any) -> None:
+    """True on the first `lengths[b]` positions, False on the padding."""
+    lengths = [2, 4, 1]
+    mask = expect.call(answer, np.array(lengths), 4)
+    mask = expect.array(mask, (3, 1, 4), "the mask", kind="b")
+    for length, row in zip(lengths, mask[:, 0], strict=True):
+        wanted = np.arange(4) < length
+        if not np.array_equal(row, wanted):
+            raise CheckFailed(
+                f"a sentence of length {length} has the row {shown(row)} (x = True)",
+                f"{shown(wanted)}: {length} real tokens come first",
+            )
+
+
+# --------------------------------------------------------- masked_softmax
+
+
+@masked_softmax.visible
+def masked_softmax_keeps_the_shape(answer: Any) -> None:
+    """The weights have the shape of the scores."""
+    mask = np.array([[True, True, False], [True, True, True]])
+    expect.array(expect.call(answer, np.ones((2, 3)), mask), (2, 3), "the weights")
+
+
+@masked_softmax.visible
+def masked_keys_weigh_nothing(answer: Any) -> None:
+    """The weight is exactly 0 where the mask is False."""
+    scores = np.array([[1.0, 2.0, 3.0], [0.0, 0.5, -1.0]])
+    mask = np.array([[True, True, False], [False, True, True]])
+    weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
+    expect.finite(weights, "the weights")
+    if (weights[~mask] != 0).any():
+        raise CheckFailed(
+            f"where the mask is False the weights are {weights[~mask]}", "0, exactly"
+        )
+
+
+@masked_softmax.visible
+def allowed_keys_share_the_weight(answer: Any) -> None:
+    """The allowed keys share the weight as a softmax among themselves."""
+    scores = np.log([[1.0, 3.0, 5.0]])
+    mask = np.array([[True, True, False]])
+    weights = expect.array(expect.call(answer, scores, mask), (1, 3), "the weights")
+    expect.close(
+        weights,
+        np.array([[0.25, 0.75, 0.0]]),
+        f"scores log [1, 3, 5] without the last key gave {np.round(weights[0], 3)}",
+        "[0.25, 0.75, 0]: the weights of the allowed keys sum to 1",
+    )
+
+
+@masked_softmax.visible
+def empty_rows_are_zero(answer: Any) -> None:
+    """A row with nothing to attend to is all zeros, without NaN or a warning."""
+    scores = np.array([[1.0, 2.0], [3.0, 4.0]])
+    mask = np.array([[True, False], [False, False]])
+    weights = expect.quiet_call(answer, scores, mask)
+    weights = expect.array(weights, (2, 2), "the weights")
+    expect.finite(weights, "the weights")
+    expect.close(
+        weights[1],
+        np.zeros(2),
+        f"a row in which the mask is False everywhere became {weights[1]}",
+        "[0, 0]",
+    )
+
+
+# ------------------------------------------------------- causal_attention
+
+
+@causal_attention.visible
+def causal_attention_returns_output_and_weights(answer: Any) -> None:
+    """Five tokens, d_k = 4 and d_v = 3 give an output (5, 3) and weights (5, 5)."""
+    Q, K, V = np.ones((5, 4)), np.ones((5, 4)), np.ones((5, 3))
+    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    expect.array(output, (5, 3), "the output")
+    expect.array(weights, (5, 5), "the weights")
+
+
+@causal_attention.visible
+def weights_are_zero_above_the_diagonal(answer: Any) -> None:
+    """No weight goes to a later token: the upper triangle is exactly 0."""
+    Q = np.arange(12.0).reshape(4, 3) / 5
+    K = np.cos(np.arange(12.0)).reshape(4, 3)
+    _, weights = expect.pair(expect.call(answer, Q, K, np.eye(4)), "output, weights")
+    weights = expect.array(weights, (4, 4), "the weights")
+    expect.finite(weights, "the weights")
+    above = weights[np.triu_indices(4, k=1)]
+    if (above != 0).any():
+        raise CheckFailed(
+            f"the largest weight above the diagonal is {above.max():.3g}", "0, exactly"
+        )
+    expect.close(
+        weights.sum(-1),
+        1.0,
+        f"the rows sum to {np.round(weights.sum(-1), 3)}",
+        "every row sums to 1 over the tokens it may see",
+    )
+
+
+@causal_attention.visible
+def equal_scores_give_running_means(answer: Any) -> None:
+    """With equal scores, the output at t is the mean of the values up to t."""
+    V = np.array([[6.0], [0.0], [3.0], [7.0]])
+    Q, K = np.zeros((4, 2)), np.ones((4, 2))
+    output, _ = expect.pair(expect.call(answer, Q, K, V), "output, weights")
+    output = expect.array(output, (4, 1), "the output")
+    expect.close(
+        output,
+        np.array([[6.0], [3.0], [3.0], [4.0]]),
+        f"values 6, 0, 3, 7 gave the outputs {np.round(output[:, 0], 3)}",
+        "6, 3, 3, 4: the means of the values so far",
+    )

@@ -1,0 +1,266 @@
+"""Visible checks of 03-multi-head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks import expect
+from autograder.checks.figures import describe_axes, labels_of
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "03-multi-head"
+
+AttentionHead = Question("AttentionHead", 6, f"{CHAPTER}#one-head-as-a-module")
+plot_attention = Question("plot_attention", 4, f"{CHAPTER}#one-head-as-a-module")
+split_heads = Question("split_heads", 4, f"{CHAPTER}#split-and-merge")
+merge_heads = Question("merge_heads", 4, f"{CHAPTER}#split-and-merge")
+MultiHeadAttention = Question(
+    "MultiHeadAttention", 12, f"{CHAPTER}#multi-head-attention"
+)
+
+
+def counting(*shape: int) -> torch.Tensor:
+    """0, 1, 2, … in the given shape: every number tells where it came from."""
+    return torch.arange(float(np.prod(shape))).reshape(shape)
+
+
+# ---------------------------------------------------------- AttentionHead
+
+
+def head_shapes(d_model: int, d_k: int) -> dict[str, tuple[int, ...]]:
+    return {f"W_{name}.weight": (d_k, d_model) for name in "qkv"}
+
+
+@AttentionHead.visible
+def head_returns_output_and_weights(answer: Any) -> None:
+    """Five tokens, d_model = 16 and d_k = 4: output (2, 5, 4), weights (2, 5, 5)."""
+    result = expect.call(answer(16, 4), torch.ones(2, 5, 16))
+    output, weights = expect.pair(result, "output, weights")
+    expect.tensor(output, (2, 5, 4), "the output")
+    expect.tensor(weights, (2, 5, 5), "the weights")
+
+
+@AttentionHead.visible
+def head_has_three_projections(answer: Any) -> None:
+    """The layers are W_q, W_k and W_v, without biases."""
+    expect.parameters(answer(16, 4), head_shapes(16, 4))
+
+
+@AttentionHead.visible
+def head_weights_sum_to_one(answer: Any) -> None:
+    """Every query's weights sum to 1 over the keys."""
+    x = torch.sin(counting(2, 5, 16))
+    _, weights = expect.pair(expect.call(answer(16, 4), x), "output, weights")
+    weights = expect.tensor(weights, (2, 5, 5), "the weights")
+    sums = weights.sum(-1)
+    if not np.allclose(sums, 1, atol=1e-4):
+        seen = f"the weights of the first queries sum to {np.round(sums[0, :3], 3)}"
+        if np.allclose(weights.sum(-2), 1, atol=1e-4):
+            seen = "your weights sum to 1 along the query axis"
+        raise CheckFailed(seen, "every query's weights sum to 1 over the keys")
+
+
+@AttentionHead.visible
+def head_computes_scaled_attention(answer: Any) -> None:
+    """With known weights the head gives the known numbers."""
+    head = answer(4, 4)
+    eye = torch.eye(4)
+    head.load_state_dict(
+        {"W_q.weight": 2 * eye, "W_k.weight": eye, "W_v.weight": 8 * eye}
+    )
+    x = torch.zeros(1, 2, 4)
+    x[0, 0, 0], x[0, 1, 1] = float(np.log(3)) ** 0.5, 1.0
+    output, weights = expect.pair(expect.call(head, x), "output, weights")
+    weights = expect.tensor(weights, (1, 2, 2), "the weights")
+    expect.close(
+        weights[0, 0],
+        np.array([0.75, 0.25]),
+        f"scores [log 3, 0] became the weights {np.round(weights[0, 0], 3)}",
+        "[0.75, 0.25]: the dot products over √4",
+    )
+    output = expect.tensor(output, (1, 2, 4), "the output")
+    expect.close(
+        output[0, 0, 1],
+        2.0,
+        f"the mixed value is {output[0, 0, 1]:.3g}",
+        "2: a quarter of the second token's value, 8",
+    )
+
+
+# --------------------------------------------------------- plot_attention
+
+
+def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.ndarray:
+    """The numbers of the student's heat map, ordered by its tick labels."""
+    description = describe_axes(expect.call(answer, weights, tokens))
+    if len(description["grids"]) != 1:
+        raise CheckFailed(
+            f"the Axes shows {len(description['grids'])} heat maps", "one heat map"
+        )
+    for axis, word in [("xlabel", "key"), ("ylabel", "quer")]:
+        if word not in description[axis].casefold():
+            seen = f'the {axis} is "{description[axis]}"'
+            full = {"quer": "query"}.get(word, word)
+            raise CheckFailed(seen, f'a label with "{full}"')
+    (grid,) = description["grids"]
+    if grid["values"].shape != weights.shape:
+        raise CheckFailed(
+            f"the heat map has {grid['values'].shape} rows and columns",
+            f"{weights.shape}",
+            kind="shape",
+        )
+    values = grid["values"]
+    for axis, name in [("y", "rows"), ("x", "columns")]:
+        labels = labels_of(grid, description[f"{axis}ticks"], axis)
+        if labels == tokens[::-1] and labels != tokens:  # drawn from below
+            values = np.flip(values, 0 if axis == "y" else 1)
+        elif labels != tokens:
+            raise CheckFailed(
+                f"the labels of the {name} are {labels}",
+                f"{tokens}: a tick with its token at every cell",
+            )
+    return values
+
+
+@plot_attention.visible
+def map_has_tokens_on_both_axes(answer: Any) -> None:
+    """Rows are queries, columns are keys, and every one bears its token."""
+    drawn_weights(answer, np.eye(3), ["we", "like", "tea"])
+
+
+@plot_attention.visible
+def map_shows_the_weights(answer: Any) -> None:
+    """The cell of a query and a key shows their weight."""
+    weights = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.0, 0.5, 0.5]])
+    values = drawn_weights(answer, weights, ["we", "like", "tea"])
+    seen = f'the row of "we" shows {np.round(values[0], 2)}'
+    expect.close(values, weights, seen, "[0.7, 0.2, 0.1]: its weights over the keys")
+
+
+# ------------------------------------------------ split_heads, merge_heads
+
+
+@split_heads.visible
+def split_has_an_axis_for_heads(answer: Any) -> None:
+    """(2, 5, 12) with three heads becomes (2, 3, 5, 4)."""
+    expect.tensor(expect.call(answer, torch.zeros(2, 5, 12), 3), (2, 3, 5, 4))
+
+
+@split_heads.visible
+def each_head_holds_its_columns(answer: Any) -> None:
+    """Head h holds the columns h * d_k to (h + 1) * d_k - 1 of every token."""
+    heads = expect.call(answer, counting(1, 2, 6), 3)
+    heads = expect.tensor(heads, (1, 3, 2, 2), "the heads")
+    expect.close(
+        heads[0, 1],
+        np.array([[2.0, 3.0], [8.0, 9.0]]),
+        f"of the tokens [0 … 5] and [6 … 11], head 1 holds {heads[0, 1].tolist()}",
+        "[[2, 3], [8, 9]]: columns 2 and 3 of both tokens",
+    )
+
+
+@merge_heads.visible
+def merged_heads_stand_side_by_side(answer: Any) -> None:
+    """(2, 3, 5, 4) becomes (2, 5, 12)."""
+    expect.tensor(expect.call(answer, torch.zeros(2, 3, 5, 4)), (2, 5, 12))
+
+
+@merge_heads.visible
+def each_token_gets_its_heads_back(answer: Any) -> None:
+    """A token's row is head 0, then head 1, and so on."""
+    merged = expect.call(answer, counting(1, 3, 2, 2))
+    merged = expect.tensor(merged, (1, 2, 6), "the result")
+    expect.close(
+        merged[0, 0],
+        np.array([0.0, 1.0, 4.0, 5.0, 8.0, 9.0]),
+        f"the first token, [0, 1], [4, 5] and [8, 9] in its heads, is {merged[0, 0]}",
+        "[0, 1, 4, 5, 8, 9]",
+    )
+
+
+# ----------------------------------------------------- MultiHeadAttention
+
+
+def multi_head_shapes(d_model: int) -> dict[str, tuple[int, ...]]:
+    return {f"W_{name}.weight": (d_model, d_model) for name in "qkvo"}
+
+
+@MultiHeadAttention.visible
+def multi_head_returns_output_and_weights(answer: Any) -> None:
+    """Three queries and five keys, d_model 12, two heads: (2, 3, 12), (2, 2, 3, 5)."""
+    memory = torch.ones(2, 5, 12)
+    result = expect.call(answer(12, 2), torch.ones(2, 3, 12), memory, memory)
+    output, weights = expect.pair(result, "output, weights")
+    expect.tensor(output, (2, 3, 12), "the output")
+    expect.tensor(weights, (2, 2, 3, 5), "the weights")
+
+
+@MultiHeadAttention.visible
+def multi_head_has_four_projections(answer: Any) -> None:
+    """The layers are W_q, W_k, W_v and W_o, without biases."""
+    expect.parameters(answer(12, 3), multi_head_shapes(12))
+
+
+@MultiHeadAttention.visible
+def heads_that_do_not_fit_are_refused(answer: Any) -> None:
+    """Five heads with d_model = 12 raise a ValueError."""
+    try:
+        answer(12, 5)
+    except ValueError:
+        return
+    raise CheckFailed("five heads were accepted", "a ValueError")
+
+
+@MultiHeadAttention.visible
+def every_head_looks_at_its_columns(answer: Any) -> None:
+    """With identity matrices, each head attends by its own columns."""
+    module = answer(4, 2)
+    module.load_state_dict({name: torch.eye(4) for name in multi_head_shapes(4)})
+    query = torch.zeros(1, 1, 4)
+    query[0, 0] = torch.tensor([2**0.5, 0.0, 0.0, 2**0.5])
+    key = torch.zeros(1, 2, 4)
+    key[0, 0, 0] = key[0, 1, 3] = float(np.log(3))
+    value = torch.tensor([[[4.0, 0.0, 4.0, 0.0], [0.0, 4.0, 0.0, 4.0]]])
+    output, weights = expect.pair(
+        expect.call(module, query, key, value), "output, weights"
+    )
+    weights = expect.tensor(weights, (1, 2, 1, 2), "the weights")
+    expect.close(
+        weights[0, :, 0],
+        np.array([[0.75, 0.25], [0.25, 0.75]]),
+        f"the two heads give the weights {np.round(weights[0, :, 0], 3).tolist()}",
+        "[[0.75, 0.25], [0.25, 0.75]]",
+    )
+    output = expect.tensor(output, (1, 1, 4), "the output")
+    expect.close(
+        output[0, 0],
+        np.array([3.0, 1.0, 1.0, 3.0]),
+        f"the output is {np.round(output[0, 0], 3)}",
+        "[3, 1, 1, 3]: the mixed values of head 0, then of head 1",
+    )
+
+
+@MultiHeadAttention.visible
+def mask_hides_keys(answer: Any) -> None:
+    """A key whose mask is False gets the weight 0; the others share 1."""
+    module, x = answer(12, 3), torch.sin(counting(2, 4, 12))
+    mask = torch.tril(torch.ones(4, 4)).bool()
+    _, weights = expect.pair(expect.call(module, x, x, x, mask), "output, weights")
+    weights = expect.tensor(weights, (2, 3, 4, 4), "the weights")
+    expect.finite(weights, "the weights")
+    hidden = weights[..., ~mask.numpy()]
+    if (hidden != 0).any():
+        raise CheckFailed(
+            f"a hidden key has the weight {hidden.max():.3g}", "0 where mask is False"
+        )
+    expect.close(
+        weights.sum(-1),
+        1.0,
+        f"with a mask the rows sum to {np.round(weights[0, 0].sum(-1), 3)}",
+        "1: the mask acts before the softmax",
+    )

@@ -1,0 +1,208 @@
+"""Hidden checks of 03-multi-head: inputs are drawn after the student's code ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from autograder.checks import expect
+from autograder.checks import multi_head as visible
+from autograder.checks.gradients import gradients
+from autograder.checks.multi_head import drawn_weights, head_shapes, multi_head_shapes
+from autograder.checks.question import CheckFailed, Hidden
+
+AttentionHead = Hidden(visible.AttentionHead, core=0.5)
+plot_attention = Hidden(visible.plot_attention, core=0.7)
+split_heads = Hidden(visible.split_heads, core=0.6)
+merge_heads = Hidden(visible.merge_heads, core=0.6)
+MultiHeadAttention = Hidden(visible.MultiHeadAttention, core=0.5)
+
+DIFFERENT = "different numbers"
+
+
+def draw(rng: np.random.Generator, *shape: int) -> torch.Tensor:
+    """A standard normal tensor in single precision."""
+    return torch.from_numpy(rng.standard_normal(shape).astype(np.float32))
+
+
+def loaded(answer: Any, arguments: tuple, shapes: dict, rng: Any) -> tuple[Any, dict]:
+    """A module of the student's with random weights, and these weights."""
+    module = answer(*arguments)
+    state = {name: draw(rng, *shape) * 0.5 for name, shape in shapes.items()}
+    module.load_state_dict(state)
+    return module, state
+
+
+def compare(result: Any, *expected: torch.Tensor) -> None:
+    """A pair (output, weights) against the oracle's."""
+    values = expect.pair(result, "output, weights")
+    for value, wanted, what in zip(
+        values, expected, ("the output", "the weights"), strict=True
+    ):
+        value = expect.tensor(value, tuple(wanted.shape), what)
+        expect.close(value, wanted.detach().numpy(), DIFFERENT, "", tolerance=1e-4)
+
+
+def weights_of(q: torch.Tensor, k: torch.Tensor, mask: Any = None) -> torch.Tensor:
+    """Weights by torch's own attention: with the identity as values."""
+    eye = torch.eye(k.shape[-2]).expand(*k.shape[:-1], k.shape[-2])
+    return F.scaled_dot_product_attention(q, k, eye, attn_mask=mask)
+
+
+# ---------------------------------------------------------- AttentionHead
+
+
+def head_oracle(x: torch.Tensor, state: dict) -> tuple[torch.Tensor, torch.Tensor]:
+    q, k, v = (x @ state[f"W_{name}.weight"].T for name in "qkv")
+    return F.scaled_dot_product_attention(q, k, v), weights_of(q, k)
+
+
+@AttentionHead.check(0.2)
+def head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
+    """With random weights the head agrees with torch's own attention."""
+    for batch, n, d_model, d_k in [(2, 5, 10, 3), (3, 3, 3, 3), (1, 7, 6, 11)]:
+        shapes = head_shapes(d_model, d_k)
+        head, state = loaded(answer, (d_model, d_k), shapes, rng)
+        x = draw(rng, batch, n, d_model)
+        compare(expect.call(head, x), *head_oracle(x, state))
+
+
+@AttentionHead.check(0.1)
+def head_with_large_scores(answer: Any, rng: np.random.Generator) -> None:
+    """Very large scores give finite results."""
+    head, state = loaded(answer, (6, 4), head_shapes(6, 4), rng)
+    x = 300 * draw(rng, 2, 4, 6)
+    compare(expect.call(head, x), *head_oracle(x, state))
+
+
+@AttentionHead.check(0.2)
+def head_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
+    """The gradients of all three matrices and of the input are right."""
+    head, state = loaded(answer, (6, 4), head_shapes(6, 4), rng)
+    x, weights = draw(rng, 2, 5, 6), draw(rng, 2, 5, 4)
+    compare_gradients(head, state, (x,), weights, lambda s, x: head_oracle(x, s)[0])
+
+
+def compare_gradients(
+    module: Any, state: dict, inputs: tuple, weights: torch.Tensor, oracle: Any
+) -> None:
+    """The module's gradients against those of ``oracle(state, *inputs)``."""
+    found = gradients(module, *inputs, weights=weights)
+    inputs = tuple(x.clone().requires_grad_() for x in inputs)
+    state = {name: value.clone().requires_grad_() for name, value in state.items()}
+    (oracle(state, *inputs) * weights).sum().backward()
+    pairs = list(zip(found["inputs"], [x.grad for x in inputs], strict=True))
+    pairs += [(found["parameters"].get(name), t.grad) for name, t in state.items()]
+    for value, wanted in pairs:
+        if value is None:
+            raise CheckFailed("a gradient is missing", "a gradient", kind="type")
+        value = expect.tensor(value, tuple(wanted.shape), "a gradient")
+        expect.close(value, wanted.numpy(), DIFFERENT, "", tolerance=1e-3)
+
+
+# --------------------------------------------------------- plot_attention
+
+
+@plot_attention.check(0.3)
+def map_of_any_sentence(answer: Any, rng: np.random.Generator) -> None:
+    """Other sentences are drawn right, with a token that occurs twice."""
+    n = int(rng.integers(5, 9))
+    tokens = ["the", *(f"word{i}" for i in range(n - 2)), "the"]
+    weights = rng.dirichlet(np.ones(n), size=n)
+    expect.close(drawn_weights(answer, weights, tokens), weights, DIFFERENT, "")
+
+
+# ------------------------------------------------ split_heads, merge_heads
+
+SIZES = [(2, 5, 3, 4), (3, 3, 3, 3), (1, 7, 2, 5), (2, 4, 6, 1), (2, 2, 1, 6)]
+
+
+@split_heads.check(0.4)
+def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
+    """Other sizes are split right, equal ones and a transposed input too."""
+    for batch, n, n_heads, d_k in SIZES:
+        x = draw(rng, batch, n, n_heads * d_k)
+        wanted = torch.stack(x.split(d_k, dim=-1), dim=1)
+        given = x.transpose(0, 1).contiguous().transpose(0, 1)  # not contiguous
+        heads = expect.tensor(expect.call(answer, given, n_heads), wanted.shape)
+        expect.close(heads, wanted.numpy(), DIFFERENT, "")
+
+
+@merge_heads.check(0.4)
+def merge_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
+    """Other sizes are merged right, equal ones and contiguous ones too."""
+    for batch, n, n_heads, d_k in SIZES:
+        heads = draw(rng, batch, n_heads, n, d_k)
+        wanted = torch.cat(list(heads.unbind(1)), dim=-1)
+        merged = expect.tensor(expect.call(answer, heads), wanted.shape)
+        expect.close(merged, wanted.numpy(), DIFFERENT, "")
+
+
+# ----------------------------------------------------- MultiHeadAttention
+
+
+def multi_head_oracle(
+    state: dict, n_heads: int, query: Any, key: Any, value: Any, mask: Any = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Head by head, with torch's own attention."""
+    q = query @ state["W_q.weight"].T
+    k = key @ state["W_k.weight"].T
+    v = value @ state["W_v.weight"].T
+    d_k = q.shape[-1] // n_heads
+    outputs, maps = [], []
+    for head, (a, b, c) in enumerate(
+        zip(q.split(d_k, -1), k.split(d_k, -1), v.split(d_k, -1), strict=True)
+    ):
+        own = None
+        if mask is not None:
+            full = mask.expand(q.shape[0], n_heads, q.shape[1], k.shape[1])
+            own = full[:, head]
+        outputs.append(F.scaled_dot_product_attention(a, b, c, attn_mask=own))
+        maps.append(weights_of(a, b, own))
+    return torch.cat(outputs, -1) @ state["W_o.weight"].T, torch.stack(maps, 1)
+
+
+@MultiHeadAttention.check(0.2)
+def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
+    """Random weights, and keys unlike values, give what torch's attention gives."""
+    for batch, n_q, n_k, d_model, n_heads in [
+        (2, 3, 5, 12, 3),
+        (4, 4, 4, 4, 2),
+        (1, 6, 2, 10, 5),
+        (2, 3, 4, 6, 1),
+    ]:
+        shapes = multi_head_shapes(d_model)
+        module, state = loaded(answer, (d_model, n_heads), shapes, rng)
+        query = draw(rng, batch, n_q, d_model)
+        key, value = draw(rng, batch, n_k, d_model), draw(rng, batch, n_k, d_model)
+        expected = multi_head_oracle(state, n_heads, query, key, value)
+        compare(expect.call(module, query, key, value), *expected)
+
+
+@MultiHeadAttention.check(0.15)
+def multi_head_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
+    """Masks (n_q, n_k), (batch, 1, 1, n_k) and (batch, n_heads, n_q, n_k) all work."""
+    module, state = loaded(answer, (12, 3), multi_head_shapes(12), rng)
+    query, key, value = (draw(rng, 2, n, 12) for n in (4, 5, 5))
+    for shape in [(4, 5), (2, 1, 1, 5), (2, 3, 4, 5)]:
+        mask = torch.from_numpy(rng.random(shape) < 0.6)
+        mask[..., int(rng.integers(5))] = True  # nobody is left without a key
+        expected = multi_head_oracle(state, 3, query, key, value, mask)
+        compare(expect.call(module, query, key, value, mask), *expected)
+
+
+@MultiHeadAttention.check(0.15)
+def multi_head_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
+    """The gradients of all four matrices and of the three inputs are right."""
+    module, state = loaded(answer, (6, 2), multi_head_shapes(6), rng)
+    inputs = tuple(draw(rng, 2, n, 6) for n in (3, 4, 4))
+    compare_gradients(
+        module,
+        state,
+        inputs,
+        draw(rng, 2, 3, 6),
+        lambda s, *three: multi_head_oracle(s, 2, *three)[0],
+    )

@@ -1,0 +1,217 @@
+"""Visible checks of 05-positional-encoding."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks.figures import describe_axes
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "05-positional-encoding"
+
+positional_encoding = Question("positional_encoding", 6, f"{CHAPTER}#sinusoids")
+shift_matrix = Question("shift_matrix", 5, f"{CHAPTER}#the-linear-shift")
+plot_encoding_heatmap = Question("plot_encoding_heatmap", 5, f"{CHAPTER}#the-heat-map")
+plot_encoding_waves = Question("plot_encoding_waves", 4, f"{CHAPTER}#the-waves")
+
+
+def oracle(positions: np.ndarray, d_model: int) -> np.ndarray:
+    """Sinusoids by complex numbers: column pair i turns with frequency w_i."""
+    pairs = np.arange(d_model // 2)
+    turns = np.exp(1j * np.multiply.outer(positions, 10000.0 ** (-2 * pairs / d_model)))
+    return np.stack([turns.imag, turns.real], axis=-1).reshape(len(positions), d_model)
+
+
+# ---------------------------------------------------- positional_encoding
+
+
+@positional_encoding.visible
+def encoding_has_a_row_per_position(answer: Any) -> None:
+    """Seven positions and six dimensions give an array of shape (7, 6)."""
+    expect.array(expect.call(answer, 7, 6), (7, 6), "the encoding")
+
+
+@positional_encoding.visible
+def position_zero_alternates(answer: Any) -> None:
+    """Position 0 is [0, 1, 0, 1]: the sine and the cosine of 0, in turn."""
+    encoding = expect.array(expect.call(answer, 3, 4), (3, 4), "the encoding")
+    expect.close(
+        encoding[0],
+        np.array([0.0, 1.0, 0.0, 1.0]),
+        f"position 0 is {np.round(encoding[0], 3)}",
+        "[0, 1, 0, 1]",
+    )
+
+
+@positional_encoding.visible
+def position_one_shows_the_frequencies(answer: Any) -> None:
+    """With d_model = 4, position 1 is [sin 1, cos 1, sin 0.01, cos 0.01]."""
+    encoding = expect.array(expect.call(answer, 3, 4), (3, 4), "the encoding")
+    wanted = np.array([np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
+    expect.close(
+        encoding[1],
+        wanted,
+        f"position 1 is {np.round(encoding[1], 4)}",
+        f"{np.round(wanted, 4)}: the frequencies are 1 and 10000^(-2/4)",
+    )
+
+
+@positional_encoding.visible
+def odd_widths_are_refused(answer: Any) -> None:
+    """An odd d_model raises a ValueError."""
+    try:
+        answer(4, 5)
+    except ValueError:
+        return
+    raise CheckFailed("d_model = 5 was accepted", "a ValueError")
+
+
+# ----------------------------------------------------------- shift_matrix
+
+
+@shift_matrix.visible
+def shift_matrix_is_square(answer: Any) -> None:
+    """The matrix for d_model = 6 has shape (6, 6)."""
+    expect.array(expect.call(answer, 1, 6), (6, 6), "the matrix")
+
+
+@shift_matrix.visible
+def shift_matrix_moves_every_position(answer: Any) -> None:
+    """One matrix moves every position by k = 3."""
+    matrix = expect.array(expect.call(answer, 3, 4), (4, 4), "the matrix")
+    encoding = oracle(np.arange(10), 4)
+    for p in (0, 2, 6):
+        moved = matrix @ encoding[p]
+        expect.close(
+            moved,
+            encoding[p + 3],
+            f"M @ pe[{p}] is {np.round(moved, 3)}",
+            f"pe[{p + 3}], which is {np.round(encoding[p + 3], 3)}",
+        )
+
+
+# -------------------------------------------------- plot_encoding_heatmap
+
+
+def grid_of(answer: Any, pe: np.ndarray) -> dict[str, Any]:
+    """The one grid of the student's Axes, rows ordered by their place on y."""
+    description = describe_axes(expect.call(answer, pe))
+    if len(description["grids"]) != 1:
+        raise CheckFailed(
+            f"the Axes shows {len(description['grids'])} heat maps",
+            "one heat map (imshow, pcolormesh or seaborn's heatmap)",
+        )
+    labels_are(description, xlabel="dim", ylabel="pos")
+    (grid,) = description["grids"]
+    if grid["values"].shape != pe.shape:
+        raise CheckFailed(
+            f"the heat map has {grid['values'].shape} rows and columns",
+            f"{pe.shape}: positions down, dimensions across",
+            kind="shape",
+        )
+    grid["values"] = grid["values"][np.argsort(grid["y"])][:, np.argsort(grid["x"])]
+    return grid
+
+
+def labels_are(description: dict[str, Any], **wanted: str) -> None:
+    """Each axis label says what it has to, whatever the case."""
+    for axis, word in wanted.items():
+        label = description[axis]
+        if word not in label.casefold():
+            full = {"dim": "dimension", "pos": "position"}.get(word, word)
+            seen = f'the {axis} is "{label}"' if label else f"the plot has no {axis}"
+            raise CheckFailed(seen, f'a label with "{full}"')
+
+
+@plot_encoding_heatmap.visible
+def heatmap_has_positions_down(answer: Any) -> None:
+    """Ten positions and four dimensions give ten rows and four columns, labeled."""
+    grid_of(answer, oracle(np.arange(10), 4))
+
+
+@plot_encoding_heatmap.visible
+def heatmap_shows_the_encoding(answer: Any) -> None:
+    """The cell at (position, dimension) holds that number of the encoding."""
+    pe = oracle(np.arange(10), 4)
+    values = grid_of(answer, pe)["values"]
+    expect.close(
+        values,
+        pe,
+        f"position 1 is drawn as {np.round(values[1], 2)}",
+        f"{np.round(pe[1], 2)}",
+    )
+
+
+@plot_encoding_heatmap.visible
+def heatmap_has_a_color_bar(answer: Any) -> None:
+    """A color bar says which color is which number."""
+    if not grid_of(answer, oracle(np.arange(10), 4))["colorbar"]:
+        raise CheckFailed("there is no color bar", "a color bar")
+
+
+# ---------------------------------------------------- plot_encoding_waves
+
+
+def waves_of(answer: Any, pe: np.ndarray, dims: list[int]) -> list[dict[str, Any]]:
+    """The curves of the student's Axes, one for each of ``dims``, in their order."""
+    description = describe_axes(expect.call(answer, pe, dims))
+    curves = description["curves"]
+    if len(curves) != len(dims):
+        raise CheckFailed(
+            f"the Axes has {len(curves)} lines", f"{len(dims)}: one line per dimension"
+        )
+    if not description["xlabel"].strip() or not description["ylabel"].strip():
+        raise CheckFailed("an axis has no label", "a label on both axes")
+    labels_are(description, xlabel="pos")
+    numbers = [re.findall(r"\d+", text) for text in description["legend"]]
+    if sorted(n for found in numbers for n in found) != sorted(map(str, dims)):
+        raise CheckFailed(
+            f"the legend says {description['legend']}",
+            f"one entry for each of the dimensions {dims}, with its number",
+        )
+    found = []
+    for dim in dims:
+        of_dim = [c for c in curves if re.findall(r"\d+", c["label"]) == [str(dim)]]
+        if len(of_dim) != 1:
+            raise CheckFailed(
+                f"no line is labeled with dimension {dim}", "one line per dimension"
+            )
+        found.append(of_dim[0])
+    return found
+
+
+def compare_waves(answer: Any, pe: np.ndarray, dims: list[int]) -> None:
+    """Every line runs over all positions and shows its dimension."""
+    for dim, curve in zip(dims, waves_of(answer, pe, dims), strict=True):
+        x = curve["x"]
+        if not np.array_equal(x, np.arange(len(pe))):
+            raise CheckFailed(
+                f"the line of dimension {dim} starts with x = {x[:4].tolist()}",
+                f"x = 0, 1, 2, … for all {len(pe)} positions",
+            )
+        seen = np.round(curve["y"][:4], 2).tolist()
+        wanted = np.round(pe[:4, dim], 2).tolist()
+        expect.close(
+            curve["y"],
+            pe[:, dim],
+            f"the line of dimension {dim} starts with {seen}",
+            f"{wanted}: column {dim} of the encoding",
+        )
+
+
+@plot_encoding_waves.visible
+def waves_are_lines_with_names(answer: Any) -> None:
+    """One line per dimension, a legend with their numbers, labels on both axes."""
+    waves_of(answer, oracle(np.arange(12), 8), [0, 1, 4])
+
+
+@plot_encoding_waves.visible
+def waves_run_over_positions(answer: Any) -> None:
+    """The line of dimension d shows column d of the encoding over all positions."""
+    compare_waves(answer, oracle(np.arange(12), 8), [0, 1, 4])

@@ -1,0 +1,85 @@
+"""Hidden checks of 05-positional-encoding: inputs are drawn late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks import positional_encoding as visible
+from autograder.checks.positional_encoding import compare_waves, grid_of, oracle
+from autograder.checks.question import CheckFailed, Hidden
+
+positional_encoding = Hidden(visible.positional_encoding, core=0.6)
+shift_matrix = Hidden(visible.shift_matrix, core=0.5)
+plot_encoding_heatmap = Hidden(visible.plot_encoding_heatmap, core=0.7)
+plot_encoding_waves = Hidden(visible.plot_encoding_waves, core=0.7)
+
+DIFFERENT = "different numbers"
+
+
+def even(rng: np.random.Generator, low: int, high: int) -> int:
+    """An even number from ``low`` to ``high``."""
+    return 2 * int(rng.integers(low // 2, high // 2 + 1))
+
+
+@positional_encoding.check(0.3)
+def encoding_of_any_size(answer: Any, rng: np.random.Generator) -> None:
+    """Encodings of other sizes, long and wide ones too, have the right numbers."""
+    sizes = [(int(rng.integers(2, 30)), even(rng, 6, 40)), (1500, even(rng, 8, 20))]
+    for n_positions, d_model in [*sizes, (1, 2)]:
+        shape = (n_positions, d_model)
+        encoding = expect.array(expect.call(answer, *shape), shape, "the encoding")
+        expect.close(encoding, oracle(np.arange(n_positions), d_model), DIFFERENT, "")
+
+
+@positional_encoding.check(0.1)
+def every_odd_width_is_refused(answer: Any, rng: np.random.Generator) -> None:
+    """Every odd d_model raises a ValueError."""
+    for d_model in (1, 2 * int(rng.integers(3, 50)) + 1):
+        try:
+            answer(3, d_model)
+        except ValueError:
+            continue
+        raise CheckFailed("an odd d_model was accepted", "a ValueError")
+
+
+@shift_matrix.check(0.25)
+def shifts_of_any_distance(answer: Any, rng: np.random.Generator) -> None:
+    """Other distances and widths work, far ones and backward ones too."""
+    distances = [0, -int(rng.integers(1, 9)), int(rng.integers(5, 400))]
+    for k in distances:
+        d_model = even(rng, 6, 24)
+        matrix = expect.call(answer, k, d_model)
+        matrix = expect.array(matrix, (d_model, d_model), "the matrix")
+        positions = np.array([0, 10, 57, 300])
+        moved = oracle(positions, d_model) @ matrix.T
+        expect.close(moved, oracle(positions + k, d_model), DIFFERENT, "")
+
+
+@shift_matrix.check(0.25)
+def shifts_are_rotations(answer: Any, rng: np.random.Generator) -> None:
+    """The matrix turns each pair of columns by itself and keeps every length."""
+    d_model = even(rng, 6, 12)
+    matrix = expect.call(answer, int(rng.integers(1, 20)), d_model)
+    matrix = expect.array(matrix, (d_model, d_model), "the matrix")
+    expect.close(matrix @ matrix.T, np.eye(d_model), DIFFERENT, "")
+    pairs = np.kron(np.eye(d_model // 2), np.ones((2, 2))) > 0
+    expect.close(matrix[~pairs], 0.0, "entries outside of the pairs", "")
+
+
+@plot_encoding_heatmap.check(0.3)
+def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
+    """Arrays of other sizes are drawn right, square ones too."""
+    for shape in ((int(rng.integers(12, 40)), 6), (5, 5)):
+        pe = rng.uniform(-1, 1, size=shape)
+        expect.close(grid_of(answer, pe)["values"], pe, DIFFERENT, "")
+
+
+@plot_encoding_waves.check(0.3)
+def waves_of_any_dimensions(answer: Any, rng: np.random.Generator) -> None:
+    """Other dimensions of another encoding are drawn right, in any order."""
+    pe = rng.uniform(-1, 1, size=(int(rng.integers(9, 30)), 9))
+    dims = [int(dim) for dim in rng.permutation(9)[:4]]
+    compare_waves(answer, pe, dims)

@@ -1,0 +1,301 @@
+"""The command line: ``autograder VERB``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, CourseError, printable, write_whole
+
+UNPROTECTED = (
+    "Without the sandbox, the code of students runs as you: it can read and change "
+    "your files, use the network, and see other submissions. Only its points are still "
+    "decided in another process."
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit code is 0 when it did what it was asked to do."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except CourseError as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nautograder: stopped; run it again to go on.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `autograder … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+# -------------------------------------------------------------------- verbs
+# Each imports what it needs: `check` runs where nbgrader is not installed.
+
+
+def run_release(options: argparse.Namespace) -> None:
+    from autograder.release import release
+
+    course = Course.find()
+    for assignment in course.chosen(options.assignments):
+        path = release(course, assignment)
+        print(f"{assignment.name}: released to {path.relative_to(course.root)}")
+
+
+def run_check(options: argparse.Namespace) -> int:
+    from autograder.check import check
+
+    return check(options.notebook, options.seconds)
+
+
+def run_grade(options: argparse.Namespace) -> None:
+    from autograder import wall
+
+    course = Course.find()
+    assignments = course.chosen(options.assignments)
+    submissions = course.submissions(assignments, options.student)
+    if options.no_sandbox:
+        print(UNPROTECTED, file=sys.stderr)
+    elif missing := wall.available():
+        raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+
+    from autograder.grading.driver import Driver
+    from autograder.grading.store import Store
+    from autograder.progress import Progress
+
+    with Store(course) as store:
+        driver = Driver(
+            course,
+            store,
+            workers=options.workers,
+            sandbox=not options.no_sandbox,
+            force=options.force,
+        )
+        counts = driver.grade(submissions, Progress(len(submissions)))
+        chosen = {(s.assignment, s.student) for s in submissions}
+        summaries = []
+        for assignment in assignments:
+            results = [
+                result
+                for result in store.results(assignment.name)
+                if (assignment.name, result["student"]) in chosen
+            ]
+            summaries.append(summary(assignment.name, assignment.notebook, results))
+    if options.json:
+        content = summaries[0] if len(summaries) == 1 else summaries
+        write_whole(options.json, json.dumps(content, indent=1) + "\n")
+    for held in (s for a in summaries for s in a["submissions"] if s["reason"]):
+        print(f"held: {printable(held['student'])}: {printable(held['reason'])}")
+    before = f", {counts['before']} of them before" if counts["before"] else ""
+    print(
+        f"{sum((counts['graded'], counts['held']))} submissions{before}: "
+        f"{counts['graded']} graded, {counts['held']} held."
+    )
+
+
+NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
+
+
+def summary(
+    assignment: str, notebook: str, results: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What --json writes for one assignment."""
+    return {
+        "assignment": assignment,
+        "submissions": [
+            {
+                "student": result["student"],
+                "notebook": notebook,
+                "status": result["status"],
+                "reason": result["reason"],
+                "score": result["score"],
+                "max_score": result["max_score"],
+                "questions": [
+                    {
+                        "id": question["id"],
+                        "score": question["score"],
+                        "max_score": question["max_score"],
+                        "message": message_of(question),
+                        "misconception": question["misconception"],
+                    }
+                    for question in result["questions"]
+                ],
+            }
+            for result in results
+        ],
+    }
+
+
+def message_of(question: dict[str, Any]) -> str | None:
+    """The message of a question; an answer that waits for a person says so."""
+    if question["message"] is None and question["needs_manual_grade"]:
+        return "waits to be graded by hand"
+    return question["message"]
+
+
+def run_feedback(options: argparse.Namespace) -> None:
+    from autograder.feedback import write_feedback
+
+    course = Course.find()
+    pages = write_feedback(course, course.chosen(options.assignments), options.student)
+    print(f"{pages} feedback pages are in {course.feedback}.")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    from autograder.export import export
+
+    course = Course.find()
+    for path in export(course, course.chosen(options.assignments), options.folder):
+        print(f"wrote {path}")
+
+
+def run_report(options: argparse.Namespace) -> None:
+    from autograder.report import write_report
+
+    course = Course.find()
+    path = options.output or course.root / "report.html"
+    write_report(course, course.chosen(options.assignments), path, options.book)
+    print(f"wrote {path}")
+
+
+# ------------------------------------------------------------------ options
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="autograder",
+        description="Release, check and grade the exercises of a course.",
+        epilog="Each verb has its own --help with an example.",
+    )
+    verbs = top.add_subparsers(metavar="VERB", required=True)
+
+    release = verb(
+        verbs,
+        "release",
+        run_release,
+        "Make the students' notebooks in exercises/ from those in solutions/. A "
+        "notebook that would leak an answer is not written.",
+        "autograder release 01-attention",
+    )
+    add_assignments(release)
+
+    check = verb(
+        verbs,
+        "check",
+        run_check,
+        "Run a notebook from top to bottom in a fresh process and say which visible "
+        "checks hold. For students. The exit code is 0 when all hold.",
+        "autograder check exercises/01-attention/attention.ipynb",
+    )
+    check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    check.add_argument(
+        "--seconds", type=float, default=60.0, help="time limit (default: 60)"
+    )
+
+    grade = verb(
+        verbs,
+        "grade",
+        run_grade,
+        "Grade what lies in submitted/<student>/<assignment>/. Verdicts go into the "
+        "gradebook, notebooks with outputs into autograded/. What has a verdict "
+        "already is not graded again; a run that was stopped goes on where it was. "
+        "What cannot be judged is held for you, with the reason.",
+        "autograder grade 01-attention --json results.json",
+    )
+    add_assignments(grade)
+    grade.add_argument("--student", metavar="ID", help="only this student")
+    grade.add_argument(
+        "--workers",
+        type=at_least_one,
+        metavar="N",
+        default=len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+        help="processes that grade at the same time (default: one a processor)",
+    )
+    grade.add_argument(
+        "--force", action="store_true", help="grade again what has a verdict"
+    )
+    grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
+    grade.add_argument(
+        "--json", type=Path, metavar="FILE", help="write scores and messages there"
+    )
+
+    feedback = verb(
+        verbs,
+        "feedback",
+        run_feedback,
+        "Make a page for each student in feedback/<student>/<assignment>/: the "
+        "notebook with points and messages, without any text of hidden checks.",
+        "autograder feedback 01-attention",
+    )
+    add_assignments(feedback)
+    feedback.add_argument("--student", metavar="ID", help="only this student")
+
+    export = verb(
+        verbs,
+        "export",
+        run_export,
+        "Write the scores as tables that a spreadsheet opens: one line a student, and "
+        "one line a question.",
+        "autograder export --folder grades",
+    )
+    add_assignments(export)
+    export.add_argument(
+        "--folder", type=Path, default=Path(), help="where to (default: here)"
+    )
+
+    report = verb(
+        verbs,
+        "report",
+        run_report,
+        "Write one page about the class: scores, questions, misconceptions with "
+        "counts, and the held submissions.",
+        "autograder report --output report.html",
+    )
+    add_assignments(report)
+    report.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: report.html of the course"
+    )
+    report.add_argument(
+        "--book",
+        metavar="ADDRESS",
+        default="",
+        help="where the book's chapters are, for links (default: beside the report)",
+    )
+    return top
+
+
+def verb(verbs: Any, name: str, run: Any, text: str, example: str):
+    """A verb with its description and an example."""
+    added = verbs.add_parser(
+        name,
+        help=text.split(". ")[0].rstrip(".") + ".",
+        description=textwrap.fill(text, 78),
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    added.set_defaults(run=run)
+    return added
+
+
+def add_assignments(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "assignments",
+        nargs="*",
+        metavar="ASSIGNMENT",
+        help="names of folders in solutions/ (default: all)",
+    )
+
+
+def at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number

@@ -1,0 +1,1 @@
+"""From submitted notebooks to verdicts, the gradebook and autograded notebooks."""

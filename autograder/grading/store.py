@@ -1,0 +1,294 @@
+"""The gradebook: nbgrader's own tables, and one table of verdicts beside them.
+
+Only the process that drives grading opens it for writing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.utils import compute_checksum
+from sqlalchemy import Column, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy.exc import OperationalError
+
+from autograder.course import Course, CourseError
+
+WAIT = 60  # seconds to wait for another program that holds SQLite's lock
+
+VERDICTS = Table(
+    "autograder_verdict",
+    MetaData(),
+    Column("student", String(128), primary_key=True),
+    Column("assignment", String(128), primary_key=True),
+    Column("key", String(64), nullable=False),
+    Column("verdict", Text, nullable=False),
+)
+
+
+class Store:
+    """A course's gradebook, open; a context manager."""
+
+    def __init__(self, course: Course) -> None:
+        settings = course.nbgrader().get("CourseDirectory", {})
+        self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
+        if self.url.startswith("sqlite") and "timeout=" not in self.url:
+            self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
+        # nbgrader starts `alembic` by name when it makes a new gradebook
+        here = os.path.dirname(sys.executable)
+        if here not in os.environ.get("PATH", "").split(os.pathsep):
+            os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
+        with self.reachable():
+            self.gradebook = Gradebook(
+                self.url, settings.get("course_id", "default_course")
+            )
+            VERDICTS.create(self.gradebook.engine, checkfirst=True)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gradebook.close()
+
+    @contextmanager
+    def reachable(self) -> Iterator[None]:
+        """Say it in a sentence when the database does not answer."""
+        try:
+            yield
+        except OperationalError as error:
+            if "locked" in str(error):
+                raise CourseError(
+                    f"The gradebook was locked by another program for {WAIT} s. What "
+                    "was graded so far is stored; run the same command again."
+                ) from None
+            raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """All of it is written, or nothing."""
+        session = self.gradebook.db
+        with self.reachable():
+            try:
+                yield session
+                session.commit()
+            except BaseException:
+                session.rollback()
+                raise
+
+    # ------------------------------------------------------- the assignment
+
+    def prepare(self, release: dict[str, Any]) -> None:
+        """Make the rows of the assignment what its solution notebook says."""
+        book, name = self.gradebook, release["notebook"]
+        assignment = release["assignment"]
+        with self.reachable():
+            book.update_or_create_assignment(assignment)
+            book.update_or_create_notebook(
+                name,
+                assignment,
+                kernelspec=json.dumps(release["metadata"].get("kernelspec", {})),
+            )
+            self.remove_old_cells(release)
+            for cell in release["cells"]:
+                where = (cell["grade_id"], name, assignment)
+                kind = {"cell_type": cell["cell_type"]}
+                if cell["kind"] in ("test", "written"):
+                    book.update_or_create_grade_cell(
+                        *where, max_score=cell["points"], **kind
+                    )
+                if cell["kind"] in ("answer", "written"):
+                    book.update_or_create_solution_cell(*where)
+                node = NotebookNode(
+                    cell_type=cell["cell_type"],
+                    source=cell["source"],
+                    metadata=NotebookNode(
+                        nbgrader=NotebookNode(cell["metadata"]["nbgrader"])
+                    ),
+                )
+                book.update_or_create_source_cell(
+                    *where,
+                    source=cell["source"],
+                    locked=cell["kind"] in ("test", "locked"),
+                    checksum=compute_checksum(node),
+                    **kind,
+                )
+
+    def remove_old_cells(self, release: dict[str, Any]) -> None:
+        """Remove cells that the release no longer has, unless people graded them."""
+        kinds = {cell["grade_id"]: cell["kind"] for cell in release["cells"]}
+        wanted = {
+            "GradeCell": {n for n, k in kinds.items() if k in ("test", "written")},
+            "SolutionCell": {n for n, k in kinds.items() if k in ("answer", "written")},
+        }
+        with self.transaction() as session:
+            notebook = self.gradebook.find_notebook(
+                release["notebook"], release["assignment"]
+            )
+            for cell in list(notebook._base_cells):
+                if cell.name in wanted.get(cell.type, ()):
+                    continue
+                by_hand = any(g.manual_score is not None for g in cell.grades)
+                if by_hand or any(c.manual_comment for c in cell.comments):
+                    raise CourseError(
+                        f"{release['assignment']} no longer has {cell.name}, which "
+                        "people have graded already; put the cell back."
+                    )
+                for row in [*cell.grades, *cell.comments, cell]:
+                    session.delete(row)
+            for cell in list(notebook.source_cells):
+                if cell.name not in kinds:
+                    session.delete(cell)
+
+    # --------------------------------------------------------- the verdicts
+
+    def verdict(self, student: str, assignment: str) -> tuple[str, dict] | None:
+        """The stored verdict and the key of what it is about."""
+        query = select(VERDICTS.c.key, VERDICTS.c.verdict).where(
+            VERDICTS.c.student == student, VERDICTS.c.assignment == assignment
+        )
+        with self.reachable():
+            row = self.gradebook.db.execute(query).first()
+        return (row.key, json.loads(row.verdict)) if row else None
+
+    def save(
+        self, student: str, release: dict[str, Any], key: str, verdict: dict[str, Any]
+    ) -> None:
+        """Store a verdict and its points in one transaction."""
+        assignment = release["assignment"]
+        stored = self.verdict(student, assignment)
+        before = stored[1]["answers"] if stored else {}
+        kept = {name: part for name, part in verdict.items() if name != "notebook"}
+        with self.transaction() as session:
+            if verdict["status"] == "graded":
+                self.save_points(session, student, release, verdict, before)
+            else:
+                kept["answers"] = before  # what people's points were given for
+            where = (VERDICTS.c.student == student) & (
+                VERDICTS.c.assignment == assignment
+            )
+            session.execute(delete(VERDICTS).where(where))
+            row = {"student": student, "assignment": assignment, "key": key}
+            session.execute(insert(VERDICTS).values(**row, verdict=json.dumps(kept)))
+
+    def save_points(
+        self,
+        session: Any,
+        student: str,
+        release: dict[str, Any],
+        verdict: dict[str, Any],
+        before: dict[str, str],
+    ) -> None:
+        """Points and comments as nbgrader keeps them.
+
+        What people gave stays; it is marked for another look when the answer that it
+        was given for has changed.
+        """
+        submitted = self.submitted_notebook(session, student, release)
+        grades = {grade.cell.name: grade for grade in submitted.grades}
+        comments = {comment.cell.name: comment for comment in submitted.comments}
+        for cell in submitted.notebook.grade_cells:
+            if cell.name not in grades:
+                grades[cell.name] = Grade(cell_id=cell.id, notebook=submitted)
+        for cell in submitted.notebook.solution_cells:
+            if cell.name not in comments:
+                comments[cell.name] = Comment(cell_id=cell.id, notebook=submitted)
+        session.add_all([*grades.values(), *comments.values()])
+        for question in verdict["questions"]:
+            name, grade = question["id"], grades[question["id"]]
+            changed = before.get(name) != verdict["answers"][name]
+            by_hand = grade.manual_score is not None
+            grade.auto_score = question["score"]
+            if question["score"] is None:
+                grade.needs_manual_grade = changed or not by_hand
+            else:
+                grade.needs_manual_grade = changed and by_hand
+        for name, comment in comments.items():
+            silent = name in verdict["unanswered"]
+            comment.auto_comment = "No response." if silent else None
+
+    def submitted_notebook(
+        self, session: Any, student: str, release: dict[str, Any]
+    ) -> SubmittedNotebook:
+        """The row of this student's notebook, made when it is the first time."""
+        assignment = self.gradebook.find_assignment(release["assignment"])
+        if session.get(Student, student) is None:
+            session.add(Student(id=student))
+            session.flush()
+        try:
+            submission = self.gradebook.find_submission(release["assignment"], student)
+        except MissingEntry:
+            submission = SubmittedAssignment(
+                assignment=assignment, student=session.get(Student, student)
+            )
+            session.add(submission)
+        for notebook in submission.notebooks:
+            if notebook.name == release["notebook"]:
+                return notebook
+        row = self.gradebook.find_notebook(release["notebook"], release["assignment"])
+        submitted = SubmittedNotebook(notebook=row, assignment=submission)
+        session.add(submitted)
+        session.flush()
+        return submitted
+
+    # ---------------------------------------------------------- the results
+
+    def results(self, assignment: str) -> list[dict[str, Any]]:
+        """Every stored verdict with the points of the gradebook, by student."""
+        points: dict[str, dict[str, tuple[float, bool]]] = defaultdict(dict)
+        penalties: dict[str, float] = {}
+        graded = (
+            select(
+                SubmittedAssignment.student_id,
+                BaseCell.name,
+                Grade.score,
+                Grade.needs_manual_grade,
+                SubmittedNotebook.late_submission_penalty,
+            )
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .join(
+                SubmittedAssignment,
+                SubmittedAssignment.id == SubmittedNotebook.assignment_id,
+            )
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .where(Assignment.name == assignment)
+        )
+        stored = select(VERDICTS.c.student, VERDICTS.c.verdict).where(
+            VERDICTS.c.assignment == assignment
+        )
+        with self.transaction() as session:
+            for student, name, score, waits, penalty in session.execute(graded):
+                points[student][name] = (score, waits)
+                penalties[student] = penalty or 0.0
+            verdicts = sorted(session.execute(stored).all())
+        found = []
+        for student, text in verdicts:
+            verdict = json.loads(text)
+            score = None
+            if verdict["status"] == "graded":
+                for question in verdict["questions"]:
+                    given, waits = points[student].get(question["id"], (0.0, True))
+                    question["score"], question["needs_manual_grade"] = given, waits
+                score = sum(question["score"] for question in verdict["questions"])
+                score = round(score - penalties.get(student, 0.0), 6)
+            found.append(verdict | {"student": student, "score": score})
+        return found

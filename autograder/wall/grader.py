@@ -1,0 +1,241 @@
+"""The grader owns the warm parents and hands them submissions, one at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import astuple
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from autograder.wall import namespaces
+from autograder.wall.channel import Channel, Closed
+from autograder.wall.records import Cell, Limits, Transcript
+from autograder.wall.runner import ONE_THREAD
+from autograder.wall.wire import Violation
+
+ROOT = str(Path(__file__).resolve().parents[2])
+START = (
+    "import sys; sys.path.insert(0, {root!r}); "
+    "from autograder.wall import parent; del sys.path[0]; "
+    "parent.main({kind!r}, {profile!r}, {sandboxed!r}, {descriptor!r})"
+)
+START_SECONDS = 120
+
+
+class NoSandbox(RuntimeError):
+    """A warm parent could not be started."""
+
+
+class Parent:
+    """A warm parent, seen from the grader."""
+
+    def __init__(self, kind: str, profile: str, sandboxed: bool) -> None:
+        self.kind, self.profile, self.sandboxed = kind, profile, sandboxed
+        here, there = socket.socketpair()
+        code = START.format(
+            root=ROOT,
+            kind=kind,
+            profile=profile,
+            sandboxed=sandboxed,
+            descriptor=there.fileno(),
+        )
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-c", code],
+            pass_fds=[there.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={"PATH": os.defpath, "HOME": os.path.expanduser("~"), **ONE_THREAD},
+        )
+        there.close()
+        self.channel = Channel(here)
+
+    def wait_until_ready(self) -> None:
+        """Introduce the users of the namespaces, and wait for the imports."""
+        deadline = time.monotonic() + START_SECONDS
+        try:
+            while (word := self.channel.receive(deadline=deadline)) != "ready":
+                if word != "unshared":
+                    raise NoSandbox(word)
+                namespaces.map_users(self.process.pid)
+                self.channel.send("mapped")
+        except (Closed, TimeoutError):
+            raise NoSandbox(f"the warm parent ({self.kind}) did not start") from None
+
+    def stop(self) -> None:
+        """End it, and with it all that it has forked."""
+        self.channel.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Grader:
+    """Judges submissions. A context manager; not to be shared between threads."""
+
+    def __init__(self, *, sandbox: bool = True, limits: Limits | None = None) -> None:
+        self.sandbox, self.limits = sandbox, limits or Limits()
+        self._parents: dict[tuple[str, str], Parent] = {}
+        self._busy: Parent | None = None
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes."""
+        for parent in self._parents.values():
+            parent.stop()
+        self._parents.clear()
+        self._busy = None
+
+    def warm(self, profile: str = "numpy") -> None:
+        """Start the warm parents of a profile now rather than when first needed."""
+        missing = {}
+        for kind in ("sandbox", "judge"):
+            parent = self._parents.get((kind, profile))
+            if parent is not None and parent.process.poll() is None:
+                continue
+            if parent is not None:
+                parent.stop()
+            missing[kind, profile] = Parent(kind, profile, self.sandbox)
+        self._parents |= missing
+        for parent in missing.values():
+            parent.wait_until_ready()
+
+    def judge(
+        self,
+        cells: list[Cell],
+        *,
+        profile: str = "numpy",
+        files: dict[str, bytes] | None = None,
+    ) -> Transcript:
+        """Run and judge one submission.
+
+        ``files`` are put beside the notebook, by relative name. A judge that ends
+        without a transcript is tried once more; then the submission is held.
+        """
+        for name in files or {}:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise ValueError(f"not a relative file name: {name}")
+        for _ in range(2):
+            with contextlib.suppress(Closed, TimeoutError, Violation):
+                return self._judge(cells, profile, files or {})
+            self._end_student()
+            for kind in ("sandbox", "judge"):  # whoever may hang is started anew
+                if parent := self._parents.pop((kind, profile), None):
+                    parent.process.kill()
+                    parent.stop()
+        return Transcript(held="the judge stopped without a verdict")
+
+    def _judge(
+        self, cells: list[Cell], profile: str, files: dict[str, bytes]
+    ) -> Transcript:
+        self.warm(profile)
+        here, there = socket.socketpair()
+        student = self._start_student(profile, files)
+        with contextlib.closing(Channel(here)) as judge, there, student:
+            request = ([astuple(cell) for cell in cells], astuple(self.limits), files)
+            self._parents["judge", profile].channel.send(
+                request, fds=(there.fileno(), student.fileno())
+            )
+            there.close()
+            student.close()
+            patience = self.limits.total_seconds + 2 * self.limits.question_seconds
+            deadline = time.monotonic() + patience + 60
+            while True:
+                message = judge.receive(deadline=deadline)
+                if message[0] == "transcript":
+                    break
+                status = self._end_student(message[1])
+                self.warm(profile)
+                with self._start_student(profile, files) as student:
+                    judge.send((status,), fds=(student.fileno(),))
+        self._end_student()
+        return Transcript.from_json(message[1])
+
+    def _start_student(self, profile: str, files: dict[str, bytes]) -> socket.socket:
+        """Fork a student's process; the socket that the judge talks to it with."""
+        self._end_student()
+        parent = self._parents["sandbox", profile]
+        here, there = socket.socketpair()
+        with there:
+            more = sum(map(len, files.values()))
+            request = (astuple(self.limits), more)
+            parent.channel.send(request, fds=(there.fileno(),))
+        self._busy = parent
+        return here
+
+    def _end_student(self, word: str = "stop") -> int | None:
+        """End the student's process; its status if it ended by itself, else None."""
+        parent, self._busy = self._busy, None
+        if parent is None:
+            return None
+        try:
+            parent.channel.send(word)
+            return parent.channel.receive(deadline=time.monotonic() + 30)
+        except (Closed, TimeoutError, OSError):
+            return None
+
+
+@cache
+def available() -> str | None:
+    """None if the sandbox works here, else a sentence: why not, and what to do."""
+    if sys.platform != "linux":
+        return (
+            f"{platform.system()} has no user namespaces, which the sandbox is made "
+            "of. Grade in a Linux virtual machine or container, or with --no-sandbox "
+            "if you trust every submission."
+        )
+    parent = Parent("sandbox", "none", True)
+    try:
+        parent.wait_until_ready()
+    except (NoSandbox, OSError) as error:
+        return _advice(str(error))
+    finally:
+        parent.stop()
+    return None
+
+
+def _advice(error: str) -> str:
+    """What to do on this Linux, by the settings that forbid namespaces."""
+    reason = f"Linux does not let this user create namespaces here ({error}). "
+    otherwise = " Or grade with --no-sandbox if you trust every submission."
+    for setting, forbidding, remedy in (
+        (
+            "kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "On Ubuntu, an administrator allows them with "
+            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.",
+        ),
+        (
+            "kernel/unprivileged_userns_clone",
+            "0",
+            "On Debian, an administrator allows them with "
+            "`sudo sysctl kernel.unprivileged_userns_clone=1`.",
+        ),
+        (
+            "user/max_user_namespaces",
+            "0",
+            "An administrator allows them with "
+            "`sudo sysctl user.max_user_namespaces=10000`.",
+        ),
+    ):
+        with contextlib.suppress(OSError):
+            if Path("/proc/sys", setting).read_text().strip() == forbidding:
+                return reason + remedy + otherwise
+    return (
+        reason
+        + "In a container, its seccomp profile is the usual reason: start it with "
+        "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, "
+        "or grade outside it." + otherwise
+    )

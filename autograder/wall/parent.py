@@ -1,0 +1,227 @@
+"""Warm parents: processes that have imported everything and fork for each submission.
+
+There are two kinds. The one of the sandbox lives in namespaces of its own, has the
+libraries and the visible checks, and forks students' processes. The one of the judge
+has the instructor's checks too, and forks judges. Both end when their grader does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import importlib.abc
+import io
+import os
+import pkgutil
+import re
+import select
+import shutil
+import signal
+import socket
+import sys
+from typing import Any
+
+from autograder.wall import judge, namespaces, runner
+from autograder.wall.channel import Channel, Closed
+from autograder.wall.records import Cell, Limits
+
+LIBRARIES = {
+    "none": (),  # to find out whether namespaces work here
+    "numpy": ("numpy", "matplotlib.pyplot"),
+    "torch": ("numpy", "matplotlib.pyplot", "torch", "seaborn"),
+}
+
+
+def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
+    """The life of a warm parent; the grader starts it with a socket."""
+    channel = Channel(socket.socket(fileno=descriptor))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
+    _warm(profile)
+    if kind == "judge":
+        channel.send("ready")
+        _serve_judges(channel)
+        return
+    if profile != "torch":
+        sys.meta_path.insert(0, _NoTorch())
+    _import_visible_checks()
+    if not sandboxed:
+        gc.freeze()
+        channel.send("ready")
+        _serve_students(channel, sandboxed)
+        return
+    try:
+        namespaces.open_world()
+    except OSError as error:
+        channel.send(f"failed: {error}")
+        return
+    channel.send("unshared")
+    channel.receive()  # the grader has said who is who
+    first = os.fork()
+    if first:
+        channel.close()
+        _, status = os.waitpid(first, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    namespaces.die_with_parent()
+    try:
+        namespaces.build_tree()
+        gc.freeze()
+        channel.send("ready")
+        _serve_students(channel, sandboxed)
+    except OSError as error:
+        channel.send(f"failed: {error}")
+    finally:
+        os._exit(0)
+
+
+def _warm(profile: str) -> None:
+    """Import the libraries, and do once what every first figure would do again."""
+    sys.dont_write_bytecode = True
+    for name in LIBRARIES[profile]:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if name == "numpy" or (error.name or "").partition(".")[0] != name:
+                raise
+    if plt := sys.modules.get("matplotlib.pyplot"):
+        plt.switch_backend("agg")
+        figure, ax = plt.subplots()
+        ax.plot([0, 1], label="$x^2$")
+        ax.legend()
+        figure.savefig(io.BytesIO(), format="png", bbox_inches="tight")
+        plt.close(figure)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+        torch.nn.Linear(2, 2)(torch.zeros(1, 2)).sum().backward()
+    gc.collect()
+
+
+def _import_visible_checks() -> None:
+    """Students may leave the import lines of the visible checks in their cells."""
+    import autograder.checks as checks
+
+    for found in pkgutil.iter_modules(checks.__path__, "autograder.checks."):
+        if found.ispkg:
+            try:
+                importlib.import_module(found.name)
+            except ImportError:  # needs torch, in a profile without
+                continue
+
+
+class _NoTorch(importlib.abc.MetaPathFinder):
+    """Says plainly why torch cannot be imported where an assignment is NumPy only."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(
+                "torch is not available in this assignment; NumPy is", name="torch"
+            )
+
+
+def _serve_students(channel: Channel, sandboxed: bool) -> None:
+    """Fork a student's process on request, and tell how it ended."""
+    while True:
+        try:
+            (limits, more), files = channel.receive_with_files(1)
+        except Closed:
+            return
+        pid = _fork_student(channel, Limits(*limits), more, files[0], sandboxed)
+        ended = os.pidfd_open(pid)
+        word = None
+        with contextlib.suppress(Closed):
+            word = channel.receive()
+        # "dead" says that it hung up: then it is about to end by itself
+        patience = 5 if word == "dead" else 0
+        by_itself = bool(select.select([ended], [], [], patience)[0])
+        os.close(ended)
+        if not by_itself:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if not sandboxed:
+            _clean_up(pid)
+        if word is None:
+            return
+        channel.send(status if by_itself else None)
+
+
+def _fork_student(
+    channel: Channel, limits: Limits, more: int, descriptor: int, sandboxed: bool
+) -> int:
+    here, there = socket.socketpair()
+    pid = namespaces.fork_first() if sandboxed else os.fork()
+    if not pid:
+        try:
+            channel.close()
+            here.close()
+
+            def mapped() -> None:
+                there.send(b"?")
+                if there.recv(1) != b"!":
+                    os._exit(1)
+                there.close()
+
+            student = Channel(socket.socket(fileno=descriptor))
+            runner.main(student, limits, mapped if sandboxed else None, more)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(0)
+    os.close(descriptor)
+    there.close()
+    if sandboxed and here.recv(1):
+        namespaces.map_users(pid, namespaces.INSIDE)
+        here.send(b"!")
+    here.close()
+    return pid
+
+
+def _clean_up(pid: int) -> None:
+    """Without namespaces: what a student's process left, as far as it can be found."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    shutil.rmtree(f"/tmp/autograder-{pid}", ignore_errors=True)
+
+
+def _serve_judges(channel: Channel) -> None:
+    """Fork a judge on request; it answers the grader on a socket of its own."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for judges
+    while True:
+        try:
+            request, descriptors = channel.receive_with_files(2)
+        except Closed:
+            return
+        cells, limits, files = request
+        cells = [Cell(*cell) for cell in cells]
+        _import_checks(cells)
+        if os.fork():
+            for descriptor in descriptors:
+                os.close(descriptor)
+            continue
+        try:
+            channel.close()
+            namespaces.die_with_parent()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            grader, student = (
+                Channel(socket.socket(fileno=number)) for number in descriptors
+            )
+            judge.main(grader, student, cells, Limits(*limits), files)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(0)
+
+
+_IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
+
+
+def _import_checks(cells: list[Cell]) -> None:
+    """Import the checks that the instructor's cells use, once for all submissions."""
+    for cell in cells:
+        for name in _IMPORTED.findall(cell.source if cell.test else ""):
+            for part in ("", ".hidden", ".catalog"):
+                module = f"autograder.checks.{name}{part}"
+                if module not in sys.modules:
+                    try:
+                        importlib.import_module(module)
+                    except ImportError:  # the judge meets it again, and tells
+                        continue

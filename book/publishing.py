@@ -1,0 +1,141 @@
+"""What the site needs beyond Jupyter Book. _config.yml loads this extension.
+
+- Formulas become MathML (mathml.py).
+- A link from a chapter to an exercise becomes a download of that notebook.
+- Pages load no Thebe and no icon script; of the icon fonts only what is used.
+- A few marks that the theme sets wrongly are corrected for screen readers.
+- 404.html knows where the site is served (html.baseurl in _config.yml).
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import mathml
+from docutils import nodes
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+
+class ExerciseDownloads(SphinxTransform):
+    """MyST takes every link to a notebook for a link to a page of the book."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs) -> None:
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            target = str(link.get("reftarget", ""))
+            if link.get("refdomain") == "doc" and target.startswith("exercises/"):
+                download = addnodes.download_reference(
+                    "", "", *link.children, reftarget=f"/{target}.ipynb"
+                )
+                link.replace_self(download)
+
+
+def drop_thebe(app: Sphinx) -> None:
+    """The theme asks for Thebe even where it is off, and adds its script twice."""
+    for listeners in app.events.listeners.values():
+        for listener in list(listeners):
+            if listener.handler.__module__.startswith("sphinx_thebe"):
+                listeners.remove(listener)
+
+
+def lighten_page(app, pagename, templatename, context, doctree) -> None:
+    """Each script and style once; a description for search engines."""
+    for kind in "script_files", "css_files":
+        files = {str(file.filename) or repr(file): file for file in context[kind]}
+        context[kind] = [f for name, f in files.items() if "thebe" not in name]
+    if doctree is None or "body" not in context:
+        return
+    paragraph = doctree.next_node(nodes.paragraph)
+    if paragraph is not None:
+        words = " ".join(paragraph.astext().split())
+        text = app.builder.templates.environment.filters["e"](words[:300])
+        context["metatags"] += f'\n<meta name="description" content="{text}">'
+
+
+# What the theme writes, and what a screen reader needs instead.
+CORRECTIONS = [
+    (r'\s*<script defer src="[^"]*fontawesome\.js[^"]*"></script>', ""),
+    # the second and third of the theme's viewport tags
+    (r'<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
+    # its text, "Search Ctrl+K", is a better name than a label that differs from it
+    (r'(search-button-field[^>]*?) title="Search" aria-label="Search"', r"\1"),
+    (
+        r"<summary>(<span class=\"toctree-toggle)",
+        r'<summary aria-label="Subsections">\1',
+    ),
+    (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
+    (r'role="doc-biblioentry"', 'role="listitem"'),
+    (r' aria-label="Toggle hidden content"', ""),
+    (r'<div id="ethical-ad-placement".*?</div>', ""),
+]
+
+
+def correct_pages(folder: Path) -> None:
+    for path in folder.rglob("*.html"):
+        html = before = path.read_text(encoding="utf-8")
+        for pattern, replacement in CORRECTIONS:
+            html = re.sub(pattern, replacement, html, flags=re.DOTALL)
+        if html != before:
+            path.write_text(html, encoding="utf-8")
+
+
+def shrink_icons(folder: Path) -> None:
+    """Keep only the icons that pages show: 3 kB instead of 275 kB, by rule and font."""
+    pages = [*folder.rglob("*.html"), folder / "_static/scripts/pydata-sphinx-theme.js"]
+    shown = set()
+    for page in pages:
+        shown.update(re.findall(r"\bfa-[a-z-]+", page.read_text(encoding="utf-8")))
+
+    def keep(rule: re.Match) -> str:
+        names = set(re.findall(r"fa-[\w-]+", rule[0]))
+        return rule[0] if names & shown else ""
+
+    css = folder / "_static/styles/pydata-sphinx-theme.css"
+    style = css.read_text(encoding="utf-8")
+    style = re.sub(r"(\.fa-[\w-]+:before,?)+\{content:\"[^\"]+\"\}", keep, style)
+    font_url = r"url\(([^)]*/fa-[\w-]+)\.woff2\) format\(\"woff2\"\),url\([^)]*\)[^;}]*"
+    style = re.sub(font_url, r'url(\1.woff) format("woff")', style)
+    css.write_text(style, encoding="utf-8")
+
+    book_style = (css.parent / "sphinx-book-theme.css").read_text(encoding="utf-8")
+    escapes = re.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
+    for path in (folder / "_static/vendor/fontawesome/webfonts").glob("*.ttf"):
+        font = TTFont(path)
+        choice = subset.Subsetter()
+        choice.populate(unicodes=[int(escape, 16) for escape in escapes])
+        choice.subset(font)
+        font.flavor = "woff"
+        font.save(path.with_suffix(".woff"))
+        path.with_suffix(".woff2").unlink(missing_ok=True)
+        path.unlink()
+
+
+def write_404(app: Sphinx, folder: Path) -> None:
+    """Its links are absolute: a server shows it at any address that is not there."""
+    root = urlsplit(app.config.html_baseurl).path.rstrip("/")
+    page = (Path(__file__).parent / "404.html").read_text(encoding="utf-8")
+    (folder / "404.html").write_text(
+        page.replace("ROOT/", f"{root}/"), encoding="utf-8"
+    )
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    if exception is None and app.builder.name == "html":
+        folder = Path(app.outdir)
+        correct_pages(folder)
+        shrink_icons(folder)
+        write_404(app, folder)
+
+
+def setup(app: Sphinx) -> dict:
+    mathml.setup(app)
+    app.add_transform(ExerciseDownloads)
+    app.connect("builder-inited", drop_thebe)
+    app.connect("html-page-context", lighten_page, priority=900)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

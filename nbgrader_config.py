@@ -1,0 +1,20 @@
+"""Tells nbgrader's own tools, formgrader included, how this course is laid out."""
+
+from pathlib import Path
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.CourseDirectory.course_id = "paying-attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+
+c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer here"}
+c.ClearSolutions.text_stub = "Your answer here."
+
+# plain `nbgrader autograde` skips cells that carry this tag, locked test cells too,
+# and takes tags from the submission: so no student can know the word "skip-execution"
+c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"
+
+# formgrader and feedback show what students wrote: no HTML or script of theirs runs
+c.HTMLExporter.filters = {"markdown2html": "autograder.feedback.safe_markdown"}

@@ -1,0 +1,36 @@
+"""What students install holds the visible checks, and nothing hidden."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+LIBRARY = ["attention.py", "autograder/__init__.py", "autograder/__main__.py"]
+LIBRARY += [f"autograder/{m}.py" for m in ("check", "cli", "course", "submission")]
+CHECKS = ["__init__", "expect", "figures", "gradients", "library", "question"]
+ASSIGNMENTS = ["attention", "encoder_layer", "masking", "multi_head"]
+ASSIGNMENTS += ["positional_encoding", "scaling"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--wheel-dir", str(folder), "."]
+    subprocess.run(command, check=True)
+    (path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
+    expected = LIBRARY + [f"autograder/checks/{name}.py" for name in CHECKS]
+    expected += [f"autograder/checks/{name}/__init__.py" for name in ASSIGNMENTS]
+    files = [name for name in wheel.namelist() if ".dist-info/" not in name]
+    assert sorted(files) == sorted(expected)
+
+
+def test_no_word_of_a_hidden_check_is_in_the_wheel(wheel):
+    text = "".join(wheel.read(name).decode() for name in wheel.namelist())
+    for secret in ("Misconception(", "BEGIN SOLUTION", "Hidden(", "def oracle_"):
+        assert secret not in text

@@ -1,0 +1,87 @@
+"""A wrong command or folder gets one clear sentence, and nothing is half-written."""
+
+import json
+
+import pytest
+
+from autograder import wall
+from autograder.cli import main
+
+
+def sentence(capsys) -> str:
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    return text
+
+
+def test_a_folder_without_a_course(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade"]) == 2
+    assert "is not in a course folder" in sentence(capsys)
+
+
+def test_a_wrong_assignment_name_is_told_the_nearest(classroom, capsys):
+    assert main(["release", "01-atention"]) == 2
+    assert "did you mean 01-attention?" in sentence(capsys)
+    assert not (classroom.root / "exercises").exists()
+
+
+def test_an_empty_submitted_folder(classroom, capsys):
+    (classroom.root / "submitted").mkdir()
+    assert main(["grade", "01-attention"]) == 2
+    assert "There is nothing to grade" in sentence(capsys)
+    assert not (classroom.root / "gradebook.db").exists()
+
+
+def test_nobody_handed_in_this_assignment(classroom, capsys):
+    (classroom.root / "submitted" / "ada").mkdir(parents=True)
+    assert main(["grade", "01-attention"]) == 2
+    assert "submitted/ has no 01-attention" in sentence(capsys)
+
+
+def test_an_unknown_student_is_told_the_nearest(classroom, capsys, right):
+    classroom.hand_in("ada", right)
+    assert main(["grade", "--student", "adda"]) == 2
+    assert "Did you mean ada?" in sentence(capsys)
+
+
+def test_two_notebooks_in_a_solution_folder(classroom, capsys):
+    classroom.solution.with_name("other.ipynb").write_text("{}")
+    assert main(["release"]) == 2
+    assert "has 2 notebooks" in sentence(capsys)
+
+
+def test_a_solution_that_is_no_notebook(classroom, capsys):
+    classroom.solution.write_text("{")
+    assert main(["release"]) == 2
+    assert "cannot be read as a notebook" in sentence(capsys)
+
+
+@pytest.mark.parametrize("verb", ["feedback", "report"])
+def test_nothing_graded_yet(classroom, capsys, verb):
+    assert main([verb]) == 2
+    assert "Nothing is graded yet" in sentence(capsys)
+
+
+def test_zero_workers(classroom, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", "--workers", "0"])
+    assert ended.value.code == 2
+
+
+def test_without_namespaces_grading_refuses(classroom, capsys, monkeypatch, right):
+    monkeypatch.setattr(wall, "available", lambda: "User namespaces are off.")
+    classroom.hand_in("ada", right)
+    assert main(["grade"]) == 2
+    told = sentence(capsys)
+    assert "User namespaces are off." in told
+    assert "--no-sandbox" in told
+    assert not (classroom.root / "gradebook.db").exists()
+
+
+def test_no_sandbox_says_what_is_not_protected(classroom, capsys, right):
+    classroom.hand_in("ada", right)
+    target = classroom.root / "out.json"
+    assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
+    assert "runs as you" in capsys.readouterr().err
+    assert json.loads(target.read_text())["submissions"][0]["score"] == 16.0

@@ -1,0 +1,119 @@
+"""`autograder check`: what students run before they hand in."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autograder.cli import main
+from autograder.sample_class import with_cells
+
+
+@pytest.fixture
+def check(tmp_path, capsys):
+    """Check a notebook's text: exit code and printed text."""
+
+    def run(text: str, *options: str) -> tuple[int, str]:
+        path = tmp_path / "attention.ipynb"
+        path.write_text(text)
+        code = main(["check", str(path), *options])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+def with_code(text: str, source: str) -> str:
+    """The notebook with one more code cell in front."""
+    cell = {"cell_type": "code", "source": source, "metadata": {}}
+    return with_cells(text, lambda cells: [cell, *cells])
+
+
+def test_right_work_holds_and_the_line_is_honest(check, right):
+    code, text = check(right)
+    assert code == 0
+    assert (
+        "softmax: visible checks 4 of 4 hold; hidden checks run when you submit" in text
+    )
+    assert text.splitlines()[-1] == "The visible checks of 3 of 3 questions hold."
+
+
+def test_an_untouched_notebook_has_no_answer_yet(check, untouched):
+    code, text = check(json.dumps(untouched))
+    assert code == 1
+    assert "softmax: no answer yet" in text
+    assert "Traceback" not in text
+
+
+def test_a_failing_check_tells_what_was_seen(check, wrong):
+    code, text = check(wrong)
+    assert code == 1
+    assert "attention_scores, visible check 2 of 3" in text
+    assert "expected: " in text
+    assert "The visible checks of 1 of 3 questions hold." in text
+
+
+def test_the_notebook_runs_from_a_fresh_start(check, right):
+    moved = with_cells(right, lambda cells: [*cells[4:], *cells[:4]])
+    code, text = check(moved)
+    assert code == 1
+    assert "uses `softmax`" in text
+
+
+def test_lines_for_jupyter_are_passed_over(check, right):
+    code, _ = check(with_code(right, "%matplotlib inline\n!ls\nx = 1"))
+    assert code == 0
+
+
+def test_an_error_outside_of_a_check_names_its_cell(check, right):
+    code, text = check(with_code(right, "1 / 0"))
+    assert code == 0
+    assert "Code cell 1: ZeroDivisionError" in text
+
+
+def test_a_loop_ends_at_the_time_limit(check, right):
+    started = time.monotonic()
+    code, text = check(with_code(right, "while True: pass"), "--seconds", "1")
+    assert code == 1
+    assert "Code cell 1 did not finish in 1 s" in text
+    assert time.monotonic() - started < 8
+
+
+def test_the_program_may_end_without_taking_the_rest_along(check, right):
+    _, text = check(with_code(right, "import sys; sys.exit(0)"))
+    assert "The visible checks of 3 of 3 questions hold." in text
+
+
+def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
+    path = tmp_path / "login.ipynb"
+    path.write_text("<html>")
+    assert main(["check", str(path)]) == 2
+    assert "web page" in capsys.readouterr().err
+
+
+def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository):
+    package = repository.root / "autograder"
+    for path in ["__init__", "__main__", "cli", "check", "course", "submission"]:
+        (tmp_path / "autograder").mkdir(exist_ok=True)
+        shutil.copy(package / f"{path}.py", tmp_path / "autograder")
+    shutil.copytree(
+        package / "checks",
+        tmp_path / "autograder" / "checks",
+        ignore=shutil.ignore_patterns("hidden.py", "catalog.py", "__pycache__"),
+    )
+    blocked = "raise ImportError('not on a student\\'s machine')"
+    for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
+        (tmp_path / f"{name}.py").write_text(blocked)
+    (tmp_path / "mine.ipynb").write_text(right)
+    run = subprocess.run(
+        [sys.executable, "-m", "autograder", "check", "mine.ipynb"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "3 of 3 questions hold" in run.stdout

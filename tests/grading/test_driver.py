@@ -1,0 +1,141 @@
+"""A class is graded to the end, whatever dies on the way."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import UNPROTECTED
+
+from autograder import wall
+from autograder.grading import job
+from autograder.grading.driver import Driver
+from autograder.grading.store import Store
+from autograder.progress import Progress
+
+
+@pytest.fixture(autouse=True)
+def pool():
+    """These tests are about worker processes."""
+
+
+def dies_on_eve(marker, release, submission, notes, sandbox) -> str:
+    """A job that ends its process for one submission: once, or whenever it sees it."""
+    path = Path(marker)
+    if b"eve was here" in submission and path.read_text() != "done":
+        if path.read_text() == "once":
+            path.write_text("done")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job.work(release, submission, notes, sandbox)
+
+
+class Dangerous(Driver):
+    """A driver whose workers die on eve's submission."""
+
+    def submit(self, pool, task):
+        release = json.dumps(self.releases[task.submission.assignment])
+        arguments = (release, task.data, task.notes, self.sandbox)
+        return pool.submit(dies_on_eve, str(self.marker), *arguments)
+
+
+@pytest.mark.parametrize("how_often", ["once", "always"])
+def test_a_worker_that_dies_costs_the_others_nothing(classroom, right, how_often):
+    names = ["ada", "bela", "eve", "fatou"]
+    for name in names:
+        says = "# eve was here" if name == "eve" else ""
+        classroom.hand_in(name, right.replace("A query says", f"{says} A query says"))
+    marker = classroom.root / "marker"
+    marker.write_text(how_often)
+    with Store(classroom.course) as store:
+        driver = Dangerous(
+            classroom.course, store, workers=2, sandbox=not wall.available()
+        )
+        driver.marker = marker
+        submissions = classroom.course.submissions(classroom.course.assignments())
+        counts = driver.grade(submissions, Progress(len(submissions)))
+        scores = {r["student"]: r["score"] for r in store.results("01-attention")}
+        reason = store.verdict("eve", "01-attention")[1]["reason"]
+    if how_often == "once":
+        assert scores == dict.fromkeys(names, 16.0)
+        assert counts["held"] == 0
+    else:
+        assert scores.pop("eve") is None
+        assert "ended, twice" in reason
+        assert set(scores.values()) == {16.0}
+
+
+def grade(classroom, *options: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
+    return subprocess.Popen(
+        [*command, *UNPROTECTED, *options],
+        cwd=classroom.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(wall.__file__).parents[2])},
+    )
+
+
+def workers_of(process: subprocess.Popen) -> list[int]:
+    """The process ids of all that a process started, and what those started."""
+    found, waiting = [], [process.pid]
+    while waiting:
+        pid = waiting.pop()
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            children = [int(child) for child in task.read_text().split()]
+            found += children
+            waiting += children
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
+    for number in range(9):
+        classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
+    undisturbed = classroom.grade()
+    (classroom.root / "gradebook.db").unlink()
+    chance = random.Random(7)
+    for _ in range(2):
+        process = grade(classroom)
+        new = 0
+        while new < 2:  # two verdicts of its own, and a moment more
+            new += "before" not in process.stdout.readline()
+        time.sleep(chance.random() / 20)
+        children = workers_of(process)
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 5
+        while any(map(alive, children)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(alive, children))
+    done = len(stored(classroom))
+    assert done >= 4
+    last = grade(classroom)
+    printed, _ = last.communicate(timeout=60)
+    assert last.returncode == 0
+    assert f"{done} of them before: 9 graded, 0 held." in printed.splitlines()[-1]
+    assert classroom.grade() == undisturbed
+
+
+def stored(classroom) -> list[str]:
+    with Store(classroom.course) as store:
+        return [r["student"] for r in store.results("01-attention")]
+
+
+def test_two_workers_give_the_same_as_one(classroom, right, wrong):
+    for number in range(4):
+        classroom.hand_in(f"s{number}", wrong if number % 2 else right)
+    alone = classroom.grade()
+    assert classroom.grade("--force", "--workers", "2") == alone

@@ -1,0 +1,208 @@
+"""Feedback, export and report: what people read."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.export import table
+from autograder.feedback import safe_markdown
+from autograder.sample_class import with_cells, write_class
+
+SCRIPT = """<script>alert(1)</script> <img src=x onerror=alert(2)>
+<svg onload=alert(3)></svg> <a href="javascript:alert(4)">here</a>
+<style>body { display: none }</style> [there](javascript:alert(5)) <b>bold</b>
+`a < b` and **strong**"""
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements with attributes, and the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def dangers(page: Page) -> list:
+    """Elements that could run something or ask another host for something."""
+    return [
+        (tag, attributes)
+        for tag, attributes in page.elements
+        if tag in ("script", "iframe", "object", "embed", "svg", "link", "form", "base")
+        or any(name.startswith("on") for name in attributes)
+        or str(attributes.get("href", "")).lower().startswith(("javascript", "data"))
+        or re.match("https?:|//", str(attributes.get("src", "")))
+    ]
+
+
+@pytest.fixture
+def hostile(right):
+    """Right work, with markup in an answer, in an own cell and in an output."""
+
+    def change(cells):
+        for cell in cells:
+            if cell["metadata"]["nbgrader"]["grade_id"] == "explain_roles":
+                cell["source"] = SCRIPT
+        return [
+            *cells,
+            {"cell_type": "markdown", "source": SCRIPT, "metadata": {}},
+            {"cell_type": "raw", "source": SCRIPT, "metadata": {}},
+            {"cell_type": "code", "source": f"print({SCRIPT!r})", "metadata": {}},
+            {"cell_type": "code", "source": f"1 / {SCRIPT!r}", "metadata": {}},
+        ]
+
+    return with_cells(right, change)
+
+
+def feedback(classroom, student: str) -> str:
+    assert main(["feedback"]) == 0
+    folder = classroom.root / "feedback" / student / "01-attention"
+    return (folder / "attention.html").read_text()
+
+
+def test_feedback_shows_message_and_diagnosis_and_no_hidden_test(classroom, wrong):
+    classroom.hand_in("ada", wrong)
+    classroom.grade()
+    page = Page(feedback(classroom, "ada"))
+    assert "attention_scores, visible check 2 of 3" in page.text
+    assert "not divided by √d_k" in page.text
+    assert "check.hidden" not in page.text
+    assert "HIDDEN" not in page.text
+
+
+def test_nothing_that_a_student_wrote_runs_on_a_feedback_page(classroom, hostile):
+    classroom.hand_in("eve", hostile)
+    classroom.grade()
+    text = feedback(classroom, "eve")
+    page = Page(text)
+    assert dangers(page) == []
+    assert "default-src 'none'" in text
+    assert page.text.count("<script>alert(1)</script>") >= 4  # told, not run
+
+
+def test_nbgrader_s_own_feedback_is_clean_too(classroom, hostile, repository):
+    from nbgrader.apps.generatefeedbackapp import GenerateFeedbackApp
+
+    classroom.hand_in("eve", hostile)
+    classroom.grade()
+    app = GenerateFeedbackApp()
+    app.initialize(["01-attention"])
+    app.start()
+    folder = classroom.root / "feedback" / "eve" / "01-attention"
+    page = Page((folder / "attention.html").read_text())
+    mine = [danger for danger in dangers(page) if danger[0] not in ("script", "link")]
+    assert mine == []
+    assert not any(t == "script" and not a.get("src") for t, a in page.elements[20:])
+
+
+def test_markdown_keeps_its_meaning():
+    page = safe_markdown(SCRIPT + "\n\n<details><summary>Hint</summary>x</details>")
+    assert "<strong>strong</strong>" in page
+    assert "<b>bold</b>" in page
+    assert "<code>a &lt; b</code>" in page
+    assert "<details><summary>Hint</summary>" in page
+
+
+def test_a_comment_of_the_teacher_is_on_the_page(classroom, right):
+    classroom.hand_in("ada", right)
+    classroom.grade()
+    with Gradebook(f"sqlite:///{classroom.root}/gradebook.db") as book:
+        comment = book.find_comment("explain_roles", "attention", "01-attention", "ada")
+        comment.manual_comment = "Which weight is large?"
+        book.db.commit()
+    assert "Which weight is large?" in Page(feedback(classroom, "ada")).text
+
+
+def test_feedback_for_one_student_only(classroom, right):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", right)
+    classroom.grade()
+    assert main(["feedback", "--student", "bela"]) == 0
+    folders = [path.name for path in (classroom.root / "feedback").iterdir()]
+    assert folders == ["bela"]
+
+
+# ------------------------------------------------------------ export and report
+
+
+def test_tables_keep_commas_quotes_and_lines_apart(tmp_path):
+    rows = [["a,b", 'say "x"', "two\nlines", 1.5, None], ["é"] * 5]
+    path = tmp_path / "table.csv"
+    path.write_text(table(rows), newline="")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        read = list(csv.reader(file))
+    assert read == [["a,b", 'say "x"', "two\nlines", "1.5", ""], ["é"] * 5]
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1"])
+def test_a_formula_is_text(formula):
+    (row,) = csv.reader(io.StringIO(table([[formula]]).removeprefix("\ufeff")))
+    assert row == ["'" + formula]
+
+
+def test_numbers_stay_numbers():
+    assert table([[-1.5]]) == "\ufeff-1.5\r\n"
+
+
+def test_export_writes_students_and_questions(classroom, right, wrong):
+    classroom.hand_in("=cmd", right)
+    classroom.hand_in("bela, the second", wrong)
+    classroom.hand_in("chen", "")
+    classroom.grade()
+    assert main(["export", "--folder", "grades"]) == 0
+    with open("grades/scores.csv", encoding="utf-8-sig", newline="") as file:
+        scores = {row["student"]: row for row in csv.DictReader(file)}
+    assert scores["'=cmd"]["score"] == "16.0"
+    assert scores["bela, the second"]["status"] == "graded"
+    assert (scores["chen"]["status"], scores["chen"]["score"]) == ("held", "")
+    with open("grades/questions.csv", encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8
+    assert rows[-1]["by hand"] == "waiting"
+
+
+def test_the_report_tells_of_the_class(classroom, right, wrong):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", wrong)
+    classroom.hand_in("<script>alert(1)<|script>", wrong)
+    classroom.hand_in("dana", "<html>")
+    classroom.grade()
+    assert main(["report", "--book", "https://course.example/book/"]) == 0
+    text = (classroom.root / "report.html").read_text()
+    page = Page(text)
+    assert dangers(page) == []
+    assert "<script>alert(1)<|script>" not in text
+    assert "attention_scores-unscaled" in page.text
+    assert "The dot products are not divided by √d_k." in page.text
+    links = [a["href"] for tag, a in page.elements if tag == "a"]
+    assert links[0].startswith(
+        "https://course.example/book/01-queries-keys-values.html#"
+    )
+    assert "The file is a web page" in page.text
+    assert "prefers-color-scheme: dark" in text
+    assert [t for t, _ in page.elements].count("h1") == 1
+
+
+def test_the_sample_class_is_the_same_every_time_and_shows_everything(
+    repository, attention, tmp_path, monkeypatch
+):
+    for name in ("one", "two"):
+        assert write_class(repository, [attention], tmp_path / name) >= 24
+    first = sorted((tmp_path / "one").rglob("*"))
+    for path in first:
+        other = tmp_path / "two" / path.relative_to(tmp_path / "one")
+        assert path.is_dir() or path.read_bytes() == other.read_bytes()
+    assert any(path.name == "nbgrader_config.py" for path in first)

@@ -1,0 +1,103 @@
+"""The students' notebooks follow from the instructors', and give nothing away."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.cli import main
+from autograder.course import Course
+from autograder.release import find_leaks, notebook_text, plan, students_notebook
+
+ALL = Course.find(Path(__file__).parent).assignments()
+
+
+def released(classroom) -> Path:
+    return classroom.root / "exercises" / "01-attention" / "attention.ipynb"
+
+
+@pytest.mark.parametrize("assignment", ALL, ids=lambda a: a.name)
+def test_committed_exercises_are_what_the_solutions_give(repository, assignment):
+    path = repository.exercises / assignment.name / assignment.source.name
+    text = notebook_text(students_notebook(repository, assignment))
+    assert path.read_text("utf-8") == text, f"run: autograder release {assignment.name}"
+
+
+def test_nbgrader_itself_makes_the_same_bytes(classroom):
+    assert main(["release"]) == 0
+    ours = released(classroom).read_bytes()
+    released(classroom).unlink()
+    command = [Path(sys.executable).with_name("nbgrader"), "generate_assignment"]
+    # nbgrader starts `alembic` by its name
+    path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environment = path | {"PYTHONPATH": str(ALL[0].source.parents[2])}
+    subprocess.run(
+        [*command, "01-attention", "--force"],
+        check=True,
+        capture_output=True,
+        env=environment | {"HOME": str(classroom.root)},
+    )
+    assert released(classroom).read_bytes() == ours
+
+
+def test_a_second_release_changes_no_byte_and_makes_no_gradebook(classroom):
+    main(["release"])
+    before = released(classroom).read_bytes()
+    main(["release", "01-attention"])
+    assert released(classroom).read_bytes() == before
+    assert not (classroom.root / "gradebook.db").exists()
+
+
+def leaky(classroom, name: str, source: str) -> None:
+    """Put ``source`` into the locked cell ``name`` of the solution."""
+    notebook = json.loads(classroom.solution.read_text())
+    for cell in notebook["cells"]:
+        if cell["metadata"]["nbgrader"]["grade_id"] == name:
+            cell["source"] = source
+    classroom.solution.write_text(json.dumps(notebook))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Hint: powers = np.exp(x - peak)\npowers = np.exp(x - peak)",
+        "Run check.hidden.softmax(softmax) to be sure",
+        "### begin\n# HIDDEN TESTS come later",
+    ],
+)
+def test_a_leak_is_refused_and_nothing_is_written(classroom, capsys, source):
+    leaky(classroom, "introduction", source)
+    assert main(["release"]) == 2
+    assert "it would leak" in capsys.readouterr().err
+    assert not released(classroom).exists()
+
+
+def test_outputs_of_the_solution_are_a_leak(repository, attention):
+    notebook = students_notebook(repository, attention)
+    solution = nbformat.read(attention.source, as_version=4)
+    assert find_leaks(notebook_text(notebook), solution) == []
+    code = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    code.outputs = [nbformat.v4.new_output("stream", text="4")]
+    assert find_leaks(notebook_text(notebook), solution) == [
+        "the outputs of the solution"
+    ]
+
+
+def test_the_plan_knows_what_each_cell_is_for(release):
+    kinds = {cell["grade_id"]: cell["kind"] for cell in release["cells"]}
+    assert kinds["softmax"] == "answer"
+    assert kinds["test_softmax"] == "test"
+    assert kinds["explain_roles"] == "written"
+    assert kinds["imports"] == "locked"
+    assert release["profile"] == "numpy"
+
+
+def test_the_plan_s_hash_changes_with_the_solution(classroom):
+    assignment = classroom.course.chosen([])[0]
+    before = plan(classroom.course, assignment)["hash"]
+    assert plan(classroom.course, assignment)["hash"] == before
+    leaky(classroom, "introduction", "Other words.")
+    assert plan(classroom.course, assignment)["hash"] != before

@@ -1,0 +1,65 @@
+"""One run of `autograder grade`: what it takes, shows and writes."""
+
+import json
+import os
+
+from conftest import UNPROTECTED
+
+from autograder.cli import main
+from autograder.grading.driver import Driver
+from autograder.grading.store import Store
+from autograder.progress import Progress
+
+
+def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
+    classroom.hand_in("ada", right)
+    monkeypatch.setattr(
+        Driver, "submit", lambda self, pool, task: pool.submit(int, "x")
+    )
+    result = classroom.grade()["ada"]
+    assert result["reason"] == "The grader failed with ValueError."
+    monkeypatch.undo()
+    os.chdir(classroom.root)
+    assert classroom.grade("--force")["ada"]["score"] == 16.0
+
+
+def test_progress_on_a_terminal_has_rate_and_time_left():
+    class Terminal(list):
+        write = list.append
+        flush = staticmethod(lambda: None)
+        isatty = staticmethod(lambda: True)
+
+    terminal = Terminal()
+    progress = Progress(4, terminal)
+    progress.step("ada: 16 of 20")
+    assert "1 of 4" in terminal[-1]
+    assert "a second" in terminal[-1]
+    assert "s left" in terminal[-1]
+
+
+def test_one_student_only(classroom, right):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", right)
+    assert list(classroom.grade("--student", "bela")) == ["bela"]
+    with Store(classroom.course) as store:
+        found = [result["student"] for result in store.results("01-attention")]
+    assert found == ["bela"]
+
+
+def test_several_assignments_give_a_list(classroom, right, repository, monkeypatch):
+    other = classroom.root / "solutions" / "02-other"
+    other.mkdir()
+    (other / "other.ipynb").write_text(classroom.solution.read_text())
+    classroom.hand_in("ada", right)
+    target = classroom.root / "all.json"
+    assert main(["grade", *UNPROTECTED, "--json", str(target)]) == 0
+    names = [each["assignment"] for each in json.loads(target.read_text())]
+    assert names == ["01-attention", "02-other"]
+
+
+def test_submissions_come_in_the_order_of_names(classroom, right):
+    for name in ("chen", "ada", "bela"):
+        classroom.hand_in(name, right)
+    found = classroom.course.submissions(classroom.course.assignments())
+    assert [each.student for each in found] == ["ada", "bela", "chen"]
+    assert found[0].assignment == "01-attention"

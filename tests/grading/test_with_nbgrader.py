@@ -1,0 +1,110 @@
+"""nbgrader's own tools work on what we write, and agree with us on honest work."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.sample_class import solved
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def environment(repository, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    return {
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "PYTHONPATH": str(repository.root),
+        "HOME": str(home),
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def test_plain_nbgrader_gives_honest_work_the_same_points(
+    classroom, right, wrong, untouched, answers, environment
+):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", wrong)
+    classroom.hand_in("chen", json.dumps(untouched))
+    gives_up = answers["softmax"].replace(
+        "    peak =",
+        "    if np.abs(x).max() > 100:\n        return np.ones(x.shape)\n    peak =",
+    )
+    classroom.hand_in("dana", solved(untouched, answers | {"softmax": gives_up}))
+    ours = classroom.grade()
+    command = [BIN / "nbgrader", "autograde", "01-attention", "--force"]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    with Gradebook(f"sqlite:///{classroom.root}/gradebook.db") as book:
+        for student, result in ours.items():
+            for question in result["questions"]:
+                where = (question["id"], "attention", "01-attention", student)
+                score = book.find_grade(*where).auto_score or 0.0
+                assert score == question["score"], (student, question["id"])
+    partial = ours["dana"]["questions"][0]["score"]
+    assert 0 < partial < 4
+
+
+@pytest.fixture
+def server(classroom, right, wrong, environment):
+    """A Jupyter server with formgrader, on a graded class."""
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", wrong)
+    classroom.grade()
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    extension = {"nbgrader.server_extensions.formgrader": True}
+    process = subprocess.Popen(
+        [
+            *(BIN / "jupyter-server", "--no-browser", "--allow-root"),
+            *(f"--port={port}", "--IdentityProvider.token=secret"),
+            f"--ServerApp.root_dir={classroom.root}",
+            f"--ServerApp.jpserver_extensions={extension}",
+        ],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def get(path: str) -> str:
+        url = f"http://127.0.0.1:{port}/formgrader/{path}"
+        request = urllib.request.Request(url, headers={"Authorization": "token secret"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read().decode()
+
+    try:
+        for _ in range(100):
+            try:
+                get("manage_assignments")
+                break
+            except OSError:
+                time.sleep(0.3)
+        yield get
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_formgrader_opens_on_the_gradebook_and_shows_the_class(server):
+    assignments = json.loads(server("api/assignments"))
+    (assignment,) = [a for a in assignments if a["name"] == "01-attention"]
+    assert assignment["num_submissions"] == 2
+    submissions = json.loads(server("api/submitted_notebooks/01-attention/attention"))
+    scores = {each["student"]: each["score"] for each in submissions}
+    assert scores == {"ada": 16.0, "bela": pytest.approx(4.0, abs=4)}
+    assert all(each["needs_manual_grade"] for each in submissions)
+    bela = next(each for each in submissions if each["student"] == "bela")
+    page = server(f"submissions/{bela['id']}/")
+    assert "not divided by √d_k" in re.sub(r"<[^>]*>", "", page)
+    assert "explain_roles" in page

@@ -1,0 +1,88 @@
+"""Every hostile or broken submission has the outcome that is due to it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from conftest import text_of
+from corpus.attacks import RESOURCES, TAMPERING, WIRE
+from corpus.mistakes import MISTAKES
+
+SHORT_OF_TIME = {"endless-iterator", "reads-the-requests", "threads-that-write"}
+
+
+def ids(case):
+    return case.id
+
+
+def assert_due(case, transcript):
+    everything = text_of(transcript) + "\n".join(transcript.notes)
+    everything += "\n".join(r.message or "" for r in transcript.results.values())
+    everything += transcript.held or ""
+    if case.points is None:
+        assert transcript.held, everything
+    else:
+        assert transcript.held is None
+        square, total = (
+            transcript.results[name] for name in ("test_square", "test_total")
+        )
+        assert (square.score, total.score) == case.points, everything
+        for result, due in ((square, case.points[0]), (total, case.points[1])):
+            assert result.message if due == 0 else result.message is None
+    assert case.says in everything
+    if case.never:
+        assert case.never not in everything
+
+
+@pytest.mark.parametrize("case", MISTAKES, ids=ids)
+def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, case):
+    assert_due(case, grader.judge(case.cells(), files=case.files))
+
+
+@pytest.mark.parametrize("case", RESOURCES, ids=ids)
+def test_a_greedy_submission_harms_itself_alone(strict, case):
+    assert_due(case, strict.judge(case.cells()))
+
+
+@pytest.mark.parametrize("case", TAMPERING + WIRE, ids=ids)
+def test_a_cheating_submission_earns_nothing(grader, strict, case):
+    by = strict if case.id in SHORT_OF_TIME else grader
+    assert_due(case, by.judge(case.cells()))
+
+
+def test_the_next_submission_after_all_of_them_is_judged_as_ever(grader, strict):
+    right = MISTAKES[0].__class__("right")
+    for by in (grader, strict):
+        assert_due(right, by.judge(right.cells()))
+
+
+NAIVE = [case for case in TAMPERING if case.naive is not None]
+
+
+@pytest.mark.parametrize("case", NAIVE, ids=ids)
+def test_the_cheat_works_where_tests_run_in_the_students_process(case):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(write, b"%f" % points_in_one_process(case))
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        assert float(answer.read()) == case.naive
+    os.waitpid(pid, 0)
+
+
+def points_in_one_process(case):
+    """What nbgrader's way of judging gives for square."""
+    names = {}
+    for cell in case.cells():
+        try:
+            exec(cell.source, names)
+            passed = True
+        except BaseException:
+            passed = False
+        if cell.test == "test_square":
+            return cell.max_score if passed else 0.0
