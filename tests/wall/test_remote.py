@@ -65,15 +65,16 @@ SAME = [
     "len(Bag()), bool(Bag()), Bag()[4], Bag.size",
     "type(matrix).__name__, type(Bag()).__name__",
     "hasattr(Bag(), 'size'), hasattr(Bag(), 'none'), getattr(Bag(), 'none', 7)",
-    "(n := Net()).load_state_dict({'inner.weight': torch.eye(2)}) and 0, n.eval() and 0, "
-    "n(torch.ones(1, 2))[0].detach(), n.inner.weight.detach(), n.training",
+    "(n := Net()).load_state_dict({'inner.weight': torch.eye(2)}) and 0, "
+    "n.eval() and 0, n(torch.ones(1, 2))[0].detach(), "
+    "n.inner.weight.detach(), n.training",
     "sorted(Net().state_dict()), sum(p.numel() for p in Net(3).parameters())",
     "type(Net().inner.weight).__name__, [k for k, _ in Net().named_parameters()]",
     "(n := Net()).train() and 0, n.drop.p, n.drop.training",
     "Net().inner.weight.requires_grad, Net()(torch.ones(1, 2))[0].requires_grad",
     "torch.equal((n := Net()).eval()(n.inner.weight)[1], n.inner.weight)",
-    "gradients((n := Net().eval()), torch.ones(1, 2), weights=torch.ones(1, 2))['inputs']"
-    "[0].shape",
+    "gradients((n := Net().eval()), torch.ones(1, 2), weights=torch.ones(1, 2))"
+    "['inputs'][0].shape",
     "(b := Bag()) == b, Bag() == Bag(), b in [b]",
     "warned(warns, 4)",
     "raised(fail, 'v'), raised(fail, 'n'), raised(fail, 'k'), raised(double)",
