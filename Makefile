@@ -8,22 +8,35 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test setup notebooks release book sample lint catalog clean
+.PHONY: serve test run-tests setup notebooks release book sample lint catalog clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
 
-test: setup lint
+# a green run is remembered until a file changes
+test: $(if $(NO_SKIPS)$(PYTEST_FLAGS),run-tests,_build/tests-passed)
+	@echo "Every test passed and nothing has changed since. Again: make run-tests"
+
+EVERYTHING := $(shell find . -type f -not -path './.venv/*' -not -path './_build/*' \
+    -not -path './.git/*' -not -path '*/__pycache__/*' -not -path './.*_cache/*')
+
+_build/tests-passed: $(EVERYTHING)
+	@$(MAKE) --no-print-directory run-tests
+	@touch $@
+
+run-tests: setup lint
 	@$(BIN)/python -m pytest -n 2 --dist loadfile \
 	    --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg \
 	    tests $(wildcard book/*.ipynb) $(PYTEST_FLAGS)
 
 setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 
-.venv/ready: requirements.txt
+.venv/ready: requirements.txt pyproject.toml
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --no-build-isolation --editable .
 	@touch $@
 
 # kernels that do not warn about their own port on every start
@@ -47,14 +60,17 @@ _build/html/index.html: $(BOOK_SOURCES)
 	@$(BIN)/jupyter-book build . --path-output . --all -W -n --keep-going --quiet
 	@touch $@
 
-sample: setup book  ## grade the sample class into a throw-away gradebook
+# grade the sample class into a throw-away gradebook
+sample: setup book _build/html/sample-class/index.html
+
+_build/html/sample-class/index.html: $(shell find autograder solutions -type f \
+    -not -path '*/__pycache__/*')
+	@rm -rf $(SAMPLE)
 	@$(BIN)/python -m autograder.sample_class $(SAMPLE)
-	@cd $(SAMPLE) && if ! $(BIN)/python -m autograder grade --json grades.json; then \
-	    echo "The sample class was not graded; the reason is above."; \
-	else $(BIN)/python -m autograder report; fi
-	@mkdir -p _build/html/sample-class
-	@test ! -f $(SAMPLE)/report.html || \
-	    cp $(SAMPLE)/report.html _build/html/sample-class/index.html
+	@mkdir -p $(@D)
+	@cd $(SAMPLE) && if $(BIN)/autograder grade --json grades.json; then \
+	    $(BIN)/autograder report && cp report.html ../../$@; \
+	else echo "The sample class was not graded; the reason is above."; fi
 
 lint: setup
 	@$(BIN)/ruff check --quiet .
