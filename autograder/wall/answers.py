@@ -13,10 +13,11 @@ from typing import Any
 
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
+from autograder.checks.library import library
 from autograder.wall.channel import Channel, Closed
 from autograder.wall.wire import TooLarge, encode
 
-HELPERS = {"describe_axes": describe_axes, "gradients": gradients}
+HELPERS = {"describe_axes": describe_axes, "gradients": gradients, "library": library}
 MAX_HANDLES = 100_000
 MAX_WARNINGS = 20
 MAX_TEXT = 2000
@@ -134,7 +135,8 @@ def _image(parts: list, objects: Objects) -> bytearray | None:
 
 def _described(error: BaseException) -> tuple[str, str, str | None]:
     try:
-        text = str(error)[:MAX_TEXT]
+        bare = type(error) is KeyError and [type(a) for a in error.args] == [str]
+        text = (error.args[0] if bare else str(error))[:MAX_TEXT]
     except BaseException:
         text = ""
     name = getattr(error, "name", None)

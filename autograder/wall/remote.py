@@ -35,7 +35,8 @@ AXES = {"Axes", "PolarAxes", "Axes3D"}
 KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
 KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
 KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
-KNOWN |= {"MaskedArray", "DataFrame", "Series", "Fraction", "Decimal", "Generator"}
+KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
+KNOWN |= {"Generator"}
 
 
 class Stopped(RuntimeError):
@@ -184,6 +185,9 @@ class Remote:
 
     def _wall_gradients_(self, *inputs: Any, weights: Any) -> Any:
         return self.__apply("gradients", *inputs, weights=weights)
+
+    def _wall_library_(self, module: str, name: str) -> Any:
+        return self.__apply("library", module, name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # protocols of Python's own look-ups stay local

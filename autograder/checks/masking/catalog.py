@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.catalog import Catalog, Misconception, Style, outcome
+from autograder.checks.expect import LOUD
 
 CHAPTER = "04-masking"
 
@@ -717,7 +718,7 @@ def probe_masked_softmax(answer: Any) -> list:
 
 def warned(answer: Any, *args: Any) -> list:
     """An outcome, and whether a warning was given."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**LOUD):
         warnings.simplefilter("always")
         return [outcome(answer, *args), bool(caught)]
 

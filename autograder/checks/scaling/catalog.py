@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.catalog import Catalog, Misconception, Style, outcome
+from autograder.checks.expect import LOUD
 from autograder.checks.figures import describe_axes
 from autograder.checks.question import CheckFailed
 
@@ -860,7 +861,7 @@ def probe_entropy(answer: Any) -> list:
     """Tell entropies apart by values, axes, zeros and warnings."""
     weights = np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
     zeros = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**LOUD):
         warnings.simplefilter("always")
         return [outcome(answer, weights), outcome(answer, zeros), bool(caught)]
 

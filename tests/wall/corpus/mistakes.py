@@ -74,7 +74,7 @@ MISTAKES = [
     Case("returns-a-matrix", body("return np.matrix(x * x)"), points=Q, says="matrix"),
     Case("returns-nan", body("return x * np.nan"), points=Q, says="NaN"),
     Case("returns-the-wrong-numbers", body("return x + x"), points=Q, says="the square"),
-    Case("returns-an-array-for-a-number", total="def total(x):\n    return x", points=(2.0, 0.0), says="ndarray"),
+    Case("returns-an-array-for-a-number", total="def total(x):\n    return x", points=(2.0, 0.0), says="has shape (5,)"),
     Case("changes-its-input", body("x *= x", "return x"), points=Q, says="changed the array"),
     Case("takes-no-argument", "def square():\n    return 1", points=Q, says="TypeError"),
     Case("raises", body("raise ValueError('too hard')"), points=Q, says="ValueError"),
