@@ -4,60 +4,17 @@ from __future__ import annotations
 
 import functools
 import json
-import shutil
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import nbgrader.api
 import pytest
+from classroom import ASSIGNMENT, Classroom
 
-from autograder import wall
-from autograder.cli import main
-from autograder.course import CONFIG, Course
+from autograder.course import Course
 from autograder.grading import driver
 from autograder.release import notebook_text, plan, students_notebook
 from autograder.sample_class import reference_answers, solved
-
-ASSIGNMENT = "01-attention"
-
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-
-
-class Classroom:
-    """A course folder of its own, and what one does in it."""
-
-    def __init__(self, root: Path, repository: Course) -> None:
-        shutil.copy(repository.root / CONFIG, root / CONFIG)
-        source = repository.solutions / ASSIGNMENT
-        shutil.copytree(source, root / "solutions" / ASSIGNMENT)
-        self.course = Course(root)
-        self.root = root
-
-    @property
-    def solution(self) -> Path:
-        return self.root / "solutions" / ASSIGNMENT / "attention.ipynb"
-
-    def hand_in(
-        self, student: str, text: str | bytes, name: str = "attention.ipynb"
-    ) -> Path:
-        folder = self.root / "submitted" / student / ASSIGNMENT
-        folder.mkdir(parents=True, exist_ok=True)
-        data = text.encode() if isinstance(text, str) else text
-        (folder / name).write_bytes(data)
-        return folder
-
-    def grade(self, *options: str) -> dict:
-        """What --json says after a successful `autograder grade`."""
-        target = self.root / "results.json"
-        command = ["grade", "--workers", "1", "--json", str(target)]
-        assert main([*command, *UNPROTECTED, *options]) == 0
-        results = json.loads(target.read_text())
-        return {each["student"]: each for each in results["submissions"]}
-
-    def autograded(self, student: str) -> dict:
-        path = self.root / "autograded" / student / ASSIGNMENT / "attention.ipynb"
-        return json.loads(path.read_text())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import UNPROTECTED
+from classroom import UNPROTECTED
 
 from autograder import wall
 from autograder.grading import job

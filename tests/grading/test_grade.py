@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import UNPROTECTED
+from classroom import UNPROTECTED
 from nbgrader.api import Gradebook
 
 from autograder.cli import main

@@ -3,7 +3,7 @@
 import json
 import os
 
-from conftest import UNPROTECTED
+from classroom import UNPROTECTED
 
 from autograder.cli import main
 from autograder.grading.driver import Driver

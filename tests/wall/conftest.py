@@ -56,15 +56,3 @@ def run(grader):
         return transcript.results.get("test_it"), transcript
 
     return run
-
-
-def text_of(transcript, key=None):
-    """All text in the outputs of one cell, or of all cells."""
-    keys = [key] if key else transcript.outputs
-    pieces = []
-    for output in (o for k in keys for o in transcript.outputs[k]):
-        pieces.append(output.get("text", ""))
-        pieces.append(output.get("evalue", ""))
-        pieces += output.get("traceback", [])
-        pieces.append(output.get("data", {}).get("text/plain", ""))
-    return "\n".join(pieces)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from conftest import text_of
+from corpus import text_of
 from corpus.attacks import RESOURCES, TAMPERING, WIRE
 from corpus.mistakes import MISTAKES
 

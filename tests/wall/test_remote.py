@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "checks"))
-from conftest import text_of
+from corpus import text_of
 from test_catalog import PACKAGES, catalog_of, judge
 
 from autograder.wall import Cell, Grader, Limits
