@@ -6,11 +6,16 @@ import zipfile
 
 import pytest
 
-LIBRARY = ["attention.py", "autograder/__init__.py", "autograder/__main__.py"]
+LIBRARY = [
+    "attention.py",
+    "minilm.py",
+    "autograder/__init__.py",
+    "autograder/__main__.py",
+]
 LIBRARY += [f"autograder/{m}.py" for m in ("check", "cli", "course", "submission")]
 CHECKS = ["__init__", "expect", "figures", "gradients", "library", "question"]
 ASSIGNMENTS = ["attention", "encoder_layer", "masking", "multi_head"]
-ASSIGNMENTS += ["positional_encoding", "scaling"]
+ASSIGNMENTS += ["positional_encoding", "real_model", "scaling"]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,195 @@
+"""Visible checks of 07-real-model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks import expect
+from autograder.checks.library import library
+from autograder.checks.question import CheckFailed, Question, hidden_half
+
+__getattr__ = hidden_half(__name__)
+
+CHAPTER = "07-reading-attention"
+
+load_layer = Question("load_layer", 10, f"{CHAPTER}#a-real-encoder")
+sentence_embedding = Question("sentence_embedding", 6, f"{CHAPTER}#a-real-encoder")
+strongest_head = Question("strongest_head", 6, f"{CHAPTER}#all-seventy-two-heads")
+
+# our name: the published name below encoder.layer.<index>
+PUBLISHED = {
+    "self_attn.W_q": "attention.self.query",
+    "self_attn.W_k": "attention.self.key",
+    "self_attn.W_v": "attention.self.value",
+    "self_attn.W_o": "attention.output.dense",
+    "norm1": "attention.output.LayerNorm",
+    "ffn.linear1": "intermediate.dense",
+    "ffn.linear2": "output.dense",
+    "norm2": "output.LayerNorm",
+}
+
+
+def shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    """The parameters of a layer by our names."""
+    found: dict[str, tuple[int, ...]] = {}
+    for ours in PUBLISHED:
+        rows = d_ff if ours == "ffn.linear1" else d_model
+        columns = d_ff if ours == "ffn.linear2" else d_model
+        norm = ours.startswith("norm")
+        found[f"{ours}.weight"] = (rows,) if norm else (rows, columns)
+        found[f"{ours}.bias"] = (rows,)
+    return found
+
+
+def published(
+    rng: np.random.Generator, n_layers: int, d_model: int, d_ff: int
+) -> dict[str, torch.Tensor]:
+    """Random tensors of several layers by their published names."""
+    tensors = {"embeddings.LayerNorm.bias": torch.zeros(d_model)}
+    for index in range(n_layers):
+        for name, shape in shapes(d_model, d_ff).items():
+            ours, kind = name.rsplit(".", 1)
+            numbers = 0.5 * rng.standard_normal(shape)
+            theirs = f"encoder.layer.{index}.{PUBLISHED[ours]}.{kind}"
+            tensors[theirs] = torch.from_numpy(numbers.astype(np.float32))
+    return tensors
+
+
+def new_layer(answer: Any, d_model: int, n_heads: int, d_ff: int) -> Any:
+    """An encoder layer of the book, where the answer lives, without dropout."""
+    kind = library(answer, "attention", "EncoderLayer")
+    layer = kind(d_model, n_heads, d_ff, dropout=0.0)
+    layer.eval()
+    return layer
+
+
+def compare_parameters(layer: Any, tensors: dict, index: int) -> None:
+    """Every parameter of the layer is the published one of layer ``index``."""
+    state = layer.state_dict()
+    start = f"encoder.layer.{index}."
+    for ours, theirs in PUBLISHED.items():
+        for kind in ("weight", "bias"):
+            seen = state[f"{ours}.{kind}"].detach()
+            if torch.equal(seen, tensors[f"{start}{theirs}.{kind}"]):
+                continue
+            same = [
+                name
+                for name, tensor in tensors.items()
+                if tensor.shape == seen.shape and torch.equal(tensor, seen)
+            ]
+            what = f"the tensor {same[0]}" if same else "none of the published tensors"
+            raise CheckFailed(
+                f"after load_layer with index {index}, {ours}.{kind} is {what}",
+                f"{start}{theirs}.{kind}",
+            )
+
+
+# ------------------------------------------------------------- load_layer
+
+
+@load_layer.visible
+def first_layer_is_copied(answer: Any) -> None:
+    """Every parameter of a small layer becomes that of layer 0."""
+    tensors = published(np.random.default_rng(1), 1, 8, 12)
+    layer = new_layer(answer, 8, 2, 12)
+    answer(layer, tensors, 0)
+    compare_parameters(layer, tensors, 0)
+
+
+@load_layer.visible
+def index_chooses_the_layer(answer: Any) -> None:
+    """With index 2, the tensors of layer 2 are copied."""
+    tensors = published(np.random.default_rng(2), 4, 8, 12)
+    layer = new_layer(answer, 8, 2, 12)
+    answer(layer, tensors, 2)
+    compare_parameters(layer, tensors, 2)
+
+
+# ----------------------------------------------------- sentence_embedding
+
+
+@sentence_embedding.visible
+def embedding_has_a_row_per_sentence(answer: Any) -> None:
+    """Hidden states (2, 5, 3) give embeddings (2, 3)."""
+    hidden = torch.sin(torch.arange(30.0)).reshape(2, 5, 3)
+    mask = torch.ones(2, 5, dtype=torch.bool)
+    expect.tensor(expect.call(answer, hidden, mask), (2, 3))
+
+
+@sentence_embedding.visible
+def embedding_is_the_mean_at_length_one(answer: Any) -> None:
+    """The mean of the real tokens, scaled to length 1; padding does not count."""
+    hidden = torch.tensor([[[6.0, 0.0], [0.0, 8.0], [-70.0, 50.0]]])
+    mask = torch.tensor([[True, True, False]])
+    result = expect.tensor(expect.call(answer, hidden, mask), (1, 2))[0]
+    expect.close(
+        result,
+        np.array([0.6, 0.8]),
+        f"tokens [6, 0] and [0, 8] and one token of padding gave {result}",
+        "[0.6, 0.8]: their mean is [3, 4], which has length 5",
+        tolerance=1e-5,
+    )
+
+
+# --------------------------------------------------------- strongest_head
+
+
+def triple(value: Any) -> tuple[int, int, float]:
+    """``value`` as layer, head and weight."""
+    if not isinstance(value, tuple | list) or len(value) != 3:
+        what = (
+            f"{len(value)} values" if isinstance(value, tuple | list) else "one value"
+        )
+        raise CheckFailed(
+            f"your function returned {what}", "layer, head, weight", kind="type"
+        )
+    numbers = []
+    for part, what in zip(value, ("layer", "head", "weight"), strict=True):
+        number = part.detach().numpy() if hasattr(part, "detach") else part
+        number = np.asarray(number)
+        kinds = "f" if what == "weight" else "iu"
+        if number.shape != () or number.dtype.kind not in kinds:
+            wanted = "a number" if what == "weight" else "an integer, counted from 0"
+            raise CheckFailed(f"the {what} is {part!r}"[:120], f"{wanted}", kind="type")
+        numbers.append(number.item())
+    return numbers[0], numbers[1], numbers[2]
+
+
+def compare_triple(value: Any, wanted: tuple, seen: str, expected: str) -> None:
+    """Layer, head and weight against those that are right."""
+    layer, head, weight = triple(value)
+    if (layer, head) != wanted[:2] or abs(weight - wanted[2]) > 1e-6:
+        raise CheckFailed(seen.format(layer, head, weight), expected)
+
+
+@strongest_head.visible
+def head_with_the_largest_weight_is_found(answer: Any) -> None:
+    """Of 2 layers with 3 heads, the head that looks hardest from 0 to 1 is found."""
+    maps = torch.full((2, 3, 2, 2), 0.5)
+    maps[1, 0, 0] = torch.tensor([0.2, 0.8])  # from 0 to 1
+    maps[0, 2, 1] = torch.tensor([0.9, 0.1])  # from 1 to 0
+    compare_triple(
+        expect.call(answer, maps, 0, 1),
+        (1, 0, float(maps[1, 0, 0, 1])),
+        "the strongest weight from 0 to 1 is 0.8, in layer 1, head 0; "
+        "your function found layer {}, head {}, weight {:.3g}",
+        "(1, 0, 0.8)",
+    )
+
+
+@strongest_head.visible
+def direction_matters(answer: Any) -> None:
+    """From 1 to 0, another head is the strongest."""
+    maps = torch.full((2, 3, 2, 2), 0.5)
+    maps[1, 0, 0] = torch.tensor([0.2, 0.8])
+    maps[0, 2, 1] = torch.tensor([0.9, 0.1])
+    compare_triple(
+        expect.call(answer, maps, 1, 0),
+        (0, 2, float(maps[0, 2, 1, 0])),
+        "the strongest weight from 1 to 0 is 0.9, in layer 0, head 2; "
+        "your function found layer {}, head {}, weight {:.3g}",
+        "(0, 2, 0.9)",
+    )
