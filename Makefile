@@ -74,7 +74,7 @@ _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
 
 lint: setup
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --check --quiet autograder tests benchmarks book/*.py
+	@$(BIN)/ruff format --check --quiet autograder tests book/*.py
 
 catalog: setup  ## which check catches which misconception, over 200 seeds
 	@$(BIN)/python tests/checks/catalog_table.py --seeds 200
