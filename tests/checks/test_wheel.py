@@ -12,7 +12,9 @@ LIBRARY = [
     "autograder/__init__.py",
     "autograder/__main__.py",
 ]
-LIBRARY += [f"autograder/{m}.py" for m in ("check", "cli", "course", "submission")]
+LIBRARY += [
+    f"autograder/{m}.py" for m in ("check", "cli", "course", "practice", "submission")
+]
 CHECKS = ["__init__", "expect", "figures", "gradients", "library", "question"]
 ASSIGNMENTS = ["attention", "encoder_layer", "masking", "multi_head"]
 ASSIGNMENTS += ["positional_encoding", "real_model", "scaling"]

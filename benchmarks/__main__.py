@@ -1,0 +1,222 @@
+"""How fast is grading? Ratios of things measured in one run.
+
+    python -m benchmarks [--few 8] [--some 200] [--many 2000] [ASSIGNMENT ...]
+
+(a) `autograder grade` against plain `nbgrader autograde` on honest submissions,
+(b) one submission behind the wall against a bare fork that runs the same cells,
+(c) many submissions: rate and memory over time,
+(d) one worker against two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import CONFIG, Assignment, Course
+from autograder.grading import job
+from autograder.release import notebook_text, plan, students_notebook
+from autograder.sample_class import reference_answers, solved
+from autograder.wall import Grader
+
+ROOT = Path(__file__).resolve().parents[1]
+MIB = 1 << 20
+
+
+def classroom(folder: Path, assignment: Assignment, text: str, size: int) -> Path:
+    """A course with ``size`` honest submissions; each has bytes of its own."""
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / CONFIG, folder)
+    shutil.copytree(assignment.source.parent, folder / "solutions" / assignment.name)
+    for number in range(size):
+        home = folder / "submitted" / f"student-{number:05}" / assignment.name
+        home.mkdir(parents=True)
+        mine = text.replace("your answer", f"your answer {number}")
+        notebook = json.loads(mine)
+        notebook["cells"].append(
+            {
+                "cell_type": "markdown",
+                "id": "signature",
+                "metadata": {},
+                "source": f"submission {number}",
+            }
+        )
+        (home / assignment.source.name).write_text(json.dumps(notebook))
+    return folder
+
+
+def seconds(command: list[str], folder: Path) -> float:
+    """How long a command takes; it has to succeed."""
+    start = time.perf_counter()
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{run.stdout}{run.stderr}")
+    return time.perf_counter() - start
+
+
+def ours(folder: Path, assignment: Assignment, workers: int) -> float:
+    """Seconds of `autograder grade`, the start of the program included."""
+    command = [sys.executable, "-m", "autograder", "grade", assignment.name]
+    return seconds([*command, "--workers", str(workers)], folder)
+
+
+def nbgraders(folder: Path, assignment: Assignment) -> float:
+    """Seconds of `nbgrader autograde` on the same layout."""
+    program = str(Path(sys.executable).parent / "nbgrader")
+    command = [program, "generate_assignment", assignment.name, "--create", "--force"]
+    seconds(command, folder)
+    return seconds([program, "autograde", assignment.name, "--create"], folder)
+
+
+def bare_fork(cells: list[str]) -> float:
+    """Seconds to run code cells in a fork of this process, and nothing else."""
+    start = time.perf_counter()
+    pid = os.fork()
+    if pid == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        names: dict = {}
+        for source in cells:
+            exec(compile(source, "<cell>", "exec"), names)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        sys.exit("the bare fork did not finish its cells")
+    return time.perf_counter() - start
+
+
+def one_submission(course: Course, assignment: Assignment, text: str) -> float:
+    """Behind the wall over bare fork, medians of runs that alternate."""
+    release = plan(course, assignment)
+    sources = {c["grade_id"]: c["source"] for c in release["cells"]}
+    cells = [
+        sources.get(c["metadata"]["nbgrader"]["grade_id"], "")
+        if c["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("test_")
+        else c["source"]
+        for c in json.loads(text)["cells"]
+        if c["cell_type"] == "code"
+    ]
+    walled, bare = [], []
+    with Grader() as grader:
+        grader.warm(release["profile"])
+        bare_fork(cells)  # this process imports what the parents have imported
+        warm_up(cells)
+        for _ in range(15):
+            bare.append(bare_fork(cells))
+            start = time.perf_counter()
+            verdict = job.grade(release, text.encode(), grader)
+            walled.append(time.perf_counter() - start)
+            if verdict["status"] != "graded":
+                sys.exit(f"held: {verdict['reason']}")
+    for name, values in (("behind the wall", walled), ("bare fork", bare)):
+        print(f"    {name}: {1000 * statistics.median(values):.0f} ms")
+    return statistics.median(walled) / statistics.median(bare)
+
+
+def warm_up(cells: list[str]) -> None:
+    """Import here what the cells import, as a warm parent has."""
+    lines = [line for source in cells for line in source.splitlines()]
+    names: dict = {}
+    for line in lines:
+        if line.startswith(("import ", "from ")):
+            exec(line, names)
+
+
+def family(pid: int) -> Iterator[int]:
+    """A process and all its descendants."""
+    yield pid
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            yield from family(int(child))
+
+
+def memory(pid: int) -> float:
+    """Memory of a process and its descendants in MiB; shared pages count once."""
+    total = 0
+    for member in family(pid):
+        try:
+            rollup = Path(f"/proc/{member}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        found = [line for line in rollup.splitlines() if line.startswith("Pss:")]
+        total += int(found[0].split()[1]) if found else 0
+    return total / 1024
+
+
+def over_time(folder: Path, assignment: Assignment, size: int) -> None:
+    """Rate and memory in the quarters of a long run."""
+    command = [sys.executable, "-m", "autograder", "grade", assignment.name]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    start, quarter, done = time.perf_counter(), 0, 0
+    last = start
+    for line in process.stdout:
+        if not line.startswith("["):
+            continue
+        done += 1
+        if done >= size * (quarter + 1) // 4:
+            quarter += 1
+            now = time.perf_counter()
+            rate = size / 4 / (now - last)
+            print(
+                f"    quarter {quarter}: {rate:.1f} submissions a second, "
+                f"{memory(process.pid):.0f} MiB"
+            )
+            last = now
+    if process.wait():
+        sys.exit("grading failed")
+
+
+def machine() -> str:
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores, {platform.machine()}, Python {platform.python_version()}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = ["01-attention", "03-multi-head"]
+    parser.add_argument("assignments", nargs="*", default=default)
+    parser.add_argument("--few", type=int, default=8, help="for nbgrader")
+    parser.add_argument("--some", type=int, default=200, help="for (a) and (d)")
+    parser.add_argument("--many", type=int, default=0, help="for (c); 0: leave it out")
+    options = parser.parse_args()
+    course = Course(ROOT)
+    print(f"{time.strftime('%Y-%m-%d')}, {machine()}")
+    for assignment in course.chosen(options.assignments):
+        print(f"\n{assignment.name}")
+        given = json.loads(notebook_text(students_notebook(course, assignment)))
+        text = solved(given, reference_answers(assignment))
+        with tempfile.TemporaryDirectory() as scratch:
+            home = Path(scratch)
+
+            def new(name: str, size: int, home=home, assignment=assignment, text=text):
+                return classroom(home / name, assignment, text, size)
+
+            theirs = options.few / nbgraders(new("theirs", options.few), assignment)
+            two = options.some / ours(new("two", options.some), assignment, 2)
+            one = options.some / ours(new("one", options.some), assignment, 1)
+            print(f"(a) nbgrader {theirs:.2f} a second, ours {two:.1f}:", end=" ")
+            print(f"{two / theirs:.0f} times")
+            print(f"(d) two workers {two / one:.2f} times one")
+            ratio = one_submission(course, assignment, text)
+            print(f"(b) one submission takes {ratio:.1f} times a bare fork")
+            if options.many:
+                print(f"(c) {options.many} submissions")
+                over_time(new("many", options.many), assignment, options.many)
+
+
+if __name__ == "__main__":
+    main()
