@@ -14,9 +14,11 @@ __getattr__ = hidden_half(__name__)
 CHAPTER = "01-queries-keys-values"
 
 softmax = Question("softmax", points=4, read=f"{CHAPTER}#softmax")
-attention_scores = Question("attention_scores", points=4, read=f"{CHAPTER}#scores")
+attention_scores = Question(
+    "attention_scores", points=4, read=f"{CHAPTER}#one-query-then-all"
+)
 scaled_dot_product_attention = Question(
-    "scaled_dot_product_attention", points=8, read=f"{CHAPTER}#attention"
+    "scaled_dot_product_attention", points=8, read=f"{CHAPTER}#the-whole-formula"
 )
 
 

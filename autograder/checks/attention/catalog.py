@@ -40,12 +40,14 @@ def wrong_softmax(name: str, diagnosis: str, body: str) -> Misconception:
 
 def wrong_scores(name: str, diagnosis: str, body: str) -> Misconception:
     code = f"def attention_scores(Q, K):\n{body}"
-    return wrong("attention_scores", name, diagnosis, code, "scores")
+    return wrong("attention_scores", name, diagnosis, code, "one-query-then-all")
 
 
 def wrong_attention(name: str, diagnosis: str, body: str) -> Misconception:
     code = f"def scaled_dot_product_attention(Q, K, V):\n{body}"
-    return wrong("scaled_dot_product_attention", name, diagnosis, code, "attention")
+    return wrong(
+        "scaled_dot_product_attention", name, diagnosis, code, "the-whole-formula"
+    )
 
 
 SOFTMAX = [

@@ -17,9 +17,9 @@ __getattr__ = hidden_half(__name__)
 CHAPTER = "06-encoder-layer"
 
 FeedForward = Question("FeedForward", 5, f"{CHAPTER}#the-feed-forward-network")
-EncoderLayer = Question("EncoderLayer", 12, f"{CHAPTER}#the-encoder-layer")
+EncoderLayer = Question("EncoderLayer", 12, f"{CHAPTER}#the-layer")
 count_parameters = Question("count_parameters", 5, f"{CHAPTER}#counting-parameters")
-encode = Question("encode", 4, f"{CHAPTER}#from-tokens-to-layers")
+encode = Question("encode", 4, f"{CHAPTER}#from-text-to-layers")
 
 
 def waves(*shape: int) -> torch.Tensor:

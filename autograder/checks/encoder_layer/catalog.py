@@ -65,9 +65,9 @@ def positions(n, d_model):
 
 SECTIONS = {
     "FeedForward": "the-feed-forward-network",
-    "EncoderLayer": "the-encoder-layer",
+    "EncoderLayer": "the-layer",
     "count_parameters": "counting-parameters",
-    "encode": "from-tokens-to-layers",
+    "encode": "from-text-to-layers",
 }
 
 

@@ -15,13 +15,11 @@ __getattr__ = hidden_half(__name__)
 
 CHAPTER = "03-multi-head"
 
-AttentionHead = Question("AttentionHead", 6, f"{CHAPTER}#one-head-as-a-module")
-plot_attention = Question("plot_attention", 4, f"{CHAPTER}#one-head-as-a-module")
+AttentionHead = Question("AttentionHead", 6, f"{CHAPTER}#one-head")
+plot_attention = Question("plot_attention", 4, f"{CHAPTER}#one-head")
 split_heads = Question("split_heads", 4, f"{CHAPTER}#split-and-merge")
 merge_heads = Question("merge_heads", 4, f"{CHAPTER}#split-and-merge")
-MultiHeadAttention = Question(
-    "MultiHeadAttention", 12, f"{CHAPTER}#multi-head-attention"
-)
+MultiHeadAttention = Question("MultiHeadAttention", 12, f"{CHAPTER}#the-module")
 
 
 def counting(*shape: int) -> torch.Tensor:

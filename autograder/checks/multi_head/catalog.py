@@ -34,11 +34,11 @@ def merge_heads(x):
 """
 
 SECTIONS = {
-    "AttentionHead": "one-head-as-a-module",
-    "plot_attention": "one-head-as-a-module",
+    "AttentionHead": "one-head",
+    "plot_attention": "one-head",
     "split_heads": "split-and-merge",
     "merge_heads": "split-and-merge",
-    "MultiHeadAttention": "multi-head-attention",
+    "MultiHeadAttention": "the-module",
 }
 
 

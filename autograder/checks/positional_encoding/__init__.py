@@ -16,9 +16,9 @@ __getattr__ = hidden_half(__name__)
 CHAPTER = "05-positional-encoding"
 
 positional_encoding = Question("positional_encoding", 6, f"{CHAPTER}#sinusoids")
-shift_matrix = Question("shift_matrix", 5, f"{CHAPTER}#the-linear-shift")
-plot_encoding_heatmap = Question("plot_encoding_heatmap", 5, f"{CHAPTER}#the-heat-map")
-plot_encoding_waves = Question("plot_encoding_waves", 4, f"{CHAPTER}#the-waves")
+shift_matrix = Question("shift_matrix", 5, f"{CHAPTER}#shifts")
+plot_encoding_heatmap = Question("plot_encoding_heatmap", 5, f"{CHAPTER}#heat-map")
+plot_encoding_waves = Question("plot_encoding_waves", 4, f"{CHAPTER}#waves")
 
 
 def oracle(positions: np.ndarray, d_model: int) -> np.ndarray:

@@ -20,9 +20,9 @@ import numpy as np
 
 SIGNATURES = {
     "positional_encoding": ("n_positions, d_model", "sinusoids"),
-    "shift_matrix": ("k, d_model", "the-linear-shift"),
-    "plot_encoding_heatmap": ("pe", "the-heat-map"),
-    "plot_encoding_waves": ("pe, dims", "the-waves"),
+    "shift_matrix": ("k, d_model", "shifts"),
+    "plot_encoding_heatmap": ("pe", "heat-map"),
+    "plot_encoding_waves": ("pe, dims", "waves"),
 }
 
 

@@ -14,10 +14,10 @@ __getattr__ = hidden_half(__name__)
 
 CHAPTER = "02-scaling"
 
-score_std = Question("score_std", points=3, read=f"{CHAPTER}#the-variance-argument")
+score_std = Question("score_std", points=3, read=f"{CHAPTER}#variance-of-a-dot-product")
 entropy = Question("entropy", points=4, read=f"{CHAPTER}#entropy")
 softmax_jacobian = Question(
-    "softmax_jacobian", points=4, read=f"{CHAPTER}#the-jacobian-of-the-softmax"
+    "softmax_jacobian", points=4, read=f"{CHAPTER}#the-jacobian"
 )
 plot_saturation = Question("plot_saturation", points=5, read=f"{CHAPTER}#saturation")
 

@@ -25,9 +25,9 @@ def softmax(x, axis=-1):
 """
 
 SIGNATURES = {
-    "score_std": ("d_k, n_pairs, rng", "the-variance-argument"),
+    "score_std": ("d_k, n_pairs, rng", "variance-of-a-dot-product"),
     "entropy": ("weights", "entropy"),
-    "softmax_jacobian": ("weights", "the-jacobian-of-the-softmax"),
+    "softmax_jacobian": ("weights", "the-jacobian"),
     "plot_saturation": ("d_ks, rng", "saturation"),
 }
 
