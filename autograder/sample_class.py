@@ -64,8 +64,8 @@ def submissions(course: Course, assignment: Assignment) -> Iterator[tuple[str, s
     module = f"autograder.checks.{assignment.notebook}.catalog"
     catalog = importlib.import_module(module).catalog
     reference = reference_answers(assignment)
-    styles = by_question(catalog.styles)
-    mistakes = by_question(catalog.misconceptions)
+    styles = by_question(catalog.styles, catalog.prelude)
+    mistakes = by_question(catalog.misconceptions, catalog.prelude)
     names = iter(NAMES)
 
     yield next(names), solved(untouched, reference)
@@ -105,11 +105,12 @@ def reference_answers(assignment: Assignment) -> dict[str, str]:
     return answers
 
 
-def by_question(entries: list[Any]) -> dict[str, list[str]]:
-    """The codes of catalog entries, by the question they answer."""
+def by_question(entries: list[Any], prelude: str) -> dict[str, list[str]]:
+    """The codes of catalog entries, with the helpers they use, by question."""
     codes: dict[str, list[str]] = {}
     for entry in entries:
-        codes.setdefault(entry.question, []).append(entry.code.strip() + "\n")
+        code = f"{prelude.strip()}\n\n\n{entry.code.strip()}\n"
+        codes.setdefault(entry.question, []).append(code)
     return codes
 
 

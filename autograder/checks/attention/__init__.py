@@ -15,7 +15,7 @@ CHAPTER = "01-queries-keys-values"
 
 softmax = Question("softmax", points=4, read=f"{CHAPTER}#softmax")
 attention_scores = Question(
-    "attention_scores", points=4, read=f"{CHAPTER}#one-query-then-all"
+    "attention_scores", points=4, read=f"{CHAPTER}#the-dot-product"
 )
 scaled_dot_product_attention = Question(
     "scaled_dot_product_attention", points=8, read=f"{CHAPTER}#the-whole-formula"

@@ -40,7 +40,7 @@ def wrong_softmax(name: str, diagnosis: str, body: str) -> Misconception:
 
 def wrong_scores(name: str, diagnosis: str, body: str) -> Misconception:
     code = f"def attention_scores(Q, K):\n{body}"
-    return wrong("attention_scores", name, diagnosis, code, "one-query-then-all")
+    return wrong("attention_scores", name, diagnosis, code, "the-dot-product")
 
 
 def wrong_attention(name: str, diagnosis: str, body: str) -> Misconception:
