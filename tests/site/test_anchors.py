@@ -1,7 +1,9 @@
-"""What messages tell students to read is there."""
+"""What messages and the page of claims point to is there."""
 
 import importlib
 import pkgutil
+import re
+from collections import Counter
 from pathlib import Path
 
 import jupytext
@@ -11,7 +13,8 @@ from docutils.nodes import make_id
 import autograder.checks
 from autograder.checks.question import Question
 
-TEXT = Path(__file__).parents[2] / "book" / "text"
+BOOK = Path(__file__).parents[2] / "book"
+TEXT = BOOK / "text"
 
 
 def headings(chapter):
@@ -37,3 +40,18 @@ def pointers():
 def test_a_pointer_into_the_book_names_a_heading(read):
     chapter, _, heading = read.partition("#")
     assert heading in headings(chapter)
+
+
+def claims():
+    """The labels of all claims that the chapters settle."""
+    chapters = (path.read_text(encoding="utf-8") for path in TEXT.glob("*.md"))
+    return Counter(re.findall(r"^\((claim-[\w-]+)\)=$", "\n".join(chapters), re.M))
+
+
+def test_no_two_claims_share_a_label():
+    assert [label for label, count in claims().items() if count > 1] == []
+
+
+def test_the_page_of_claims_links_to_every_claim_that_a_chapter_settles():
+    page = (BOOK / "what-tutorials-get-wrong.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(#(claim-[\w-]+)\)", page)) == set(claims())
