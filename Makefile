@@ -58,8 +58,6 @@ book: setup _build/html/index.html  ## build the site from the committed outputs
 _build/html/index.html: $(BOOK_SOURCES)
 	@echo "Building the book …"
 	@$(BIN)/jupyter-book build . --path-output . --all -W -n --keep-going --quiet
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
-	    --no-build-isolation --wheel-dir _build/html .
 	@touch $@
 
 # grade the sample class into a throw-away gradebook
@@ -76,7 +74,7 @@ _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
 
 lint: setup
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --check --quiet autograder tests benchmarks book/*.py
+	@$(BIN)/ruff format --check --quiet autograder tests book/*.py
 
 catalog: setup  ## which check catches which misconception, over 200 seeds
 	@$(BIN)/python tests/checks/catalog_table.py --seeds 200

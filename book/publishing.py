@@ -5,9 +5,12 @@
 - Pages load no Thebe and no icon script; of the icon fonts only what is used.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - 404.html knows where the site is served (html.baseurl in _config.yml).
+- The students' wheel lies beside the pages.
 """
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -43,6 +46,12 @@ def drop_thebe(app: Sphinx) -> None:
                 listeners.remove(listener)
 
 
+def plain_math(formula: str) -> str:
+    """A short formula for places that show text only."""
+    words = re.sub(r"\\sqrt\{?([^{}]*)\}?", r"√\1", formula)
+    return re.sub(r"[\\{}$]", "", words)
+
+
 def lighten_page(app, pagename, templatename, context, doctree) -> None:
     """Each script and style once; a description for search engines."""
     for kind in "script_files", "css_files":
@@ -52,6 +61,8 @@ def lighten_page(app, pagename, templatename, context, doctree) -> None:
         return
     paragraph = doctree.next_node(nodes.paragraph)
     if paragraph is not None:
+        for formula in list((paragraph := paragraph.deepcopy()).findall(nodes.math)):
+            formula.replace_self(nodes.Text(plain_math(formula.astext())))
         words = " ".join(paragraph.astext().split())
         text = app.builder.templates.environment.filters["e"](words[:300])
         context["metatags"] += f'\n<meta name="description" content="{text}">'
@@ -59,6 +70,7 @@ def lighten_page(app, pagename, templatename, context, doctree) -> None:
 
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
+    (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
     (r'\s*<script defer src="[^"]*fontawesome\.js[^"]*"></script>', ""),
     # the second and third of the theme's viewport tags
     (r'<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
@@ -124,12 +136,21 @@ def write_404(app: Sphinx, folder: Path) -> None:
     )
 
 
+def add_wheel(folder: Path) -> None:
+    """What students install lies beside the pages."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--disable-pip-version-check", "--no-build-isolation"]
+    root = Path(__file__).parents[1]
+    subprocess.run([*command, "--wheel-dir", str(folder), str(root)], check=True)
+
+
 def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.name == "html":
         folder = Path(app.outdir)
         correct_pages(folder)
         shrink_icons(folder)
         write_404(app, folder)
+        add_wheel(folder)
 
 
 def setup(app: Sphinx) -> dict:
