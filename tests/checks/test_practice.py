@@ -1,73 +1,70 @@
-"""The practice file: the same four parts and checks, without a notebook."""
+"""exercises/attention_practice.py: the notebooks' questions as one file."""
 
-import re
+import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from autograder.course import Course
-from autograder.sample_class import reference_answers
-
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "exercises" / "attention_practice.py"
-SOURCES = ["01-attention", "03-multi-head", "04-masking", "05-positional-encoding"]
+PRACTICE = ROOT / "exercises" / "attention_practice.py"
+PARTS = ["01-attention", "03-multi-head", "04-masking", "05-positional-encoding"]
 
 
-def practice(folder, text, *parts):
-    path = folder / FILE.name
-    path.write_text(text)
-    return subprocess.run(
-        [sys.executable, str(path), *parts],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={"MPLBACKEND": "agg", "PYTHONPATH": str(ROOT), "PATH": ""},
-    )
+def definitions(source):
+    """The source of each function and class, by name."""
+    nodes = ast.parse(source).body
+    found = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    return {node.name: ast.get_source_segment(source, node) for node in found}
 
 
-@pytest.fixture(scope="module")
-def solved():
-    """The file with the reference answers, each in the place of its stub."""
-    course, text = Course(ROOT), FILE.read_text()
-    answers = {}
-    for assignment in course.chosen(SOURCES):
-        answers |= reference_answers(assignment)
-    for name in re.findall(r"^(?:def|class) (\w+)", text, re.MULTILINE):
-        if name in answers:
-            stub = rf"^(?:def|class) {name}\b.*?(?=^(?:def|class|#) )"
-            code = answers[name].rstrip() + "\n\n\n"
-            if name == "causal_mask":  # the reference answer of part 3 uses it
-                code = answers["masked_softmax"].rstrip() + "\n\n\n" + code
-            text = re.sub(
-                stub, lambda _, code=code: code, text, flags=re.MULTILINE | re.DOTALL
-            )
-    return "import math\n" + text
+def cells(folder, part):
+    path = next((ROOT / folder / part).glob("*.ipynb"))
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
 
 
-def test_an_untouched_file_has_no_answers_yet(tmp_path):
-    run = practice(tmp_path, FILE.read_text())
-    assert run.returncode == 1
-    assert run.stdout.count("no answer yet") == 10
-    assert "Traceback" not in run.stdout + run.stderr
+def run(path):
+    command = [sys.executable, "-W", "error", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
-def test_right_answers_hold_and_are_shown(tmp_path, solved):
-    run = practice(tmp_path, solved, "1", "2", "3", "4")
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "upper triangle is 0: True" in run.stdout
+def test_the_file_as_it_is_says_that_every_answer_is_open():
+    finished = run(PRACTICE)
+    assert finished.returncode == 1, finished.stderr
+    assert finished.stdout.count("no answer yet") == 11
 
 
-def test_a_wrong_answer_is_explained(tmp_path, solved):
-    upper = "\ndef causal_mask(n):\n    return np.triu(np.ones((n, n), dtype=bool))\n"
-    text = solved.replace("\nPARTS = {", upper + "\n\nPARTS = {")
-    run = practice(tmp_path, text, "3")
-    assert run.returncode == 1
-    assert "causal_mask, visible check" in run.stdout
+def test_the_file_asks_for_what_the_notebooks_ask_for():
+    asked = definitions(PRACTICE.read_text(encoding="utf-8"))
+    prompts = {}
+    for part in PARTS:
+        for cell in cells("exercises", part):
+            prompts |= definitions(cell)
+    for name in asked.keys() - {"main"}:
+        ours, theirs = (
+            ast.parse(source).body[0] for source in (asked[name], prompts[name])
+        )
+        ours, theirs = (
+            [
+                ast.unparse(n.args)
+                for n in ast.walk(node)
+                if isinstance(n, ast.FunctionDef)
+            ]
+            for node in (ours, theirs)
+        )
+        assert ours == theirs, name
 
 
-def test_an_unknown_part_is_refused(tmp_path):
-    run = practice(tmp_path, FILE.read_text(), "5")
-    assert run.returncode == 2
-    assert "There is no part 5" in run.stdout
+def test_right_answers_pass(tmp_path):
+    source = PRACTICE.read_text(encoding="utf-8")
+    answers = []
+    for part in PARTS:
+        answers += [c for c in cells("solutions", part) if "autograder" not in c]
+    start = source.index("PARTS = {")
+    filled = tmp_path / "attention_practice.py"
+    text = source[:start] + "\n\n".join(answers) + "\n\n\n" + source[start:]
+    filled.write_text(text, encoding="utf-8")
+    finished = run(filled)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert finished.stdout.count("hidden checks run when you submit") == 11
