@@ -6,15 +6,9 @@ import zipfile
 
 import pytest
 
-LIBRARY = [
-    "attention.py",
-    "minilm.py",
-    "autograder/__init__.py",
-    "autograder/__main__.py",
-]
-LIBRARY += [
-    f"autograder/{m}.py" for m in ("check", "cli", "course", "practice", "submission")
-]
+LIBRARY = ["attention.py", "minilm.py"]
+MODULES = ["__init__", "__main__", "check", "cli", "course", "submission"]
+LIBRARY += [f"autograder/{name}.py" for name in MODULES]
 CHECKS = ["__init__", "expect", "figures", "gradients", "library", "question"]
 ASSIGNMENTS = ["attention", "encoder_layer", "masking", "multi_head"]
 ASSIGNMENTS += ["positional_encoding", "real_model", "scaling"]
