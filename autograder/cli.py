@@ -139,6 +139,22 @@ def message_of(question: dict[str, Any]) -> str | None:
     return question["message"]
 
 
+def run_collect(options: argparse.Namespace) -> None:
+    from autograder.collect import collect
+
+    counts, left_out = collect(
+        Course.find(),
+        options.archive,
+        assignment=options.assignment,
+        roster=options.roster,
+        keep=options.keep,
+    )
+    for line in left_out:
+        print(f"left out: {line}")
+    told = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
+    print(f"{told or 'no notebook was collected'}; {len(left_out)} left out.")
+
+
 def run_feedback(options: argparse.Namespace) -> None:
     from autograder.feedback import write_feedback
 
@@ -225,6 +241,31 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     grade.add_argument(
         "--json", type=Path, metavar="FILE", help="write scores and messages there"
+    )
+
+    collect = verb(
+        verbs,
+        "collect",
+        run_collect,
+        "Put the notebooks of a Moodle or Canvas archive, a zip or a folder into "
+        "submitted/<student>/<assignment>/. Assignments are told by content. An "
+        "unsafe archive is refused as a whole; nothing is overwritten: a version "
+        "that gives way is kept in collected/.",
+        "autograder collect moodle.zip --roster students.csv",
+    )
+    collect.add_argument("archive", type=Path, metavar="ARCHIVE")
+    collect.add_argument("--assignment", metavar="NAME", help="all of it is for this")
+    collect.add_argument(
+        "--roster",
+        type=Path,
+        metavar="CSV",
+        help="columns id, name, number (the system's own number of the student)",
+    )
+    collect.add_argument(
+        "--keep",
+        choices=["latest", "first"],
+        default="latest",
+        help="which of several versions is graded (default: latest)",
     )
 
     feedback = verb(

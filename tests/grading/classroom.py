@@ -19,12 +19,14 @@ UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 class Classroom:
     """A course folder of its own, and what one does in it."""
 
-    def __init__(self, root: Path, repository: Course) -> None:
+    def __init__(
+        self, root: Path, repository: Course, assignment: str = ASSIGNMENT
+    ) -> None:
         shutil.copy(repository.root / CONFIG, root / CONFIG)
-        source = repository.solutions / ASSIGNMENT
-        shutil.copytree(source, root / "solutions" / ASSIGNMENT)
+        source = repository.solutions / assignment
+        shutil.copytree(source, root / "solutions" / assignment)
         self.course = Course(root)
-        self.root = root
+        self.root, self.assignment = root, assignment
 
     @property
     def solution(self) -> Path:
@@ -33,7 +35,7 @@ class Classroom:
     def hand_in(
         self, student: str, text: str | bytes, name: str = "attention.ipynb"
     ) -> Path:
-        folder = self.root / "submitted" / student / ASSIGNMENT
+        folder = self.root / "submitted" / student / self.assignment
         folder.mkdir(parents=True, exist_ok=True)
         data = text.encode() if isinstance(text, str) else text
         (folder / name).write_bytes(data)

@@ -1,5 +1,6 @@
 """A class is graded to the end, whatever dies on the way."""
 
+import contextlib
 import json
 import os
 import random
@@ -127,6 +128,30 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
     assert last.returncode == 0
     assert f"{done} of them before: 9 graded, 0 held." in printed.splitlines()[-1]
     assert classroom.grade() == undisturbed
+
+
+def test_any_process_of_a_run_may_be_killed(classroom, right, wrong):
+    """MOMENTS=50 tries more of them."""
+    for number in range(6):
+        classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
+    undisturbed = classroom.grade()
+    chance = random.Random(11)
+    for _ in range(int(os.environ.get("MOMENTS", "3"))):
+        process = grade(classroom, "--force")
+        process.stdout.readline()
+        time.sleep(chance.random() / 4)
+        family = workers_of(process)
+        if family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(family), signal.SIGKILL)
+        family += workers_of(process)
+        assert process.wait(120) == 0
+        process.stdout.close()
+        deadline = time.monotonic() + 5
+        while any(map(alive, family)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(alive, family))
+        assert classroom.grade() == undisturbed
 
 
 def stored(classroom) -> list[str]:

@@ -1,5 +1,6 @@
 """nbgrader's own tools work on what we write, and agree with us on honest work."""
 
+import importlib
 import json
 import os
 import re
@@ -12,9 +13,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from classroom import Classroom
 from nbgrader.api import Gradebook
 
-from autograder.sample_class import solved
+from autograder.course import Course
+from autograder.release import notebook_text, students_notebook
+from autograder.sample_class import by_question, reference_answers, solved
 
 BIN = Path(sys.executable).parent
 
@@ -53,6 +57,44 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
                 assert score == question["score"], (student, question["id"])
     partial = ours["dana"]["questions"][0]["score"]
     assert 0 < partial < 4
+
+
+ASSIGNMENTS = [a.name for a in Course.find(Path(__file__)).assignments()]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_assignment_gets_the_same_points_from_nbgrader(
+    name, tmp_path, repository, environment, monkeypatch
+):
+    """The reference, another correct style, and a mistake in every question."""
+    monkeypatch.chdir(tmp_path)
+    room = Classroom(tmp_path, repository, name)
+    (assignment,) = room.course.assignments()
+    given = json.loads(notebook_text(students_notebook(room.course, assignment)))
+    module = f"autograder.checks.{assignment.notebook}.catalog"
+    catalog = importlib.import_module(module).catalog
+    reference = reference_answers(assignment)
+    file = assignment.source.name
+    room.hand_in("ada", solved(given, reference), file)
+    for student, entries in (
+        ("bela", catalog.styles),
+        ("chen", catalog.misconceptions),
+    ):
+        codes = by_question(entries, catalog.prelude)
+        other = {question: answers[-1] for question, answers in codes.items()}
+        room.hand_in(student, solved(given, reference | other), file)
+    ours = room.grade()
+    command = [BIN / "nbgrader", "autograde", name, "--force"]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    with Gradebook(f"sqlite:///{room.root}/gradebook.db") as book:
+        for student, result in ours.items():
+            for question in result["questions"]:
+                where = (question["id"], assignment.notebook, name, student)
+                score = book.find_grade(*where).auto_score or 0.0
+                assert score == question["score"], (student, question["id"])
+    tests = [q for q in ours["bela"]["questions"] if q["id"].startswith("test_")]
+    assert all(q["score"] == q["max_score"] for q in tests)
 
 
 @pytest.fixture
