@@ -58,7 +58,14 @@ def classroom(folder: Path, assignment: Assignment, text: str, size: int) -> Pat
 def seconds(command: list[str], folder: Path) -> float:
     """How long a command takes; it has to succeed."""
     start = time.perf_counter()
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
+    run = subprocess.run(
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PATH": path},  # nbgrader calls a program beside it
+    )
     if run.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{run.stdout}{run.stderr}")
     return time.perf_counter() - start
@@ -102,7 +109,7 @@ def one_submission(course: Course, assignment: Assignment, text: str) -> float:
     cells = [
         sources.get(c["metadata"]["nbgrader"]["grade_id"], "")
         if c["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("test_")
-        else c["source"]
+        else "".join(c["source"])
         for c in json.loads(text)["cells"]
         if c["cell_type"] == "code"
     ]

@@ -214,6 +214,7 @@ class Judge:
                 self.student.send(("question",), fds=(there.fileno(),))
                 there.close()
                 verdict = self._verdict(cell, link)
+                here.close()  # an idle fork ends by itself when it sees this
                 self._end_question()
                 if link.violation:
                     raise Violation(link.violation)

@@ -206,6 +206,7 @@ def _serve_judges(channel: Channel) -> None:
         cells, limits, files = request
         cells = [Cell(*cell) for cell in cells]
         _import_checks(cells)
+        gc.freeze()  # judges need not look through the libraries for garbage
         if os.fork():
             for descriptor in descriptors:
                 os.close(descriptor)

@@ -110,7 +110,7 @@ class Runner:
             return 0
         # a child that ended on its own has a status to tell; give it a moment
         pid = status = 0
-        for wait in (0, 0.001, 0.01, 0.05):
+        for wait in (0, 0.0005, 0.0005, 0.001, 0.002, 0.004, 0.01, 0.04):
             time.sleep(wait)
             pid, status = os.waitpid(self.child, os.WNOHANG)
             if pid:

@@ -130,8 +130,15 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
     assert classroom.grade() == undisturbed
 
 
-def test_any_process_of_a_run_may_be_killed(classroom, right, wrong):
-    """MOMENTS=50 tries more of them."""
+def children_of(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        tasks = Path(f"/proc/{pid}/task").glob("*/children")
+        return [int(child) for task in tasks for child in task.read_text().split()]
+    return []
+
+
+def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong):
+    """At any moment; MOMENTS=50 tries more of them."""
     for number in range(6):
         classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
     undisturbed = classroom.grade()
@@ -140,10 +147,12 @@ def test_any_process_of_a_run_may_be_killed(classroom, right, wrong):
         process = grade(classroom, "--force")
         process.stdout.readline()
         time.sleep(chance.random() / 4)
+        workers = children_of(process.pid)
+        parents = [pid for worker in workers for pid in children_of(worker)]
         family = workers_of(process)
-        if family:
+        if workers:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(family), signal.SIGKILL)
+                os.kill(chance.choice(workers + parents), signal.SIGKILL)
         family += workers_of(process)
         assert process.wait(120) == 0
         process.stdout.close()
