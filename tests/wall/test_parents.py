@@ -1,0 +1,104 @@
+"""Killed processes leave nothing behind; where there is no sandbox, it is said."""
+
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from corpus import Case
+
+from autograder.wall import Grader, available
+from autograder.wall import grader as module
+
+
+def family(pid):
+    """The process and all that it has started."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found += family(int(child))
+    return found
+
+
+def alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def gone(pids, patience=10):
+    end = time.monotonic() + patience
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
+
+
+RIGHT = Case("right", first="import time; time.sleep(0.3)")
+
+
+@pytest.mark.parametrize("kind", ["sandbox", "judge"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
+    _needs_namespaces, kind, seed
+):
+    mounts = Path("/proc/self/mounts").read_text()
+    folders = set(Path("/tmp").glob("autograder-*"))
+    with Grader() as grader:
+        grader.warm()
+        parent = grader._parents[kind, "numpy"].process.pid
+        seen = []
+
+        def kill():
+            seen.extend(family(parent))
+            os.kill(parent, signal.SIGKILL)
+
+        timer = threading.Timer(random.Random(seed).uniform(0, 0.4), kill)
+        timer.start()
+        grader.judge(RIGHT.cells())
+        timer.join()
+        assert parent in seen and gone(seen)
+        results = grader.judge(RIGHT.cells()).results
+        assert [r.score for r in results.values()] == [2.0, 3.0]
+        last = [p for q in grader._parents.values() for p in family(q.process.pid)]
+    assert gone(last)
+    assert Path("/proc/self/mounts").read_text() == mounts
+    assert set(Path("/tmp").glob("autograder-*")) <= folders
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_another_system_is_told_where_to_grade(monkeypatch, system):
+    monkeypatch.setattr(module.sys, "platform", system)
+    said = available.__wrapped__()
+    assert "no user namespaces" in said and "--no-sandbox" in said
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "remedy"),
+    [
+        ("apparmor_restrict_unprivileged_userns", "1", "On Ubuntu"),
+        ("unprivileged_userns_clone", "0", "On Debian"),
+        ("max_user_namespaces", "0", "user.max_user_namespaces=10000"),
+        ("none of them", "", "--security-opt seccomp=unconfined"),
+    ],
+)
+def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
+    monkeypatch, tmp_path, setting, value, remedy
+):
+    def where(*parts):
+        return tmp_path / Path(*parts).name
+
+    (tmp_path / setting).write_text(value + "\n")
+    monkeypatch.setattr(module, "Path", where)
+    said = module._advice("Operation not permitted")
+    assert remedy in said and "Operation not permitted" in said
+    assert "--no-sandbox" in said
+
+
+def test_without_the_sandbox_right_answers_earn_their_points(unprotected):
+    results = unprotected.judge(RIGHT.cells()).results
+    assert [r.score for r in results.values()] == [2.0, 3.0]
