@@ -139,6 +139,25 @@ def message_of(question: dict[str, Any]) -> str | None:
     return question["message"]
 
 
+def run_collect(options: argparse.Namespace) -> None:
+    from autograder.collect import Collector
+    from autograder.roster import read_roster
+
+    course = Course.find()
+    roster = read_roster(options.roster) if options.roster else None
+    collector = Collector(
+        course, roster=roster, assignment=options.assignment, keep=options.keep
+    )
+    counts = collector.collect(options.archive)
+    for line in collector.lines:
+        print(printable(line))
+    print(
+        f"{counts['new']} new, {counts['replaced']} replaced, "
+        f"{counts['kept'] + counts['there before']} as before, "
+        f"{counts['left']} files not collected."
+    )
+
+
 def run_feedback(options: argparse.Namespace) -> None:
     from autograder.feedback import write_feedback
 
@@ -196,6 +215,35 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     check.add_argument(
         "--seconds", type=float, default=60.0, help="time limit (default: 60)"
+    )
+
+    collect = verb(
+        verbs,
+        "collect",
+        run_collect,
+        "Sort a download of Moodle or Canvas, a zip or a folder with a folder for each "
+        "student into submitted/. Notebooks are told apart by their cells, not by "
+        "their names. Every version is kept in collected/. The time of a submission "
+        "is that of the archive, in the zone of this machine.",
+        "autograder collect submissions.zip --roster students.csv",
+    )
+    collect.add_argument("archive", type=Path, metavar="ARCHIVE")
+    collect.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+    )
+    collect.add_argument(
+        "--assignment",
+        metavar="NAME",
+        help="for notebooks that do not tell, such as damaged ones",
+    )
+    collect.add_argument(
+        "--keep",
+        choices=("latest", "first"),
+        default="latest",
+        help="which of several versions counts (default: latest)",
     )
 
     grade = verb(
