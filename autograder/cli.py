@@ -76,6 +76,7 @@ def run_grade(options: argparse.Namespace) -> None:
             workers=options.workers,
             sandbox=not options.no_sandbox,
             force=options.force,
+            scheduler=options.scheduler,
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
         chosen = {(s.assignment, s.student) for s in submissions}
@@ -170,8 +171,41 @@ def run_export(options: argparse.Namespace) -> None:
     from autograder.export import export
 
     course = Course.find()
-    for path in export(course, course.chosen(options.assignments), options.folder):
+    assignments, lines = course.chosen(options.assignments), []
+    if options.format == "csv":
+        paths = export(course, assignments, options.folder)
+    else:
+        from autograder.lms import export_lms
+
+        paths, lines = export_lms(
+            course, assignments, options.folder, options.format, options.roster
+        )
+    for line in lines:
+        print(printable(line))
+    for path in paths:
         print(f"wrote {path}")
+
+
+def run_certificate(options: argparse.Namespace) -> None:
+    from autograder.certificate import issue
+
+    course = Course.find()
+    name = options.name or options.student
+    for path in issue(course, options.student, name, options.least):
+        print(f"wrote {path}")
+
+
+def run_verify(options: argparse.Namespace) -> None:
+    from autograder.certificate import PUBLIC, verify
+
+    try:
+        path = options.key or Course.find().root / PUBLIC
+        key, text = path.read_text().strip(), options.file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"Nothing was checked: {error}.") from None
+    found = verify(text, key)
+    name = found["credentialSubject"]["identifier"][0]["identityHash"]
+    print(f"Signed by this course: {printable(found['name'])}, {printable(name)}.")
 
 
 def run_report(options: argparse.Namespace) -> None:
@@ -268,6 +302,12 @@ def parser() -> argparse.ArgumentParser:
         help="processes that grade at the same time (default: one a processor)",
     )
     grade.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of a Dask cluster, such as tcp://10.0.0.5:8786; "
+        "start them with `dask worker ADDRESS --nthreads 1`",
+    )
+    grade.add_argument(
         "--force", action="store_true", help="grade again what has a verdict"
     )
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
@@ -291,10 +331,23 @@ def parser() -> argparse.ArgumentParser:
         "export",
         run_export,
         "Write the scores as tables that a spreadsheet opens: one line a student, and "
-        "one line a question.",
-        "autograder export --folder grades",
+        "one line a question. For Canvas and Moodle, write the file that it imports; "
+        "points that are not final are left out and named.",
+        "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(export)
+    export.add_argument(
+        "--format",
+        choices=("csv", "canvas", "moodle"),
+        default="csv",
+        help="who reads it (default: csv, for people)",
+    )
+    export.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
+    )
     export.add_argument(
         "--folder", type=Path, default=Path(), help="where to (default: here)"
     )
@@ -316,6 +369,38 @@ def parser() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         default="",
         help="where the book's chapters are, for links (default: beside the report)",
+    )
+
+    certificate = verb(
+        verbs,
+        "certificate",
+        run_certificate,
+        "Write a signed certificate (Open Badges 3.0) and a page to print for a "
+        "student who has completed every assignment. The key is made on first use: "
+        "keep certificate.key secret, give certificate.pub to everyone.",
+        'autograder certificate ada --name "Ada Lovelace"',
+    )
+    certificate.add_argument("student", metavar="STUDENT")
+    certificate.add_argument("--name", help="the name on it (default: the id)")
+    certificate.add_argument(
+        "--least",
+        type=float,
+        default=0.6,
+        metavar="SHARE",
+        help="of all points (default: 0.6)",
+    )
+
+    check_it = verb(
+        verbs,
+        "verify",
+        run_verify,
+        "Check a certificate against the course's public key, without a network. The "
+        "exit code is 0 when the course signed exactly this.",
+        "autograder verify certificates/ada.json --key certificate.pub",
+    )
+    check_it.add_argument("file", type=Path, metavar="FILE")
+    check_it.add_argument(
+        "--key", type=Path, metavar="FILE", help="default: the course's certificate.pub"
     )
     return top
 
