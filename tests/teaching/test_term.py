@@ -24,6 +24,13 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+def is_json(text):
+    try:
+        return bool(json.loads(text))
+    except ValueError:
+        return False
+
+
 def grade_by_hand(course):
     """What formgrader does when the instructor gives full points."""
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
@@ -43,7 +50,8 @@ def test_a_term_from_release_to_certificate(
     assert (course.exercises / "01-attention" / "attention.ipynb").is_file()
 
     handed_in = list(submissions(repository, attention))
-    handed_in = [handed_in[0], *handed_in[5:8], *handed_in[-3:]]
+    quick = [each for each in handed_in if "while True" not in each[1]]
+    handed_in = [quick[0], *quick[5:7], next(s for s in quick if not is_json(s[1]))]
     moodle, canvas, worksheet, gradebook = {}, {}, WORKSHEET, CANVAS
     for number, (student, text) in enumerate(handed_in, start=100):
         if number % 2:
