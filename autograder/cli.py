@@ -186,6 +186,16 @@ def run_export(options: argparse.Namespace) -> None:
         print(f"wrote {path}")
 
 
+def run_similarity(options: argparse.Namespace) -> None:
+    from autograder.similarity import alike
+
+    course = Course.find()
+    pairs = alike(course, course.chosen([options.assignment])[0], options.least)
+    for share, one, other in pairs:
+        print(f"{share:.0%}  {printable(one)}  {printable(other)}")
+    print(f"Alike pairs: {len(pairs)}. No points were changed.")
+
+
 def run_certificate(options: argparse.Namespace) -> None:
     from autograder.certificate import issue
 
@@ -369,6 +379,24 @@ def parser() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         default="",
         help="where the book's chapters are, for links (default: beside the report)",
+    )
+
+    similarity = verb(
+        verbs,
+        "similarity",
+        run_similarity,
+        "List pairs of submissions whose code is alike, names of variables and the "
+        "students' notebook left out. Short answers are alike without copying: the "
+        "list is for a person to look at, and changes no points.",
+        "autograder similarity 01-attention --least 0.95",
+    )
+    similarity.add_argument("assignment", metavar="ASSIGNMENT")
+    similarity.add_argument(
+        "--least",
+        type=float,
+        default=0.9,
+        metavar="SHARE",
+        help="of the tokens of both (default: 0.9)",
     )
 
     certificate = verb(
