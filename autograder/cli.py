@@ -76,6 +76,7 @@ def run_grade(options: argparse.Namespace) -> None:
             workers=options.workers,
             sandbox=not options.no_sandbox,
             force=options.force,
+            scheduler=options.scheduler,
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
         chosen = {(s.assignment, s.student) for s in submissions}
@@ -140,19 +141,22 @@ def message_of(question: dict[str, Any]) -> str | None:
 
 
 def run_collect(options: argparse.Namespace) -> None:
-    from autograder.collect import collect
+    from autograder.collect import Collector
+    from autograder.roster import read_roster
 
-    counts, left_out = collect(
-        Course.find(),
-        options.archive,
-        assignment=options.assignment,
-        roster=options.roster,
-        keep=options.keep,
+    course = Course.find()
+    roster = read_roster(options.roster) if options.roster else None
+    collector = Collector(
+        course, roster=roster, assignment=options.assignment, keep=options.keep
     )
-    for line in left_out:
-        print(f"left out: {line}")
-    told = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
-    print(f"{told or 'no notebook was collected'}; {len(left_out)} left out.")
+    counts = collector.collect(options.archive)
+    for line in collector.lines:
+        print(printable(line))
+    print(
+        f"{counts['new']} new, {counts['replaced']} replaced, "
+        f"{counts['kept'] + counts['there before']} as before, "
+        f"{counts['left']} files not collected."
+    )
 
 
 def run_feedback(options: argparse.Namespace) -> None:
@@ -167,8 +171,51 @@ def run_export(options: argparse.Namespace) -> None:
     from autograder.export import export
 
     course = Course.find()
-    for path in export(course, course.chosen(options.assignments), options.folder):
+    assignments, lines = course.chosen(options.assignments), []
+    if options.format == "csv":
+        paths = export(course, assignments, options.folder)
+    else:
+        from autograder.lms import export_lms
+
+        paths, lines = export_lms(
+            course, assignments, options.folder, options.format, options.roster
+        )
+    for line in lines:
+        print(printable(line))
+    for path in paths:
         print(f"wrote {path}")
+
+
+def run_similarity(options: argparse.Namespace) -> None:
+    from autograder.similarity import alike
+
+    course = Course.find()
+    pairs = alike(course, course.chosen([options.assignment])[0], options.least)
+    for share, one, other in pairs:
+        print(f"{share:.0%}  {printable(one)}  {printable(other)}")
+    print(f"Alike pairs: {len(pairs)}. No points were changed.")
+
+
+def run_certificate(options: argparse.Namespace) -> None:
+    from autograder.certificate import issue
+
+    course = Course.find()
+    name = options.name or options.student
+    for path in issue(course, options.student, name, options.least):
+        print(f"wrote {path}")
+
+
+def run_verify(options: argparse.Namespace) -> None:
+    from autograder.certificate import PUBLIC, verify
+
+    try:
+        path = options.key or Course.find().root / PUBLIC
+        key, text = path.read_text().strip(), options.file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"Nothing was checked: {error}.") from None
+    found = verify(text, key)
+    name = found["credentialSubject"]["identifier"][0]["identityHash"]
+    print(f"Signed by this course: {printable(found['name'])}, {printable(name)}.")
 
 
 def run_report(options: argparse.Namespace) -> None:
@@ -214,6 +261,35 @@ def parser() -> argparse.ArgumentParser:
         "--seconds", type=float, default=60.0, help="time limit (default: 60)"
     )
 
+    collect = verb(
+        verbs,
+        "collect",
+        run_collect,
+        "Sort a download of Moodle or Canvas, a zip or a folder with a folder for each "
+        "student into submitted/. Notebooks are told apart by their cells, not by "
+        "their names. Every version is kept in collected/. The time of a submission "
+        "is that of the archive, in the zone of this machine.",
+        "autograder collect submissions.zip --roster students.csv",
+    )
+    collect.add_argument("archive", type=Path, metavar="ARCHIVE")
+    collect.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+    )
+    collect.add_argument(
+        "--assignment",
+        metavar="NAME",
+        help="for notebooks that do not tell, such as damaged ones",
+    )
+    collect.add_argument(
+        "--keep",
+        choices=("latest", "first"),
+        default="latest",
+        help="which of several versions counts (default: latest)",
+    )
+
     grade = verb(
         verbs,
         "grade",
@@ -236,36 +312,17 @@ def parser() -> argparse.ArgumentParser:
         help="processes that grade at the same time (default: one a processor)",
     )
     grade.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of a Dask cluster, such as tcp://10.0.0.5:8786; "
+        "start them with `dask worker ADDRESS --nthreads 1`",
+    )
+    grade.add_argument(
         "--force", action="store_true", help="grade again what has a verdict"
     )
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     grade.add_argument(
         "--json", type=Path, metavar="FILE", help="write scores and messages there"
-    )
-
-    collect = verb(
-        verbs,
-        "collect",
-        run_collect,
-        "Put the notebooks of a Moodle or Canvas archive, a zip or a folder into "
-        "submitted/<student>/<assignment>/. Assignments are told by content. An "
-        "unsafe archive is refused as a whole; nothing is overwritten: a version "
-        "that gives way is kept in collected/.",
-        "autograder collect moodle.zip --roster students.csv",
-    )
-    collect.add_argument("archive", type=Path, metavar="ARCHIVE")
-    collect.add_argument("--assignment", metavar="NAME", help="all of it is for this")
-    collect.add_argument(
-        "--roster",
-        type=Path,
-        metavar="CSV",
-        help="columns id, name, number (the system's own number of the student)",
-    )
-    collect.add_argument(
-        "--keep",
-        choices=["latest", "first"],
-        default="latest",
-        help="which of several versions is graded (default: latest)",
     )
 
     feedback = verb(
@@ -284,10 +341,23 @@ def parser() -> argparse.ArgumentParser:
         "export",
         run_export,
         "Write the scores as tables that a spreadsheet opens: one line a student, and "
-        "one line a question.",
-        "autograder export --folder grades",
+        "one line a question. For Canvas and Moodle, write the file that it imports; "
+        "points that are not final are left out and named.",
+        "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(export)
+    export.add_argument(
+        "--format",
+        choices=("csv", "canvas", "moodle"),
+        default="csv",
+        help="who reads it (default: csv, for people)",
+    )
+    export.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
+    )
     export.add_argument(
         "--folder", type=Path, default=Path(), help="where to (default: here)"
     )
@@ -309,6 +379,56 @@ def parser() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         default="",
         help="where the book's chapters are, for links (default: beside the report)",
+    )
+
+    similarity = verb(
+        verbs,
+        "similarity",
+        run_similarity,
+        "List pairs of submissions whose code is alike, names of variables and the "
+        "students' notebook left out. Short answers are alike without copying: the "
+        "list is for a person to look at, and changes no points.",
+        "autograder similarity 01-attention --least 0.95",
+    )
+    similarity.add_argument("assignment", metavar="ASSIGNMENT")
+    similarity.add_argument(
+        "--least",
+        type=float,
+        default=0.9,
+        metavar="SHARE",
+        help="of the tokens of both (default: 0.9)",
+    )
+
+    certificate = verb(
+        verbs,
+        "certificate",
+        run_certificate,
+        "Write a signed certificate (Open Badges 3.0) and a page to print for a "
+        "student who has completed every assignment. The key is made on first use: "
+        "keep certificate.key secret, give certificate.pub to everyone.",
+        'autograder certificate ada --name "Ada Lovelace"',
+    )
+    certificate.add_argument("student", metavar="STUDENT")
+    certificate.add_argument("--name", help="the name on it (default: the id)")
+    certificate.add_argument(
+        "--least",
+        type=float,
+        default=0.6,
+        metavar="SHARE",
+        help="of all points (default: 0.6)",
+    )
+
+    check_it = verb(
+        verbs,
+        "verify",
+        run_verify,
+        "Check a certificate against the course's public key, without a network. The "
+        "exit code is 0 when the course signed exactly this.",
+        "autograder verify certificates/ada.json --key certificate.pub",
+    )
+    check_it.add_argument("file", type=Path, metavar="FILE")
+    check_it.add_argument(
+        "--key", type=Path, metavar="FILE", help="default: the course's certificate.pub"
     )
     return top
 

@@ -69,6 +69,11 @@ class Course:
         return self.root / "submitted"
 
     @property
+    def collected(self) -> Path:
+        """Every version that ``autograder collect`` ever saw."""
+        return self.root / "collected"
+
+    @property
     def autograded(self) -> Path:
         return self.root / "autograded"
 

@@ -28,7 +28,7 @@ from autograder.course import (
     write_whole,
 )
 from autograder.grading import job
-from autograder.grading.pool import new_pool
+from autograder.grading.pool import Cluster, new_pool
 from autograder.grading.store import Store
 from autograder.progress import Progress
 from autograder.release import plan
@@ -56,9 +56,11 @@ class Driver:
         workers: int = 1,
         sandbox: bool = True,
         force: bool = False,
+        scheduler: str | None = None,
     ) -> None:
         self.course, self.store = course, store
         self.workers, self.sandbox, self.force = workers, sandbox, force
+        self.scheduler = scheduler
         self.releases: dict[str, dict[str, Any]] = {}
         self.counts: Counter[str] = Counter()
 
@@ -68,7 +70,12 @@ class Driver:
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             self.releases[assignment.name] = plan(self.course, assignment)
             self.store.prepare(self.releases[assignment.name])
-        pool = new_pool(self.workers)
+        pool: Executor
+        if self.scheduler:
+            pool = Cluster(self.scheduler)
+            self.workers = pool.threads
+        else:
+            pool = new_pool(self.workers)
         pending: dict[Future, Task] = {}
         try:
             for task in self.open(submissions):

@@ -1,0 +1,98 @@
+"""The same class on a cluster: a real scheduler, and workers that may die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from autograder import wall
+from autograder.cli import main
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def cluster(tmp_path, repository):
+    """The address of a scheduler, and its two workers."""
+    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
+    address_file = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "distributed.cli.dask_"]
+    started = []
+
+    def start(kind, *options):
+        command = [f"{dask[-1]}{kind}", *options]
+        process = subprocess.Popen(
+            [*dask[:-1], *command],
+            env=environment,
+            cwd=tmp_path,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        started.append(process)
+        return process
+
+    file = ["--scheduler-file", str(address_file)]
+    start("scheduler", *file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    own = [*file, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    workers = [start("worker", *own) for _ in range(2)]
+    deadline = time.monotonic() + 30
+    while not address_file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    address = json.loads(address_file.read_text())["address"]
+    from distributed import Client
+
+    with Client(address, timeout=30) as client:
+        client.wait_for_workers(2, timeout=30)
+    yield address, workers
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def grade(course, *options):
+    target = course.root / "results.json"
+    command = ["grade", "--json", str(target), *UNPROTECTED, *options]
+    assert main(command) == 0
+    return json.loads(target.read_text())["submissions"]
+
+
+def test_a_cluster_gives_the_same_verdicts_though_a_worker_is_killed(
+    course, cluster, right, untouched, capsys
+):
+    for number in range(8):
+        folder = course.submitted / f"s{number}" / "01-attention"
+        folder.mkdir(parents=True)
+        text = right if number % 2 else untouched
+        (folder / "attention.ipynb").write_text(text)
+    address, workers = cluster
+
+    def kill_one():
+        os.kill(workers[0].pid, signal.SIGKILL)
+
+    timer = threading.Timer(2.0, kill_one)
+    timer.start()
+    there = grade(course, "--scheduler", address)
+    assert not timer.is_alive(), "the worker outlived the run"
+    workers[0].wait(timeout=10)
+    assert [each["status"] for each in there] == ["graded"] * 8
+    here = grade(course, "--workers", "1", "--force")
+    assert here == there
+
+
+def test_a_scheduler_that_is_not_there_is_told(course, right, capsys, monkeypatch):
+    folder = course.submitted / "ada" / "01-attention"
+    folder.mkdir(parents=True)
+    (folder / "attention.ipynb").write_text(right)
+    options = ["grade", "--scheduler", "tcp://127.0.0.1:9", *UNPROTECTED]
+    assert main(options) == 2
+    assert "There is no scheduler" in capsys.readouterr().err
