@@ -8,7 +8,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test run-tests setup notebooks release book sample lint catalog clean
+.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -78,6 +78,9 @@ lint: setup
 
 catalog: setup  ## which check catches which misconception, over 200 seeds
 	@$(BIN)/python tests/checks/catalog_table.py --seeds 200
+
+mutants: setup  ## small errors in the solutions: the checks notice each
+	@$(BIN)/python tests/checks/mutants.py
 
 clean:
 	rm -rf _build

@@ -1,0 +1,213 @@
+"""Small errors put into the reference solutions: the checks have to notice each.
+
+    python tests/checks/mutants.py [--every N] [ASSIGNMENT ...]
+
+A mutant that keeps all points survives. It is either listed in EQUIVALENT, with the
+reason why it is right, or the command fails: a check has to become sharper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_catalog import judge  # noqa: E402
+
+from autograder.course import Course  # noqa: E402
+from autograder.sample_class import reference_answers  # noqa: E402
+
+SECONDS = 5
+
+# (question, the line and what it became) -> why it is no error
+EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "scaled_dot_product_attention",
+        "shares = softmax(attention_scores(Q, K), axis=-1) -> "
+        "shares = softmax(attention_scores(Q, K))",
+    ): "-1 is the default of softmax",
+}
+
+OPERATORS: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+CONSTANTS = {0: (1,), 1: (0, 2), 2: (1, 3), 10000: (1000,), True: (False,)}
+TRANSPOSES = ("T", "mT")
+TRANSPOSING = ("swapaxes", "transpose", "moveaxis", "permute", "contiguous")
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """The node with one small error, in each way we know."""
+    if isinstance(node, ast.BinOp | ast.BoolOp):
+        for op in OPERATORS.get(type(node.op), ()):
+            yield changed(node, op=op())
+    elif isinstance(node, ast.Compare):
+        for op in OPERATORS.get(type(node.ops[0]), ()):
+            yield changed(node, ops=[op(), *node.ops[1:]])
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, bool):
+            yield changed(node, value=not node.value)
+        elif isinstance(node.value, int | float):
+            for value in CONSTANTS.get(node.value, ()):
+                yield changed(node, value=value)
+    elif isinstance(node, ast.Attribute) and node.attr in TRANSPOSES:
+        yield node.value
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in TRANSPOSING:
+            yield node.func.value
+        if len(node.args) > 1 and ast.dump(node.args[0]) != ast.dump(node.args[1]):
+            first, second, *rest = node.args
+            yield changed(node, args=[second, first, *rest])
+        for number in range(len(node.keywords)):
+            rest = node.keywords[:number] + node.keywords[number + 1 :]
+            yield changed(node, keywords=rest)
+    elif isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return):
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            yield ast.copy_location(ast.Pass(), node)
+
+
+def changed(node: ast.AST, **fields: object) -> ast.AST:
+    twin = copy.copy(node)
+    for name, value in fields.items():
+        setattr(twin, name, value)
+    return twin
+
+
+def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every place of a tree where a node stands: parent, field, index, node."""
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            if field in ("annotation", "returns"):
+                continue
+            for index, node in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(node, ast.AST):
+                    yield (
+                        parent,
+                        field,
+                        index if isinstance(value, list) else None,
+                        node,
+                    )
+
+
+def put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
+
+
+def mutants(code: str) -> Iterator[tuple[str, str]]:
+    """Each mutant's name, "old line -> new line", and its code."""
+    tree = ast.parse(code)
+    plain = ast.unparse(tree).splitlines()
+    for parent, field, index, node in list(places(tree)):
+        for variant in variants(node):
+            put(parent, field, index, variant)
+            mutant = ast.unparse(ast.fix_missing_locations(tree))
+            put(parent, field, index, node)
+            pairs = zip(plain, mutant.splitlines(), strict=False)
+            old, new = next(((a, b) for a, b in pairs if a != b), (plain[-1], "gone"))
+            yield f"{old.strip()} -> {new.strip()}", mutant
+
+
+def too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def points_of(package, question: str, answer: object) -> float:
+    """The points alone: naming the misconception takes long and is not needed."""
+    catalog = importlib.import_module(f"{package.__name__}.catalog").catalog
+    with patch.object(catalog, "diagnose", lambda *_: None):
+        return judge(package, question, answer)[0]
+
+
+def survives(package, question: str, namespace: dict, code: str) -> bool:
+    """Whether the mutant keeps all points, within the time limit."""
+    names = dict(namespace)
+    signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)  # again for each check that loops
+    try:
+        exec(compile(code, f"<{question}>", "exec"), names)
+        points = points_of(package, question, names[question])
+    except Exception:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return points == getattr(package, question).points
+
+
+def run(assignment, every: int = 1) -> tuple[int, int, list[str]]:
+    """How many mutants, how many equivalent ones, and the unknown survivors."""
+    package = importlib.import_module(f"autograder.checks.{assignment.notebook}")
+    catalog = importlib.import_module(f"{package.__name__}.catalog").catalog
+    answers = reference_answers(assignment)
+    namespace: dict = {"__name__": "mutant"}
+    exec("\n\n".join([catalog.prelude, *answers.values()]), namespace)
+    total, known, unknown = 0, 0, []
+    for question, code in answers.items():
+        if not hasattr(package, question):
+            continue
+        if not survives(package, question, namespace, code):
+            unknown.append(f"{question}: the reference itself loses points")
+        for name, mutant in list(mutants(code))[::every]:
+            total += 1
+            if survives(package, question, namespace, mutant):
+                if (question, name) in EQUIVALENT:
+                    known += 1
+                else:
+                    unknown.append(f"{question}: {name}")
+    return total, known, unknown
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT")
+    options.add_argument("--every", type=int, default=1, help="only every Nth mutant")
+    given = options.parse_args()
+    course = Course.find()
+    failed = False
+    for assignment in course.chosen(given.assignments):
+        total, known, unknown = run(assignment, given.every)
+        killed = total - known - len(unknown)
+        print(
+            f"{assignment.name}: {total} mutants, {killed} killed, "
+            f"{known} equivalent, {len(unknown)} unknown",
+            flush=True,
+        )
+        for line in unknown:
+            failed = True
+            print(f"  {line}", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
