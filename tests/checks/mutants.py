@@ -20,20 +20,45 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_catalog import judge  # noqa: E402
+from test_catalog import judge
 
-from autograder.course import Course  # noqa: E402
-from autograder.sample_class import reference_answers  # noqa: E402
+from autograder.course import Course
+from autograder.sample_class import reference_answers
 
 SECONDS = 5
 
 # (question, the line and what it became) -> why it is no error
+# ruff: noqa: E501
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
         "scaled_dot_product_attention",
         "shares = softmax(attention_scores(Q, K), axis=-1) -> "
         "shares = softmax(attention_scores(Q, K))",
     ): "-1 is the default of softmax",
+    (
+        "masked_softmax",
+        "peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
+    ): "any finite number will do",
+    (
+        "score_std",
+        "return float(np.std(np.sum(queries * keys, axis=-1))) -> return float(np.std(np.sum(queries * keys, axis=1)))",
+    ): "the array has two axes",
+    (
+        "split_heads",
+        "return blocks.movedim(2, 1) -> return blocks.movedim(1, 2)",
+    ): "neighboring axes change places",
+    (
+        "merge_heads",
+        "return x.movedim(1, 2).flatten(start_dim=2) -> return x.movedim(2, 1).flatten(start_dim=2)",
+    ): "neighboring axes change places",
+    (
+        "sentence_embedding",
+        "average = total / mask.sum(dim=1, keepdim=True) -> average = total * mask.sum(dim=1, keepdim=True)",
+    ): "the norm divides a positive factor out",
+    (
+        "sentence_embedding",
+        "return average / average.norm(dim=-1, keepdim=True) -> return average / average.norm(dim=1, keepdim=True)",
+    ): "the array has two axes",
 }
 
 OPERATORS: dict[type, tuple[type, ...]] = {
@@ -58,7 +83,7 @@ OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
-CONSTANTS = {0: (1,), 1: (0, 2), 2: (1, 3), 10000: (1000,), True: (False,)}
+CONSTANTS = {0: (1,), 1: (0, 2), 2: (1, 3), 10000: (1000,)}
 TRANSPOSES = ("T", "mT")
 TRANSPOSING = ("swapaxes", "transpose", "moveaxis", "permute", "contiguous")
 
@@ -90,9 +115,10 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
         for number in range(len(node.keywords)):
             rest = node.keywords[:number] + node.keywords[number + 1 :]
             yield changed(node, keywords=rest)
-    elif isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return):
-        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            yield ast.copy_location(ast.Pass(), node)
+    elif isinstance(
+        node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+    ) and not isinstance(node.value, ast.Constant):  # docstrings stay
+        yield ast.copy_location(ast.Pass(), node)
 
 
 def changed(node: ast.AST, **fields: object) -> ast.AST:
@@ -177,7 +203,8 @@ def run(assignment, every: int = 1) -> tuple[int, int, list[str]]:
         if not hasattr(package, question):
             continue
         if not survives(package, question, namespace, code):
-            unknown.append(f"{question}: the reference itself loses points")
+            unknown.append(f"{question}: the reference itself")
+            print(f"  loses points: {unknown[-1]}", flush=True)
         for name, mutant in list(mutants(code))[::every]:
             total += 1
             if survives(package, question, namespace, mutant):
@@ -185,6 +212,7 @@ def run(assignment, every: int = 1) -> tuple[int, int, list[str]]:
                     known += 1
                 else:
                     unknown.append(f"{question}: {name}")
+                    print(f"  survives: {unknown[-1]}", flush=True)
     return total, known, unknown
 
 
@@ -203,9 +231,7 @@ def main() -> int:
             f"{known} equivalent, {len(unknown)} unknown",
             flush=True,
         )
-        for line in unknown:
-            failed = True
-            print(f"  {line}", flush=True)
+        failed = failed or bool(unknown)
     return int(failed)
 
 
