@@ -8,7 +8,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants clean
+.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants benchmark clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -74,13 +74,16 @@ _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
 
 lint: setup
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --check --quiet autograder tests book/*.py
+	@$(BIN)/ruff format --check --quiet autograder benchmarks tests book/*.py
 
 catalog: setup  ## which check catches which misconception, over 200 seeds
 	@$(BIN)/python tests/checks/catalog_table.py --seeds 200
 
 mutants: setup  ## small errors in the solutions: the checks notice each
 	@$(BIN)/python tests/checks/mutants.py
+
+benchmark: setup  ## what we claim about speed, as ratios measured in one run
+	@$(BIN)/python -m benchmarks --many 1000
 
 clean:
 	rm -rf _build

@@ -94,8 +94,9 @@ def run_grade(options: argparse.Namespace) -> None:
     for held in (s for a in summaries for s in a["submissions"] if s["reason"]):
         print(f"held: {printable(held['student'])}: {printable(held['reason'])}")
     before = f", {counts['before']} of them before" if counts["before"] else ""
+    total = counts["graded"] + counts["held"]
     print(
-        f"{sum((counts['graded'], counts['held']))} submissions{before}: "
+        f"{total} submission{'s' if total != 1 else ''}{before}: "
         f"{counts['graded']} graded, {counts['held']} held."
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.figures import in_colors
 from autograder.checks.question import CheckFailed, told
 
 
@@ -165,3 +166,13 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, bool | int | float | str | bytes | type(None)):
         return a == b
     return True  # generators and other handles: nothing to compare
+
+
+def readable(grid: dict[str, Any]) -> None:
+    """The color scale of a heat map spans most of its values."""
+    if in_colors(grid) < 0.6:
+        low, high = grid["limits"]
+        raise CheckFailed(
+            f"the colors go from {low:g} to {high:g}, and most values lie outside",
+            "a color scale that spans the values",
+        )

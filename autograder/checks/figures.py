@@ -17,7 +17,8 @@ def describe_axes(ax: Any) -> dict[str, Any]:
 
     - "curves": dicts with "x", "y" (arrays) and "label", of lines and scatters alike;
     - "grids": dicts with "values" (rows, columns) and the centers "x" (columns,) and
-      "y" (rows,) of its cells, of images and meshes alike, and "colorbar" (bool);
+      "y" (rows,) of its cells, of images and meshes alike, with "colorbar" (bool)
+      and "limits", the values at the ends of the color scale;
     - "title", "xlabel", "ylabel", "xscale", "yscale", "legend" and "texts" (strings);
     - "xticks", "yticks": pairs of a position and its label.
     """
@@ -97,7 +98,25 @@ def _grids(ax: Any) -> list[dict[str, Any]]:
 
 
 def _grid(artist: Any, values: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict:
-    return {"values": values, "x": x, "y": y, "colorbar": artist.colorbar is not None}
+    low, high = artist.get_clim()
+    if low is None or high is None:  # not scaled yet; drawing spans the values
+        low, high = np.nanmin(values), np.nanmax(values)
+    return {
+        "values": values,
+        "x": x,
+        "y": y,
+        "colorbar": artist.colorbar is not None,
+        "limits": (float(low), float(high)),
+    }
+
+
+def in_colors(grid: dict[str, Any]) -> float:
+    """The share of a grid's values that its color scale can tell apart."""
+    low, high = grid["limits"]
+    values = grid["values"]
+    if not low < high:
+        return 1.0 if np.ptp(values) == 0 else 0.0
+    return float(((values >= low) & (values <= high)).mean())
 
 
 def _ticks(axis: Any) -> list[tuple[float, str]]:

@@ -59,6 +59,118 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "sentence_embedding",
         "return average / average.norm(dim=-1, keepdim=True) -> return average / average.norm(dim=1, keepdim=True)",
     ): "the array has two axes",
+    (
+        "entropy",
+        "harmless = np.where(weights > 0, weights, 1) -> harmless = np.where(weights > 0, weights, 2)",
+    ): "the logarithm is multiplied by 0",
+    (
+        "plot_saturation",
+        "_, ax = plt.subplots(layout='constrained') -> _, ax = plt.subplots()",
+    ): "a matter of taste",
+    (
+        "plot_saturation",
+        "ax.set(xscale='log', xlabel='width d_k', ylabel='mean largest weight') -> ax.set(xlabel='width d_k', ylabel='mean largest weight')",
+    ): "the axis may be linear",
+    (
+        "plot_saturation",
+        "powers = np.exp((scores - scores.max(-1, keepdims=True)) / divisor) -> powers = np.exp((scores - scores.max(1, keepdims=True)) / divisor)",
+    ): "the array has two axes",
+    (
+        "plot_saturation",
+        "largest[name].append(np.mean(1 / powers.sum(-1))) -> largest[name].append(np.mean(1 / powers.sum(1)))",
+    ): "the array has two axes",
+    (
+        "padding_mask",
+        "sizes = np.array(lengths).reshape(-1, 1, 1) -> sizes = np.array(lengths).reshape(-2, 1, 1)",
+    ): "NumPy takes any negative size for the rest",
+    (
+        "masked_softmax",
+        "total[total == 0] = 1 -> total[total == 0] = 2",
+    ): "a row without a key is divided by any number",
+    (
+        "positional_encoding",
+        "if d_model % 2 == 1: -> if d_model % 2 == 2:",
+    ): "NumPy itself raises ValueError for an odd width",
+    (
+        "positional_encoding",
+        "if d_model % 2 == 1: -> if d_model % 1 == 1:",
+    ): "NumPy itself raises ValueError for an odd width",
+    (
+        "positional_encoding",
+        "turns = np.arange(n_positions).reshape(-1, 1) / wavelengths -> turns = np.arange(n_positions).reshape(-2, 1) / wavelengths",
+    ): "NumPy takes any negative size for the rest",
+    (
+        "plot_encoding_heatmap",
+        "figure, ax = plt.subplots(layout='constrained') -> figure, ax = plt.subplots()",
+    ): "a matter of taste",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, vmin=-1, vmax=1, aspect='auto')",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, cmap='RdBu_r', vmax=1, aspect='auto')",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, aspect='auto')",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1)",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_heatmap",
+        "figure.colorbar(picture, ax=ax, label='value') -> figure.colorbar(picture, label='value')",
+    ): "the label and the place of the color bar are free",
+    (
+        "plot_encoding_heatmap",
+        "figure.colorbar(picture, ax=ax, label='value') -> figure.colorbar(picture, ax=ax)",
+    ): "the label and the place of the color bar are free",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=2, aspect='auto')",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_heatmap",
+        "picture = ax.imshow(pe, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto') -> picture = ax.imshow(pe, cmap='RdBu_r', vmin=-2, vmax=1, aspect='auto')",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_encoding_waves",
+        "_, ax = plt.subplots(layout='constrained') -> _, ax = plt.subplots()",
+    ): "a matter of taste",
+    (
+        "plot_attention",
+        "figure.colorbar(picture, ax=ax, label='weight') -> pass",
+    ): "no color bar is asked for",
+    (
+        "plot_attention",
+        "figure, ax = plt.subplots(layout='constrained') -> figure, ax = plt.subplots()",
+    ): "a matter of taste",
+    (
+        "plot_attention",
+        "picture = ax.imshow(weights, cmap='viridis', vmin=0, vmax=1) -> picture = ax.imshow(weights, vmin=0, vmax=1)",
+    ): "a matter of taste",
+    (
+        "plot_attention",
+        "picture = ax.imshow(weights, cmap='viridis', vmin=0, vmax=1) -> picture = ax.imshow(weights, cmap='viridis', vmax=1)",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_attention",
+        "picture = ax.imshow(weights, cmap='viridis', vmin=0, vmax=1) -> picture = ax.imshow(weights, cmap='viridis', vmin=0)",
+    ): "colors are free as long as they span the values",
+    (
+        "plot_attention",
+        "figure.colorbar(picture, ax=ax, label='weight') -> figure.colorbar(picture, label='weight')",
+    ): "the label and the place of the color bar are free",
+    (
+        "plot_attention",
+        "figure.colorbar(picture, ax=ax, label='weight') -> figure.colorbar(picture, ax=ax)",
+    ): "the label and the place of the color bar are free",
+    (
+        "plot_attention",
+        "picture = ax.imshow(weights, cmap='viridis', vmin=0, vmax=1) -> picture = ax.imshow(weights, cmap='viridis', vmin=0, vmax=2)",
+    ): "colors are free as long as they span the values",
 }
 
 OPERATORS: dict[type, tuple[type, ...]] = {

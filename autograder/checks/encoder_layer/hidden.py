@@ -148,6 +148,10 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     compare(expect.call(layer, x), alone)
     layer.eval()
     compare(expect.call(layer, x), torch_layer(12, 3, 20, state)(x))
+    calm = answer(12, 3, 20, dropout=0.0)  # nothing is dropped, inside ffn neither
+    calm.load_state_dict(state)
+    calm.train()
+    compare(expect.call(calm, x), torch_layer(12, 3, 20, state)(x))
 
 
 @EncoderLayer.check(0.1)
@@ -214,3 +218,6 @@ def encode_agrees_with_its_steps(answer: Any, rng: np.random.Generator) -> None:
             wanted = wanted @ matrix.T
         layers = [linear(answer, matrix) for matrix in matrices]
         compare(expect.call(answer, tokens, embedded(answer, weight), layers), wanted)
+    tokens = torch.zeros(1, 500, dtype=torch.long)  # far out, the base shows
+    found = expect.call(answer, tokens, embedded(answer, torch.zeros(2, 6)), [])
+    compare(found, sinusoids(500, 6)[None])

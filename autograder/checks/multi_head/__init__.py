@@ -112,6 +112,7 @@ def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.nda
             f"{weights.shape}",
             kind="shape",
         )
+    expect.readable(grid)
     values = grid["values"]
     for axis, name in [("y", "rows"), ("x", "columns")]:
         labels = labels_of(grid, description[f"{axis}ticks"], axis)

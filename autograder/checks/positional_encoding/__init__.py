@@ -115,6 +115,7 @@ def grid_of(answer: Any, pe: np.ndarray) -> dict[str, Any]:
             f"{pe.shape}: positions down, dimensions across",
             kind="shape",
         )
+    expect.readable(grid)
     grid["values"] = grid["values"][np.argsort(grid["y"])][:, np.argsort(grid["x"])]
     return grid
 
