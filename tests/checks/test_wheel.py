@@ -3,9 +3,11 @@
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ["attention.py", "minilm.py"]
 MODULES = ["__init__", "__main__", "check", "cli", "course", "submission"]
 LIBRARY += [f"autograder/{name}.py" for name in MODULES]
@@ -18,7 +20,7 @@ ASSIGNMENTS += ["positional_encoding", "real_model", "scaling"]
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    command += ["--no-build-isolation", "--wheel-dir", str(folder), "."]
+    command += ["--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
     subprocess.run(command, check=True)
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path)
