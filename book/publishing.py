@@ -2,7 +2,9 @@
 
 - Formulas become MathML (mathml.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
-- Pages load no Thebe and no icon script; of the icon fonts only what is used.
+- Pages load no Thebe, no icon script, and no search index but on the search's own
+  page; of the icon fonts only what is used.
+- A page loads the modules of the interactive elements that it shows, and no others.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - 404.html knows where the site is served (html.baseurl in _config.yml).
 - The students' wheel lies beside the pages.
@@ -52,6 +54,33 @@ def plain_math(formula: str) -> str:
     return re.sub(r"[\\{}$]", "", words)
 
 
+ICONS = "vendor/fontawesome/webfonts/fa-solid-900.woff"
+FORMULAS = "fonts/stix-two-math.woff2"
+ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
+    '<div class="quiz"': "quiz.js",
+    "<attention-lab": "attention-lab.js",
+    "<head-viewer": "head-viewer.js",
+}
+
+
+def load_early(app, pagename, templatename, context, doctree) -> None:
+    """Ask at once for what a page needs: fonts that come late would move its text.
+
+    Modules run after the page is there; without them its plain HTML stays.
+    """
+    body = context.get("body", "")
+
+    def add(tag: str, file: str) -> None:
+        address = context["pathto"](f"_static/{file}", resource=True)
+        context["metatags"] = f"{context.get('metatags', '')}\n{tag.format(address)}"
+
+    for font in [ICONS, FORMULAS] if "<math" in body else [ICONS]:
+        add('<link rel="preload" as="font" crossorigin href="{}">', font)
+    for mark, module in ELEMENTS.items():
+        if mark in body:
+            add('<script type="module" src="{}"></script>', module)
+
+
 def lighten_page(app, pagename, templatename, context, doctree) -> None:
     """Each script and style once; a description for search engines."""
     for kind in "script_files", "css_files":
@@ -87,11 +116,17 @@ CORRECTIONS = [
 ]
 
 
+# The theme gives every page the whole search; its button leads to the search page.
+SEARCH = r'\s*<script src="[^"]*(searchtools|language_data|searchindex)\.js"></script>'
+
+
 def correct_pages(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         html = before = path.read_text(encoding="utf-8")
         for pattern, replacement in CORRECTIONS:
             html = re.sub(pattern, replacement, html, flags=re.DOTALL)
+        if path.name != "search.html":
+            html = re.sub(SEARCH, "", html)
         if html != before:
             path.write_text(html, encoding="utf-8")
 
@@ -158,5 +193,6 @@ def setup(app: Sphinx) -> dict:
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)
+    app.connect("html-page-context", load_early, priority=910)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,13 +1,28 @@
 """The site, built once per session into a folder that is thrown away."""
 
+import functools
+import http.server
+import shutil
 import subprocess
 import sys
+import threading
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +37,62 @@ def site(tmp_path_factory):
         text=True,
     )
     return SimpleNamespace(folder=output / "_build" / "html", build=build)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    handler = functools.partial(Quiet, directory=str(site.folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """An open page; ``page.troubles`` collects what it should not do."""
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.troubles = []
+
+    def guard(route):
+        if route.request.url.startswith((address, "data:")):
+            return route.continue_()
+        page.troubles.append(f"asked for {route.request.url}")
+        return route.abort()
+
+    def answered(response):
+        if response.status >= 400:
+            page.troubles.append(f"{response.status} for {response.url}")
+
+    def said(message):
+        if message.type in {"error", "warning"}:
+            page.troubles.append(f"console: {message.text}")
+
+    context.route("**/*", guard)
+    page.on("response", answered)
+    page.on("console", said)
+    page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")

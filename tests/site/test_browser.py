@@ -1,28 +1,10 @@
 """The pages in a real browser: quiet, self-contained, accessible, and narrow enough."""
 
-import functools
-import http.server
-import shutil
-import threading
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # colors are measured when they have arrived, not on their way
 STILL = "*, ::before, ::after { transition: none !important }"
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
@@ -31,62 +13,6 @@ PAGES = ["404.html", "search.html"] + [
     for line in (ROOT / "_toc.yml").read_text(encoding="utf-8").splitlines()
     if (name := line.partition("book/")[2])
 ]
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format, *arguments):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    handler = functools.partial(Quiet, directory=str(site.folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser, address):
-    """An open page; ``page.troubles`` collects what it should not do."""
-    context = browser.new_context(base_url=address)
-    page = context.new_page()
-    page.troubles = []
-
-    def guard(route):
-        if route.request.url.startswith((address, "data:")):
-            return route.continue_()
-        page.troubles.append(f"asked for {route.request.url}")
-        return route.abort()
-
-    def answered(response):
-        if response.status >= 400:
-            page.troubles.append(f"{response.status} for {response.url}")
-
-    def said(message):
-        if message.type in {"error", "warning"}:
-            page.troubles.append(f"console: {message.text}")
-
-    context.route("**/*", guard)
-    page.on("response", answered)
-    page.on("console", said)
-    page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))
-    yield page
-    context.close()
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
 def violations(page, scope, **options):
@@ -111,6 +37,33 @@ def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
     assert not page.troubles
+
+
+# the sum of all shifts while somebody scrolls to the end
+SHIFTS = """
+    window.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        if (!entry.hadRecentInput) window.shifted += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+SCROLL = """async () => {
+    for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+      window.scrollTo({ top: y, behavior: "instant" });
+      await new Promise((done) => setTimeout(done, 25));
+    }
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)));
+    return window.shifted;
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_jumps_while_a_page_is_read(page, path, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.add_init_script(SHIFTS)
+    page.goto(path, wait_until="load")
+    assert page.evaluate(SCROLL) < 0.02
 
 
 def test_the_search_finds_a_chapter(page):

@@ -1,0 +1,53 @@
+// Quizzes work as plain HTML: each choice opens its explanation. This adds a verdict
+// for screen readers, a count, a way to start over, and a memory in this browser.
+
+const quizzes = [...document.querySelectorAll(".quiz")];
+const stored = (quiz) => `quiz:${quiz.id}`;
+
+const recall = (quiz) => {
+  try {
+    return JSON.parse(localStorage.getItem(stored(quiz))) ?? [];
+  } catch {
+    return []; // storage is off, or holds something else
+  }
+};
+
+const remember = (quiz, open) => {
+  try {
+    if (open.length) localStorage.setItem(stored(quiz), JSON.stringify(open));
+    else localStorage.removeItem(stored(quiz));
+  } catch {
+    // private windows may have no storage: the quiz works without
+  }
+};
+
+function enhance(quiz) {
+  const choices = [...quiz.querySelectorAll(":scope > details")];
+  const foot = document.createElement("div");
+  foot.className = "quiz-foot";
+  foot.innerHTML = '<span role="status"></span><button type="button" hidden>Start over</button>';
+  const [verdict, again] = foot.children;
+  quiz.append(foot);
+
+  const update = () => {
+    const open = choices.flatMap((choice, index) => (choice.open ? [index] : []));
+    const found = choices.some((choice) => choice.open && choice.matches(".correct"));
+    const tries = open.length === 1 ? "1 try" : `${open.length} tries`;
+    verdict.textContent = open.length ? (found ? `Found in ${tries}.` : "Not yet.") : "";
+    again.hidden = open.length === 0;
+    remember(quiz, open);
+  };
+
+  const open = recall(quiz);
+  choices.forEach((choice, index) => {
+    choice.open = Array.isArray(open) && open.includes(index);
+    choice.addEventListener("toggle", update);
+  });
+  again.addEventListener("click", () => {
+    choices.forEach((choice) => (choice.open = false));
+    choices[0].querySelector("summary").focus();
+  });
+  update();
+}
+
+quizzes.forEach(enhance);

@@ -1,0 +1,237 @@
+"""Lab, head viewer and quizzes: right numbers, by keyboard, and without scripts.
+
+The lab's arithmetic is compared with NumPy and chapter functions on the same file.
+"""
+
+import base64
+import itertools
+import json
+import re
+from pathlib import Path
+
+import minilm
+import numpy as np
+import pytest
+from attention import positional_encoding, softmax
+
+ROOT = Path(__file__).resolve().parents[2]
+READER = json.loads((ROOT / "book/static/lab.json").read_text(encoding="utf-8"))
+HEADS = json.loads((ROOT / "book/static/heads.json").read_text(encoding="utf-8"))
+FORM = "the {} did not {} the {} because it was too {}"
+TIRED = FORM.format("animal", "cross", "street", "tired").split()
+WIDE = FORM.format("animal", "cross", "street", "wide").split()
+SWAPPED = FORM.format("street", "stop", "animal", "tired").split()
+SETTINGS = {
+    "dK": [1, 5, 32],
+    "temperature": [0.25, 1.0, 8.0],
+    "trained": [True, False],
+    "scaled": [True, False],
+    "causal": [True, False],
+}
+
+
+def weights_of_reader(
+    tokens, dK=32, temperature=1.0, trained=True, scaled=True, causal=False
+):
+    """What the lab must show, (n, n), in NumPy."""
+    matrix = {
+        name: np.array(value) for name, value in READER.items() if name != "words"
+    }
+    unknown = np.zeros(32)
+    words = np.array([READER["words"].get(token, unknown) for token in tokens])
+    n, d = words.shape
+    mask = np.tri(n, dtype=bool) if causal else np.ones((n, n), bool)
+
+    def weigh(q, k, divisor):
+        return softmax(np.where(mask, q @ k.T / divisor, -np.inf))
+
+    x = words + positional_encoding(n, d)
+    q, k, v = (x @ matrix[name] for name in ("W_q", "W_k", "W_v"))
+    x = x + weigh(q, k, np.sqrt(d)) @ v @ matrix["W_o"]
+    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    x = x * matrix["norm"][0] + matrix["norm"][1]
+    kind = "look" if trained else "fresh"
+    q, k = (x @ matrix[f"{kind}_{side}"][:, :dK] for side in "qk")
+    return weigh(q, k, temperature * (np.sqrt(dK) if scaled else 1))
+
+
+def weights_of_head(sentence, layer, head):
+    shown = HEADS["sentences"][sentence]
+    n = len(shown["tokens"])
+    steps = np.frombuffer(base64.b64decode(shown["weights"]), np.uint8)
+    return steps.reshape(HEADS["layers"], HEADS["heads"], n, n)[layer, head] / 255
+
+
+def entropy(row):
+    return -sum(w * np.log(w) for w in row if w > 0)
+
+
+@pytest.mark.parametrize("tokens", [TIRED, SWAPPED, ["it", "zebra"], ["it"]])
+def test_the_lab_computes_what_numpy_does(page, tokens):
+    grid = itertools.product(*SETTINGS.values())
+    settings = [dict(zip(SETTINGS, values, strict=True)) for values in grid]
+    page.goto("book/01-queries-keys-values.html")
+    shown = page.evaluate(
+        """async ([model, tokens, settings]) => {
+          const lab = await import("/_static/attention-lab.js");
+          return settings.map((each) => lab.attend(model, tokens, each));
+        }""",
+        [READER, tokens, settings],
+    )
+    for setting, weights in zip(settings, shown, strict=True):
+        expected = weights_of_reader(tokens, **setting)
+        assert np.allclose(weights, expected, atol=1e-6, rtol=0), setting
+
+
+def test_the_reader_of_the_lab_finds_the_noun():
+    for tokens, noun in [(TIRED, "animal"), (WIDE, "street"), (SWAPPED, "animal")]:
+        row = weights_of_reader(tokens)[tokens.index("it")]
+        assert tokens[row.argmax()] == noun
+
+
+def test_the_viewer_holds_the_weights_of_the_encoder():
+    encoder, vocabulary = minilm.load_encoder(), minilm.load_vocabulary()
+    for number, shown in enumerate(HEADS["sentences"]):
+        tokens = minilm.tokenize(shown["text"], vocabulary)
+        assert tokens == shown["tokens"]
+        _, weights = encoder(minilm.as_ids([tokens], vocabulary))
+        for layer, head in [(0, 0), (3, 1), (5, 11)]:
+            measured = weights[layer, 0, head].numpy()
+            shown_weights = weights_of_head(number, layer, head)
+            assert np.allclose(shown_weights, measured, atol=0.5 / 255 + 1e-4)
+
+
+def rows_in(chapter, element):
+    """The numbers of an element's table for readers without scripts."""
+    text = (ROOT / "book/text" / f"{chapter}.md").read_text(encoding="utf-8")
+    inside = text[text.index(f"<{element}") : text.index(f"</{element}>")]
+    rows = re.findall(r'<tr><th scope="row">(.*)</th>(.*)</tr>', inside)
+    numbers = [re.findall(r"<td>([\d.]+)</td>", cells) for _, cells in rows]
+    return [[float(number) for number in row] for row in numbers]
+
+
+def test_tables_for_readers_without_scripts_hold_the_same_numbers():
+    def row_of_it(tokens, *keys, **settings):
+        weights = weights_of_reader(tokens, **settings)[tokens.index("it")]
+        return [weights[tokens.index(key)] for key in keys]
+
+    nouns = "animal", "street"
+    expected = [row_of_it(tokens, *nouns) for tokens in (TIRED, WIDE, SWAPPED)]
+    found = rows_in("01-queries-keys-values", "attention-lab")
+    assert np.allclose(found, expected, atol=0.006)
+
+    kinds = [{"trained": False, "dK": 2}, {"trained": False}, {}]
+    it = WIDE.index("it")
+    expected = [
+        [entropy(weights_of_reader(WIDE, scaled=s, **kind)[it]) for s in (False, True)]
+        for kind in kinds
+    ]
+    found = rows_in("02-scaling", "attention-lab")
+    assert np.allclose(found, expected, atol=0.006)
+
+    masked = [row_of_it(t, *nouns, t[-1], causal=True) for t in (TIRED, WIDE)]
+    free = [row_of_it(t, *nouns, t[-1]) for t in (TIRED, WIDE)]
+    assert np.allclose(
+        rows_in("04-masking", "attention-lab"), masked + free, atol=0.006
+    )
+
+    famous = []
+    for sentence in (0, 1):
+        tokens = HEADS["sentences"][sentence]["tokens"]
+        row = weights_of_head(sentence, 3, 1)[tokens.index("it")]
+        famous.append([row[tokens.index(noun)] for noun in nouns])
+    found = rows_in("07-reading-attention", "head-viewer")
+    assert np.allclose(found, famous, atol=0.006)
+
+
+def press(page, key, times=1):
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def test_the_lab_works_by_keyboard(page):
+    page.goto("book/02-scaling.html")
+    readout = page.locator("attention-lab .weights-readout")
+    readout.wait_for()
+    width = page.locator('attention-lab input[name="dK"]')
+    width.focus()
+    press(page, "ArrowLeft", 30)
+    assert page.locator('attention-lab output[name="d-k"]').text_content() == "2"
+    assert "Entropy 2.45" in readout.text_content()  # the table's number, undivided
+    page.locator('attention-lab input[name="scaled"]').focus()
+    press(page, "Space")
+    assert "Entropy 2.47" in readout.text_content()
+    page.locator("attention-lab tbody button[aria-pressed=true]").focus()
+    press(page, "ArrowUp")
+    assert "Row “because”" in readout.text_content()
+    page.locator("attention-lab .lab-sentence input").fill("It saw a zebra")
+    assert "Row “it”" in readout.text_content()
+    note = page.locator("attention-lab .lab-note").text_content()
+    assert "blanks with a position: saw, a, zebra." in note
+    assert not page.troubles
+
+
+def test_the_viewer_works_by_keyboard(page):
+    page.goto("book/07-reading-attention.html")
+    viewer = page.locator("head-viewer")
+    viewer.scroll_into_view_if_needed()
+    readout = viewer.locator(".weights-readout")
+    readout.wait_for()
+    assert "animal 0.68" in readout.text_content()
+    viewer.locator('input[name="layer"]').focus()
+    press(page, "ArrowLeft", 3)
+    viewer.locator('input[name="head"]').focus()
+    press(page, "ArrowRight")
+    tokens = HEADS["sentences"][0]["tokens"]
+    row = weights_of_head(0, 0, 2)[tokens.index("it")]
+    assert f"{tokens[row.argmax()]} {row.max():.2f}" in readout.text_content()
+    assert not page.troubles
+
+
+def test_a_quiz_remembers_its_answers_and_starts_over(page):
+    page.goto("book/02-scaling.html")
+    quiz = page.locator("#quiz-scaling-1")
+    verdict = quiz.locator("[role=status]")
+    quiz.locator("summary").nth(1).focus()
+    press(page, "Enter")
+    page.wait_for_function(
+        "document.querySelector('#quiz-scaling-1 [role=status]').textContent"
+    )
+    assert verdict.text_content() == "Not yet."
+    press(page, "Shift+Tab")
+    press(page, "Enter")
+    page.wait_for_function(
+        "document.querySelector('#quiz-scaling-1 [role=status]').textContent[0] === 'F'"
+    )
+    assert verdict.text_content() == "Found in 2 tries."
+    page.reload()
+    assert verdict.text_content() == "Found in 2 tries."
+    quiz.locator(".quiz-foot button").focus()
+    press(page, "Enter")
+    page.wait_for_function("localStorage.getItem('quiz:quiz-scaling-1') === null")
+    page.reload()
+    assert quiz.locator("details[open]").count() == 0
+    assert not page.troubles
+
+
+def test_without_scripts_the_tables_stay(browser, address):
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    for chapter, element in [
+        ("01-queries-keys-values", "attention-lab"),
+        ("07-reading-attention", "head-viewer"),
+    ]:
+        page.goto(f"book/{chapter}.html")
+        assert page.locator(f"{element} caption").is_visible()
+        assert page.locator(f"{element} td").count() > 3
+    context.close()
+
+
+def test_a_page_loads_the_modules_of_what_it_shows(site):
+    for path in (site.folder / "book").glob("*.html"):
+        html = path.read_text(encoding="utf-8")
+        loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
+        shown = {
+            name for name in ("attention-lab", "head-viewer") if f"<{name}" in html
+        }
+        assert loaded == shown | ({"quiz"} if '<div class="quiz"' in html else set())
