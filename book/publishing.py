@@ -7,6 +7,7 @@
 - A page loads the modules of the interactive elements that it shows, and no others.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - 404.html knows where the site is served (html.baseurl in _config.yml).
+- Exercises can be solved in the page (solving.py).
 - The students' wheel lies beside the pages.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import mathml
+import solving
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -60,6 +62,7 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     '<div class="quiz"': "quiz.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
+    'id="exercise-tools"': "exercise.js",
 }
 
 
@@ -111,6 +114,8 @@ CORRECTIONS = [
     ),
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
+    # Markdown has no table without a head; an empty one says nothing
+    (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
 ]
@@ -186,10 +191,12 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         shrink_icons(folder)
         write_404(app, folder)
         add_wheel(folder)
+        solving.add_python(folder)
 
 
 def setup(app: Sphinx) -> dict:
     mathml.setup(app)
+    solving.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)
