@@ -2,9 +2,9 @@
 
 - Formulas become MathML (mathml.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
-- Pages load no Thebe, no icon script, and no search index but on the search's own
-  page; of the icon fonts only what is used.
-- A page loads the modules of the interactive elements that it shows, and no others.
+- Pages load no Thebe and no icon script; of the icon fonts only what is used.
+- Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
+  and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - 404.html knows where the site is served (html.baseurl in _config.yml).
 - The students' wheel lies beside the pages.
@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import bundle
 import mathml
 from docutils import nodes
 from fontTools import subset
@@ -116,17 +117,11 @@ CORRECTIONS = [
 ]
 
 
-# The theme gives every page the whole search; its button leads to the search page.
-SEARCH = r'\s*<script src="[^"]*(searchtools|language_data|searchindex)\.js"></script>'
-
-
 def correct_pages(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         html = before = path.read_text(encoding="utf-8")
         for pattern, replacement in CORRECTIONS:
             html = re.sub(pattern, replacement, html, flags=re.DOTALL)
-        if path.name != "search.html":
-            html = re.sub(SEARCH, "", html)
         if html != before:
             path.write_text(html, encoding="utf-8")
 
@@ -184,6 +179,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         folder = Path(app.outdir)
         correct_pages(folder)
         shrink_icons(folder)
+        bundle.bundle_pages(folder)
         write_404(app, folder)
         add_wheel(folder)
 
@@ -194,5 +190,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)
     app.connect("html-page-context", load_early, priority=910)
-    app.connect("build-finished", finish)
+    # last: the theme, too, waits for the end to write the colors of code
+    app.connect("build-finished", finish, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

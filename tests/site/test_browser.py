@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
+
 ROOT = Path(__file__).resolve().parents[2]
 # colors are measured when they have arrived, not on their way
 STILL = "*, ::before, ::after { transition: none !important }"
@@ -13,6 +15,8 @@ PAGES = ["404.html", "search.html"] + [
     for line in (ROOT / "_toc.yml").read_text(encoding="utf-8").splitlines()
     if (name := line.partition("book/")[2])
 ]
+
+CHAPTERS = [path for path in PAGES if path.startswith("book/0")]
 
 
 def violations(page, scope, **options):
@@ -93,3 +97,10 @@ def test_the_switch_changes_the_color_scheme(page):
         page.locator(".theme-switch-button").first.click()
         seen.add(page.evaluate(background))
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_a_chapter_brings_little_along(browser, address, site, path):
+    weight = pages.weigh(browser, address, path, site.folder)
+    assert 0 < weight.bytes <= 300_000
+    assert 0 < weight.requests <= 15
