@@ -10,6 +10,7 @@
 - The students' wheel lies beside the pages.
 """
 
+import logging
 import re
 import subprocess
 import sys
@@ -145,6 +146,7 @@ def shrink_icons(folder: Path) -> None:
     css.write_text(style, encoding="utf-8")
 
     book_style = (css.parent / "sphinx-book-theme.css").read_text(encoding="utf-8")
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     escapes = re.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
     for path in (folder / "_static/vendor/fontawesome/webfonts").glob("*.ttf"):
         font = TTFont(path)
