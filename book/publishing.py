@@ -6,17 +6,19 @@
 - Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
-- 404.html knows where the site is served (html.baseurl in _config.yml).
+- What depends on where the site is served: address.py.
 - The students' wheel lies beside the pages.
 """
 
+import html
 import logging
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
-from urllib.parse import urlsplit
 
+import address
 import bundle
 import mathml
 from docutils import nodes
@@ -73,8 +75,8 @@ def load_early(app, pagename, templatename, context, doctree) -> None:
     body = context.get("body", "")
 
     def add(tag: str, file: str) -> None:
-        address = context["pathto"](f"_static/{file}", resource=True)
-        context["metatags"] = f"{context.get('metatags', '')}\n{tag.format(address)}"
+        url = context["pathto"](f"_static/{file}", resource=True)
+        context["metatags"] = f"{context.get('metatags', '')}\n{tag.format(url)}"
 
     for font in [ICONS, FORMULAS] if "<math" in body else [ICONS]:
         add('<link rel="preload" as="font" crossorigin href="{}">', font)
@@ -94,9 +96,12 @@ def lighten_page(app, pagename, templatename, context, doctree) -> None:
     if paragraph is not None:
         for formula in list((paragraph := paragraph.deepcopy()).findall(nodes.math)):
             formula.replace_self(nodes.Text(plain_math(formula.astext())))
-        words = " ".join(paragraph.astext().split())
-        text = app.builder.templates.environment.filters["e"](words[:300])
-        context["metatags"] += f'\n<meta name="description" content="{text}">'
+        words = textwrap.shorten(paragraph.astext(), 200, placeholder=" …")
+        title = html.unescape(re.sub(r"<[^>]*>", "", context["title"]))
+        context["metatags"] += (
+            f'\n<meta name="description" content="{html.escape(words)}">'
+            + address.preview(app, pagename, title, words)
+        )
 
 
 # What the theme writes, and what a screen reader needs instead.
@@ -115,16 +120,20 @@ CORRECTIONS = [
     (r'role="doc-biblioentry"', 'role="listitem"'),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
+    # a notebook is for saving, not for a tab of its own
+    (
+        r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
+        r"\1 download\2",
+    ),
 ]
 
 
 def correct_pages(folder: Path) -> None:
     for path in folder.rglob("*.html"):
-        html = before = path.read_text(encoding="utf-8")
+        page = path.read_text(encoding="utf-8")
         for pattern, replacement in CORRECTIONS:
-            html = re.sub(pattern, replacement, html, flags=re.DOTALL)
-        if html != before:
-            path.write_text(html, encoding="utf-8")
+            page = re.sub(pattern, replacement, page, flags=re.DOTALL)
+        path.write_text(page, encoding="utf-8")
 
 
 def shrink_icons(folder: Path) -> None:
@@ -159,15 +168,6 @@ def shrink_icons(folder: Path) -> None:
         path.unlink()
 
 
-def write_404(app: Sphinx, folder: Path) -> None:
-    """Its links are absolute: a server shows it at any address that is not there."""
-    root = urlsplit(app.config.html_baseurl).path.rstrip("/")
-    page = (Path(__file__).parent / "404.html").read_text(encoding="utf-8")
-    (folder / "404.html").write_text(
-        page.replace("ROOT/", f"{root}/"), encoding="utf-8"
-    )
-
-
 def add_wheel(folder: Path) -> None:
     """What students install lies beside the pages."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
@@ -182,11 +182,11 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         correct_pages(folder)
         shrink_icons(folder)
         bundle.bundle_pages(folder)
-        write_404(app, folder)
         add_wheel(folder)
 
 
 def setup(app: Sphinx) -> dict:
+    address.setup(app)
     mathml.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
