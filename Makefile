@@ -8,7 +8,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants benchmark clean
+.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -84,6 +84,9 @@ mutants: setup  ## small errors in the solutions: the checks notice each
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000
+
+vendor: setup  ## Python for the exercise pages, from the site itself (needs npm)
+	@$(BIN)/python book/vendor.py
 
 clean:
 	rm -rf _build

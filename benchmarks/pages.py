@@ -122,7 +122,7 @@ def served(folder: Path) -> Iterator[str]:
 
 def weigh_all(browser: Browser, folder: Path) -> dict[str, Weight]:
     """Every page of a built book, by its path."""
-    pages = [*folder.glob("book/*.html"), folder / "search.html"]
+    pages = [*folder.glob("book/**/*.html"), folder / "search.html"]
     paths = sorted(str(page.relative_to(folder)) for page in pages)
     with served(folder) as address:
         return {path: weigh(browser, address, path, folder) for path in paths}

@@ -7,6 +7,7 @@
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
+- Exercises can be solved in the page (solving.py).
 - The students' wheel lies beside the pages.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 import address
 import bundle
 import mathml
+import solving
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -64,6 +66,7 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     '<div class="quiz"': "quiz.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
+    'id="exercise-tools"': "exercise.js",
 }
 
 
@@ -118,6 +121,8 @@ CORRECTIONS = [
     ),
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
+    # Markdown has no table without a head; an empty one says nothing
+    (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
     # a notebook is for saving, not for a tab of its own
@@ -183,11 +188,13 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         shrink_icons(folder)
         bundle.bundle_pages(folder)
         add_wheel(folder)
+        solving.add_python(folder)
 
 
 def setup(app: Sphinx) -> dict:
     address.setup(app)
     mathml.setup(app)
+    solving.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)

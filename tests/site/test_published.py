@@ -46,7 +46,7 @@ def test_without_a_repository_there_is_no_button_that_leads_nowhere(site):
 def test_the_sitemap_lists_every_page_and_robots_point_to_it(published):
     tree = ElementTree.parse(published / "sitemap.xml")
     listed = {element.text for element in tree.iter() if element.tag.endswith("loc")}
-    pages = {f"book/{path.name}" for path in (published / "book").glob("*.html")}
+    pages = {str(p.relative_to(published)) for p in published.glob("book/**/*.html")}
     assert listed == {urljoin(SITE, page) for page in pages}
     assert f"Sitemap: {SITE}sitemap.xml" in (published / "robots.txt").read_text()
 
