@@ -4,7 +4,8 @@
 
 The text is what people edit; the notebook, with its outputs, is what readers get. A
 notebook is executed again when its text or attention.py changed. Executing twice
-gives the same bytes.
+gives the same bytes. Where the site's address in _config.yml changed, only the first
+cell is replaced.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+import address
 import jupytext
 import nbformat
 from nbclient import NotebookClient
@@ -21,6 +23,7 @@ from nbclient.exceptions import CellExecutionError
 
 BOOK = Path(__file__).resolve().parent
 TEXT = BOOK / "text"
+SETUP = "setup"  # the id of the cell that installs the course's package
 
 
 def read_text(stem: str) -> nbformat.NotebookNode:
@@ -29,7 +32,26 @@ def read_text(stem: str) -> nbformat.NotebookNode:
     notebook.metadata.pop("jupytext", None)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # the same on every machine
+    place_setup(notebook)
     return notebook
+
+
+def place_setup(notebook: nbformat.NotebookNode, site: str | None = None) -> bool:
+    """Put first, and hide on the page, the cell that lets a chapter run alone.
+
+    Without a ``site`` address (None: the one in _config.yml) there is no such cell.
+    Returns whether the notebook changed.
+    """
+    site = address.site_address() if site is None else site
+    before = list(notebook.cells)
+    notebook.cells = [cell for cell in before if cell.get("id") != SETUP]
+    if site:
+        imports = "\n".join(cell.source for cell in notebook.cells)
+        source = address.setup_source(site, "import minilm" in imports)
+        cell = nbformat.v4.new_code_cell(source, id=SETUP)
+        cell.metadata.tags = ["remove-cell"]
+        notebook.cells.insert(0, cell)
+    return notebook.cells != before
 
 
 def fingerprint(stem: str) -> str:
@@ -66,6 +88,14 @@ def execute(stem: str) -> float:
     return time.monotonic() - start
 
 
+def renew_setup(stem: str) -> None:
+    """Nothing but the first cell depends on where the site is."""
+    path = BOOK / f"{stem}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    if place_setup(notebook):
+        nbformat.write(notebook, path)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("chapters", nargs="*", metavar="NN-topic")
@@ -76,6 +106,8 @@ def main() -> int:
         parser.error(f"no such chapter: {', '.join(sorted(unknown))}")
     stems = options.chapters or known
     stale = [stem for stem in stems if options.force or not is_fresh(stem)]
+    for stem in set(stems) - set(stale):
+        renew_setup(stem)
     failed = []
     with ThreadPoolExecutor(2) as pool:
         runs = {pool.submit(execute, stem): stem for stem in stale}

@@ -2,21 +2,25 @@
 
 - Formulas become MathML (mathml.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
-- Pages load no Thebe, no icon script, and no search index but on the search's own
-  page; of the icon fonts only what is used.
-- A page loads the modules of the interactive elements that it shows, and no others.
+- Pages load no Thebe and no icon script; of the icon fonts only what is used.
+- Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
+  and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
-- 404.html knows where the site is served (html.baseurl in _config.yml).
+- What depends on where the site is served: address.py.
 - Exercises can be solved in the page (solving.py).
 - The students' wheel lies beside the pages.
 """
 
+import html
+import logging
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
-from urllib.parse import urlsplit
 
+import address
+import bundle
 import mathml
 import solving
 from docutils import nodes
@@ -74,8 +78,8 @@ def load_early(app, pagename, templatename, context, doctree) -> None:
     body = context.get("body", "")
 
     def add(tag: str, file: str) -> None:
-        address = context["pathto"](f"_static/{file}", resource=True)
-        context["metatags"] = f"{context.get('metatags', '')}\n{tag.format(address)}"
+        url = context["pathto"](f"_static/{file}", resource=True)
+        context["metatags"] = f"{context.get('metatags', '')}\n{tag.format(url)}"
 
     for font in [ICONS, FORMULAS] if "<math" in body else [ICONS]:
         add('<link rel="preload" as="font" crossorigin href="{}">', font)
@@ -95,9 +99,12 @@ def lighten_page(app, pagename, templatename, context, doctree) -> None:
     if paragraph is not None:
         for formula in list((paragraph := paragraph.deepcopy()).findall(nodes.math)):
             formula.replace_self(nodes.Text(plain_math(formula.astext())))
-        words = " ".join(paragraph.astext().split())
-        text = app.builder.templates.environment.filters["e"](words[:300])
-        context["metatags"] += f'\n<meta name="description" content="{text}">'
+        words = textwrap.shorten(paragraph.astext(), 200, placeholder=" …")
+        title = html.unescape(re.sub(r"<[^>]*>", "", context["title"]))
+        context["metatags"] += (
+            f'\n<meta name="description" content="{html.escape(words)}">'
+            + address.preview(app, pagename, title, words)
+        )
 
 
 # What the theme writes, and what a screen reader needs instead.
@@ -118,22 +125,20 @@ CORRECTIONS = [
     (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
+    # a notebook is for saving, not for a tab of its own
+    (
+        r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
+        r"\1 download\2",
+    ),
 ]
-
-
-# The theme gives every page the whole search; its button leads to the search page.
-SEARCH = r'\s*<script src="[^"]*(searchtools|language_data|searchindex)\.js"></script>'
 
 
 def correct_pages(folder: Path) -> None:
     for path in folder.rglob("*.html"):
-        html = before = path.read_text(encoding="utf-8")
+        page = path.read_text(encoding="utf-8")
         for pattern, replacement in CORRECTIONS:
-            html = re.sub(pattern, replacement, html, flags=re.DOTALL)
-        if path.name != "search.html":
-            html = re.sub(SEARCH, "", html)
-        if html != before:
-            path.write_text(html, encoding="utf-8")
+            page = re.sub(pattern, replacement, page, flags=re.DOTALL)
+        path.write_text(page, encoding="utf-8")
 
 
 def shrink_icons(folder: Path) -> None:
@@ -155,6 +160,7 @@ def shrink_icons(folder: Path) -> None:
     css.write_text(style, encoding="utf-8")
 
     book_style = (css.parent / "sphinx-book-theme.css").read_text(encoding="utf-8")
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     escapes = re.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
     for path in (folder / "_static/vendor/fontawesome/webfonts").glob("*.ttf"):
         font = TTFont(path)
@@ -165,15 +171,6 @@ def shrink_icons(folder: Path) -> None:
         font.save(path.with_suffix(".woff"))
         path.with_suffix(".woff2").unlink(missing_ok=True)
         path.unlink()
-
-
-def write_404(app: Sphinx, folder: Path) -> None:
-    """Its links are absolute: a server shows it at any address that is not there."""
-    root = urlsplit(app.config.html_baseurl).path.rstrip("/")
-    page = (Path(__file__).parent / "404.html").read_text(encoding="utf-8")
-    (folder / "404.html").write_text(
-        page.replace("ROOT/", f"{root}/"), encoding="utf-8"
-    )
 
 
 def add_wheel(folder: Path) -> None:
@@ -189,17 +186,19 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         folder = Path(app.outdir)
         correct_pages(folder)
         shrink_icons(folder)
-        write_404(app, folder)
+        bundle.bundle_pages(folder)
         add_wheel(folder)
         solving.add_python(folder)
 
 
 def setup(app: Sphinx) -> dict:
+    address.setup(app)
     mathml.setup(app)
     solving.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)
     app.connect("html-page-context", load_early, priority=910)
-    app.connect("build-finished", finish)
+    # last: the theme, too, waits for the end to write the colors of code
+    app.connect("build-finished", finish, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

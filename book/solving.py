@@ -6,9 +6,9 @@ which static/exercise.js fills with the answers. Without scripts all of it can b
 
 import json
 import shutil
-import tomllib
 from pathlib import Path
 
+from address import wheel_name
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
@@ -50,8 +50,7 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     if VENDORED.exists():
         python = "../../_static/pyodide/"
     embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wheel = f"../../paying_attention-{project['project']['version']}-py3-none-any.whl"
+    wheel = f"../../{wheel_name()}"
     parts.append(
         f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
         f' data-assignment="{name}" data-python="{python}" data-wheel="{wheel}">'

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import shutil
 import subprocess
 import sys
@@ -25,18 +26,37 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    output = tmp_path_factory.mktemp("site")
+def built(source: Path, output: Path) -> SimpleNamespace:
+    """The site as `make book` builds it, in a folder of its own."""
     command = [Path(sys.executable).parent / "jupyter-book", "build", "."]
     strict = ["-W", "-n", "--keep-going", "--all", "--path-output", output]
     build = subprocess.run(
-        command + strict,
-        cwd=ROOT,
+        [*command, *strict],
+        cwd=source,
         capture_output=True,
         text=True,
     )
     return SimpleNamespace(folder=output / "_build" / "html", build=build)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    return built(ROOT, tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """The folder of a site that has an address and a public repository."""
+    sources = tmp_path_factory.mktemp("sources")
+    for name in "_toc.yml", "book", "exercises":
+        (sources / name).symlink_to(ROOT / name)
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config = re.sub(r'(\n  baseurl:) ""', r"\1 https://example.org/attn", config)
+    config = re.sub(r'(\n  url:) ""', r"\1 https://github.com/someone/attn", config)
+    (sources / "_config.yml").write_text(config, encoding="utf-8")
+    book = built(sources, tmp_path_factory.mktemp("published"))
+    assert book.build.returncode == 0, book.build.stderr[-3000:]
+    return book.folder
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -4,6 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder import report
+from autograder.checks.attention.catalog import catalog
+from autograder.course import Course
+
+pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
+
 ROOT = Path(__file__).resolve().parents[2]
 # colors are measured when they have arrived, not on their way
 STILL = "*, ::before, ::after { transition: none !important }"
@@ -14,6 +20,8 @@ PAGES = ["404.html", "search.html"] + [
     if (name := line.partition("book/")[2])
 ]
 
+CHAPTERS = [path for path in PAGES if path.startswith("book/0")]
+
 
 def violations(page, scope, **options):
     """What axe finds: the rule and the first element that breaks it."""
@@ -23,8 +31,8 @@ def violations(page, scope, **options):
     return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
+def inspect(page, path, axe):
+    """Open a page wide and narrow, light and dark, and find nothing to complain of."""
     # a chapter holds thousands of colored words of code: one page stands for all
     scope = {"exclude": [] if "warm-up" in path else ["div.highlight"]}
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -37,6 +45,38 @@ def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
     assert not page.troubles
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
+    inspect(page, path, axe)
+
+
+MISTAKE = next(iter(catalog.misconceptions)).id
+
+
+def result(student, score, **changes):
+    """A verdict as the gradebook has it."""
+    name, mistake = "test_attention_scores", MISTAKE
+    question = {"id": name, "score": score, "max_score": 8.0, "message": None}
+    question |= {"needs_manual_grade": False, "misconception": mistake}
+    whole = {"student": student, "status": "graded", "reason": None, "notes": []}
+    whole |= {"score": score, "max_score": 8.0, "seconds": 0.1}
+    return whole | {"questions": [question]} | changes
+
+
+def test_the_class_report_is_quiet_accessible_and_fits_a_phone(page, axe):
+    (assignment,) = Course(ROOT).chosen(["01-attention"])
+    held = result("cleo", 0.0, status="held", reason="The file is not a notebook.")
+    results = [result("ada", 8.0), result("bob", 3.0, notes=["It came late."]), held]
+    html = report.page(report.section(assignment, results, "../book/"))
+    page.route(
+        "**/sample-class/",
+        lambda route: route.fulfill(body=html, content_type="text/html"),
+    )
+    inspect(page, "sample-class/", axe)
+    assert page.locator("table").count() == 5
+    assert page.get_by_role("link").count() == 1  # into the book
 
 
 # the sum of all shifts while somebody scrolls to the end
@@ -73,6 +113,80 @@ def test_the_search_finds_a_chapter(page):
     assert ".html" in result.get_attribute("href")
 
 
+def test_the_search_works_from_the_keyboard(page):
+    page.goto("book/glossary.html", wait_until="networkidle")
+    page.keyboard.press("Control+K")
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=softmax")
+    page.locator("ul.search a").first.wait_for(timeout=10_000)
+    assert not page.troubles
+
+
+# the element that has the focus, and whether a reader can tell
+FOCUS = """() => {
+    const element = document.activeElement;
+    const style = getComputedStyle(element);
+    const { top, bottom, width } = element.getBoundingClientRect();
+    const { outlineStyle, outlineWidth, boxShadow } = style;
+    const outlined = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+    return {
+      words: element.innerText || element.ariaLabel || "",
+      marked: outlined || boxShadow !== "none",
+      seen: width > 0 && bottom > 0 && top < innerHeight,
+    };
+}"""
+
+
+def test_the_keyboard_leads_past_the_contents_and_through_them(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("book/01-queries-keys-values.html", wait_until="networkidle")
+    page.add_style_tag(content=STILL)
+    page.keyboard.press("Tab")
+    first = page.evaluate(FOCUS)
+    assert first["words"] == "Skip to main content" and first["seen"]
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main-content")
+    page.reload(wait_until="networkidle")
+    page.add_style_tag(content=STILL)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(FOCUS)
+        assert focus["marked"] and focus["seen"], focus
+        if "Scaling" in focus["words"]:
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/book/02-scaling.html")
+
+
+MOVES = """() => [...document.querySelectorAll("*")].filter((element) => {
+    const style = getComputedStyle(element);
+    const durations = style.transitionDuration + style.animationDuration;
+    return /[1-9]/.test(durations) || style.scrollBehavior === "smooth";
+}).length"""
+
+
+def test_nothing_moves_for_readers_who_asked_for_that(page):
+    page.goto("book/index.html")
+    assert page.evaluate(MOVES) > 0
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(MOVES) == 0
+
+
+def test_on_paper_a_dark_page_is_light_and_a_quiz_has_its_answers(page, axe):
+    page.emulate_media(color_scheme="dark", media="print")
+    page.goto("book/01-queries-keys-values.html", wait_until="networkidle")
+    page.add_style_tag(content=STILL)
+    page.evaluate(axe)
+    scope = {"exclude": ["div.highlight"]}
+    assert not violations(page, scope, runOnly=["color-contrast"])
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    ink = "getComputedStyle(document.querySelector('div.highlight span.kn')).color"
+    assert page.evaluate(ink) == "rgb(34, 40, 50)"
+    assert page.locator(".quiz details > p").first.bounding_box()["height"] > 10
+
+
 def test_a_quiz_explains_a_choice_without_scripts(browser, address):
     context = browser.new_context(base_url=address, java_script_enabled=False)
     page = context.new_page()
@@ -93,3 +207,10 @@ def test_the_switch_changes_the_color_scheme(page):
         page.locator(".theme-switch-button").first.click()
         seen.add(page.evaluate(background))
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_a_chapter_brings_little_along(browser, address, site, path):
+    weight = pages.weigh(browser, address, path, site.folder)
+    assert 0 < weight.bytes <= 300_000
+    assert 0 < weight.requests <= 15

