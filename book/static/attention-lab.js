@@ -75,6 +75,7 @@ const EXAMPLES = [
   "the street did not stop the animal because it was too tired",
 ];
 const LONGEST = 16;
+const CAPTION = "Attention weights of the small reader";
 
 let model; // loaded once per page, when the first lab needs it
 const load = () =>
@@ -105,7 +106,7 @@ class AttentionLab extends HTMLElement {
     }
     this.form = document.createElement("form");
     this.form.innerHTML = CONTROLS;
-    this.table = new WeightsTable("Attention weights of the small reader");
+    this.table = new WeightsTable(CAPTION);
     this.replaceChildren(this.form, ...this.table.elements);
     const { sentence, dK, trained, scaled, causal } = this.form.elements;
     sentence.value = this.getAttribute("sentence") ?? EXAMPLES[0];
@@ -147,6 +148,7 @@ class AttentionLab extends HTMLElement {
     fields.temperature.ariaValueText = fields.degree.value; // the slider holds its log
     this.note(typed, tokens);
     if (tokens.length === 0) return;
+    this.table.caption = `${CAPTION}, ${settings.trained ? "trained" : "random, untrained"}`;
     const it = Math.max(0, tokens.indexOf("it"));
     this.table.update(tokens, attend(this.model, tokens, settings), it);
   }

@@ -51,6 +51,10 @@ export class WeightsTable {
     });
   }
 
+  set caption(text) {
+    this.table.caption.textContent = text;
+  }
+
   get elements() {
     return [this.box, this.readout];
   }

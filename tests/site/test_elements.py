@@ -190,6 +190,7 @@ def press(page, key, times=1):
 def test_the_lab_works_by_keyboard(page):
     lab = enliven(page, "02-scaling", "attention-lab")
     readout = lab.locator(".weights-readout")
+    assert "random, untrained" in lab.locator("caption").text_content()
     width = page.locator('attention-lab input[name="dK"]')
     width.focus()
     press(page, "ArrowLeft", 30)
