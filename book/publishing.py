@@ -119,6 +119,13 @@ CORRECTIONS = [
         r"<summary>(<span class=\"toctree-toggle)",
         r'<summary aria-label="Subsections">\1',
     ),
+    # before the first paint: the theme would wait for its script, and repaint
+    (
+        r'localStorage.getItem\("theme"\) \|\| "auto"',
+        '{light: "light", dark: "dark"}[localStorage.getItem("mode")] || '
+        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
+    (r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"'),  # without scripts
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # Markdown has no table without a head; an empty one says nothing
