@@ -69,7 +69,7 @@ def run_grade(options: argparse.Namespace) -> None:
     from autograder.grading.store import Store
     from autograder.progress import Progress
 
-    with Store(course) as store:
+    with Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
             store,
@@ -77,8 +77,11 @@ def run_grade(options: argparse.Namespace) -> None:
             sandbox=not options.no_sandbox,
             force=options.force,
             scheduler=options.scheduler,
+            dry_run=options.dry_run,
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
+        if options.dry_run:
+            return show_changes(store, driver.judged, options.json)
         chosen = {(s.assignment, s.student) for s in submissions}
         summaries = []
         for assignment in assignments:
@@ -98,6 +101,23 @@ def run_grade(options: argparse.Namespace) -> None:
     print(
         f"{total} submission{'s' if total != 1 else ''}{before}: "
         f"{counts['graded']} graded, {counts['held']} held."
+    )
+
+
+def show_changes(store: Any, judged: list, target: Path | None) -> None:
+    """What would change; nothing was stored."""
+    from autograder.grading.changes import changes, told
+
+    found = changes(store, judged)
+    for change in found:
+        student = printable(change["student"])
+        print(f"{change['assignment']}, {student}: {printable(told(change))}")
+    if target:
+        write_whole(target, json.dumps({"changes": found}, indent=1) + "\n")
+    students = len({(change["assignment"], change["student"]) for change in found})
+    print(
+        f"{len(judged)} judged again; {students} of them would change. Nothing was "
+        "stored."
     )
 
 
@@ -320,6 +340,11 @@ def parser() -> argparse.ArgumentParser:
     )
     grade.add_argument(
         "--force", action="store_true", help="grade again what has a verdict"
+    )
+    grade.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show which points would change, and store nothing",
     )
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     grade.add_argument(

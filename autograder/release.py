@@ -147,7 +147,7 @@ def plan(course: Course, assignment: Assignment) -> dict[str, Any]:
         },
     }
     digest = hashlib.sha256(json.dumps(release, sort_keys=True).encode())
-    for path, data in engine_files():
+    for path, data in engine_files(assignment.notebook):
         digest.update(f"\0{path}\0".encode() + data)
     return release | {"hash": digest.hexdigest()}
 
@@ -174,14 +174,22 @@ def plan_cell(released: NotebookNode, original: str) -> dict[str, Any]:
     }
 
 
-def engine_files() -> Iterator[tuple[str, bytes]]:
-    """The code that decides verdicts: checks, wall, matching of cells."""
+def engine_files(checks: str) -> Iterator[tuple[str, bytes]]:
+    """The code that decides an assignment's verdicts.
+
+    Its own checks, what all checks share, the wall, the matching of cells and the
+    book's modules, which students may import. A change in another assignment's checks
+    is none of its business.
+    """
     home = Path(autograder.__file__).parent
     paths = [
-        *home.glob("checks/**/*.py"),
+        *home.glob("checks/*.py"),
+        *home.glob(f"checks/{checks}/**/*.py"),
         *home.glob("wall/**/*.py"),
         home / "submission.py",
         home / "grading" / "job.py",
+        home.parent / "book" / "attention.py",
+        home.parent / "book" / "minilm.py",
     ]
     for path in sorted(paths):
-        yield path.relative_to(home).as_posix(), path.read_bytes()
+        yield path.relative_to(home.parent).as_posix(), path.read_bytes()

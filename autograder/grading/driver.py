@@ -57,19 +57,25 @@ class Driver:
         sandbox: bool = True,
         force: bool = False,
         scheduler: str | None = None,
+        dry_run: bool = False,
     ) -> None:
         self.course, self.store = course, store
         self.workers, self.sandbox, self.force = workers, sandbox, force
-        self.scheduler = scheduler
+        self.scheduler, self.dry_run = scheduler, dry_run
+        self.judged: list[tuple[Submission, dict[str, Any]]] = []  # by a dry run
         self.releases: dict[str, dict[str, Any]] = {}
         self.counts: Counter[str] = Counter()
 
     def grade(self, submissions: list[Submission], progress: Progress) -> Counter[str]:
-        """Grade what has no verdict yet. Counts: graded, held, kept from before."""
+        """Grade what has no verdict yet. Counts: graded, held, kept from before.
+
+        A dry run stores nothing; its verdicts are in ``judged``.
+        """
         self.progress = progress
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             self.releases[assignment.name] = plan(self.course, assignment)
-            self.store.prepare(self.releases[assignment.name])
+            if not self.dry_run:
+                self.store.prepare(self.releases[assignment.name])
         pool: Executor
         if self.scheduler:
             pool = Cluster(self.scheduler)
@@ -190,6 +196,15 @@ class Driver:
         self.finish(task, job.held(release, reason, task.notes))
 
     def finish(self, task: Task, verdict: dict[str, Any]) -> None:
+        """A submission has its verdict."""
+        if self.dry_run:
+            self.judged.append((task.submission, verdict))
+        else:
+            self.keep(task, verdict)
+        self.counts[verdict["status"]] += 1
+        self.progress.step(describe(task.submission, verdict))
+
+    def keep(self, task: Task, verdict: dict[str, Any]) -> None:
         """Store a verdict: the notebook first, then points and verdict in one step."""
         submission = task.submission
         release = self.releases[submission.assignment]
@@ -197,8 +212,6 @@ class Driver:
             text = json.dumps(verdict["notebook"], indent=1, ensure_ascii=False) + "\n"
             write_whole(self.autograded(submission), text)
         self.store.save(submission.student, release, task.key, verdict)
-        self.counts[verdict["status"]] += 1
-        self.progress.step(describe(submission, verdict))
 
 
 def describe(submission: Submission, verdict: dict[str, Any]) -> str:

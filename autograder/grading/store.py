@@ -47,11 +47,17 @@ VERDICTS = Table(
 class Store:
     """A course's gradebook, open; a context manager."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, *, create: bool = True) -> None:
         settings = course.nbgrader().get("CourseDirectory", {})
         self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
         if self.url.startswith("sqlite") and "timeout=" not in self.url:
             self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
+        path = course.root / "gradebook.db"
+        if not create and not settings.get("db_url") and not path.exists():
+            raise CourseError(
+                "There is no gradebook yet, so there is nothing to compare with; grade "
+                "without --dry-run."
+            )
         # nbgrader starts `alembic` by name when it makes a new gradebook
         here = os.path.dirname(sys.executable)
         if here not in os.environ.get("PATH", "").split(os.pathsep):
@@ -251,8 +257,11 @@ class Store:
     # ---------------------------------------------------------- the results
 
     def results(self, assignment: str) -> list[dict[str, Any]]:
-        """Every stored verdict with the points of the gradebook, by student."""
-        points: dict[str, dict[str, tuple[float, bool]]] = defaultdict(dict)
+        """Every stored verdict with the points of the gradebook, by student.
+
+        ``by_hand`` tells of a question that a person gave its points.
+        """
+        points: dict[str, dict[str, tuple[float, bool, bool]]] = defaultdict(dict)
         penalties: dict[str, float] = {}
         graded = (
             select(
@@ -260,6 +269,7 @@ class Store:
                 BaseCell.name,
                 Grade.score,
                 Grade.needs_manual_grade,
+                Grade.manual_score,
                 SubmittedNotebook.late_submission_penalty,
             )
             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
@@ -276,8 +286,10 @@ class Store:
             VERDICTS.c.assignment == assignment
         )
         with self.transaction() as session:
-            for student, name, score, waits, penalty in session.execute(graded):
-                points[student][name] = (score, waits)
+            for student, name, score, waits, by_hand, penalty in session.execute(
+                graded
+            ):
+                points[student][name] = (score, waits, by_hand is not None)
                 penalties[student] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
         found = []
@@ -286,8 +298,10 @@ class Store:
             score = None
             if verdict["status"] == "graded":
                 for question in verdict["questions"]:
-                    given, waits = points[student].get(question["id"], (0.0, True))
+                    missing = (0.0, True, False)
+                    given, waits, by_hand = points[student].get(question["id"], missing)
                     question["score"], question["needs_manual_grade"] = given, waits
+                    question["by_hand"] = by_hand
                 score = sum(question["score"] for question in verdict["questions"])
                 score = round(score - penalties.get(student, 0.0), 6)
             found.append(verdict | {"student": student, "score": score})

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbgrader.api
 import pytest
 from classroom import ASSIGNMENT, Classroom
+from nbgrader.api import Gradebook
 
 from autograder.course import Course
 from autograder.grading import driver
@@ -53,6 +54,16 @@ def repository() -> Course:
 def classroom(tmp_path, repository, monkeypatch) -> Classroom:
     monkeypatch.chdir(tmp_path)
     return Classroom(tmp_path, repository)
+
+
+@pytest.fixture
+def gradebook(classroom):
+    """nbgrader's own view of the gradebook."""
+
+    def opened():
+        return Gradebook(f"sqlite:///{classroom.root}/gradebook.db", "paying-attention")
+
+    return opened
 
 
 @pytest.fixture(scope="session")

@@ -6,23 +6,12 @@ from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
-from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.grading.store import Store
 from autograder.sample_class import delete_tests, with_cells, without_metadata
 
 NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention")
-
-
-@pytest.fixture
-def gradebook(classroom):
-    """nbgrader's own view of the gradebook."""
-
-    def opened():
-        return Gradebook(f"sqlite:///{classroom.root}/gradebook.db", "paying-attention")
-
-    return opened
 
 
 def points(result) -> list[float]:

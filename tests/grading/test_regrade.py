@@ -1,0 +1,95 @@
+"""After a fix in the checks: what is judged again, and a look before it counts."""
+
+import json
+
+from classroom import UNPROTECTED
+
+from autograder.cli import main
+from autograder.release import engine_files
+
+
+def fix(classroom):
+    """The instructor decides that the hidden checks of softmax count half."""
+    text, call = classroom.solution.read_text(), "check.hidden.softmax(softmax)"
+    assert text.count(call) == 1
+    classroom.solution.write_text(text.replace(call, f"{call} / 2"))
+
+
+def files_of(classroom):
+    """Every byte that a grading could change."""
+    paths = [classroom.root / "gradebook.db", *classroom.root.glob("autograded/**/*.*")]
+    return {path: path.read_bytes() for path in paths}
+
+
+def dry_run(classroom):
+    target = classroom.root / "changes.json"
+    command = ["grade", "--workers", "1", "--dry-run", "--json", str(target)]
+    assert main([*command, *UNPROTECTED]) == 0
+    return json.loads(target.read_text())["changes"]
+
+
+def test_a_dry_run_shows_what_would_change_and_stores_nothing(
+    classroom, right, wrong, gradebook, capsys
+):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bob", wrong)
+    classroom.grade()
+    fix(classroom)
+    before = files_of(classroom)
+    capsys.readouterr()
+    change = {"assignment": "01-attention", "student": "ada"}
+    change |= {"question": "test_softmax", "before": 4.0, "after": 2.0}
+    found = dry_run(classroom)
+    assert change in found and files_of(classroom) == before
+    said = capsys.readouterr().out
+    assert "01-attention, ada: softmax: 4 -> 2\n" in said
+    assert "2 judged again" in said and "Nothing was stored." in said
+    after = {(c["student"], c["question"]): c["after"] for c in found}
+    for student, result in classroom.grade().items():
+        for question in result["questions"]:
+            expected = after.get((student, question["id"]), question["score"])
+            assert question["score"] == expected
+    assert dry_run(classroom) == []
+
+
+def test_a_dry_run_leaves_out_what_a_person_decided(classroom, right, gradebook):
+    classroom.hand_in("ada", right)
+    classroom.grade()
+    with gradebook() as book:
+        where = ("attention", "01-attention", "ada")
+        book.find_grade("test_softmax", *where).manual_score = 3.5
+        book.db.commit()
+    fix(classroom)
+    assert dry_run(classroom) == []
+    assert classroom.grade()["ada"]["score"] == 15.5
+
+
+def test_a_dry_run_tells_of_held_and_of_new_submissions(classroom, right, capsys):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bob", right[:2000])
+    classroom.grade()
+    classroom.hand_in("ada", right[:2000])
+    classroom.hand_in("bob", right)
+    classroom.hand_in("eve", right)
+    found = {(c["student"], c["question"]): c for c in dry_run(classroom)}
+    assert "is cut off" in found["ada", None]["after"]
+    assert found["bob", None]["after"] is None
+    assert found["bob", "test_softmax"]["before"] is None
+    assert found["eve", "test_softmax"]["after"] == 4.0
+    said = capsys.readouterr().out
+    assert "bob: no longer held (" in said and "eve: softmax: none -> 4" in said
+
+
+def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
+    classroom.hand_in("ada", right)
+    assert main(["grade", "--dry-run", *UNPROTECTED]) == 2
+    assert "There is no gradebook yet" in capsys.readouterr().err
+    assert not (classroom.root / "gradebook.db").exists()
+
+
+def test_only_the_assignments_whose_checks_changed_are_judged_again():
+    names = {name for name, _ in engine_files("attention")}
+    assert "autograder/checks/attention/hidden.py" in names
+    assert {"autograder/checks/question.py", "autograder/wall/judge.py"} <= names
+    assert {"book/attention.py", "book/minilm.py"} <= names
+    assert not any(name.startswith("autograder/checks/scaling") for name in names)
