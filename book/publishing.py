@@ -132,7 +132,8 @@ CORRECTIONS = [
     (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
-    # a notebook is for saving, not for a tab of its own
+    # notebooks are for saving, not for a tab of their own; other sources for nobody
+    (r'<li><a href="[^"]*\.md"[^>]*download-source-button.*?</a>\s*</li>', ""),
     (
         r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
         r"\1 download\2",
