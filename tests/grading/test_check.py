@@ -61,8 +61,7 @@ BODY = """def softmax(x, axis=-1):
     weights = e / e.sum(axis=axis, keepdims=True)
 """
 SLIPS = {  # how the right function ends: what the message says has been seen
-    "return weigths": "your code uses `weigths`, which no cell before this one defines; "
-    "did you mean `weights`?",
+    "return weigths": "which no cell before this one defines; did you mean `weights`?",
     "return finish(weights)": "your code uses `finish`, which no cell before this one",
     "weights": "your function returned None; did you mean `return`?",
     "print(weights)": "your function returned None; did you mean `return`?",
