@@ -3,27 +3,15 @@
 import functools
 import http.server
 import re
-import shutil
 import subprocess
 import sys
 import threading
-from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def built(source: Path, output: Path) -> SimpleNamespace:
@@ -73,17 +61,6 @@ def address(site):
     server.shutdown()
 
 
-@pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(browser, address):
     """An open page; ``page.troubles`` collects what it should not do."""
@@ -111,8 +88,3 @@ def page(browser, address):
     page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))
     yield page
     context.close()
-
-
-@pytest.fixture(scope="session")
-def axe():
-    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")

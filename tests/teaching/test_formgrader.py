@@ -1,0 +1,171 @@
+"""What people open in a browser: formgrader, and pages with hostile work on them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import wall
+from autograder.cli import main
+from autograder.sample_class import with_cells
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
+MARKUP = """\
+<script>window.hacked = 1; fetch("http://example.org/")</script>
+<img src="http://example.org/pixel.png" onerror="window.hacked = 2">
+<svg onload="window.hacked = 3"></svg>
+<iframe srcdoc="<script>top.hacked = 4</script>"></iframe>
+<meta http-equiv="refresh" content="0; url=http://example.org/">
+<style>body { background: url("http://example.org/") }</style>
+<a href="javascript:window.hacked = 5">answer</a>
+<object data="http://example.org/"></object>
+<form action="http://example.org/"><button>press</button></form>
+
+Written by a student.
+"""
+SHOWN = f"""
+import matplotlib.pyplot as plt
+from IPython.display import HTML, display
+display(HTML({MARKUP!r}))
+print({MARKUP!r})
+plt.plot([1, 2])
+plt.show()
+"""
+
+
+@pytest.fixture
+def hostile(right):
+    """Right work with markup wherever a student can write."""
+
+    def change(cells):
+        for cell in cells:
+            if cell["metadata"]["nbgrader"]["grade_id"] == "explain_roles":
+                cell["source"] = MARKUP
+        mine = [
+            {"cell_type": "markdown", "source": MARKUP, "metadata": {}},
+            {"cell_type": "code", "source": SHOWN, "metadata": {}},
+        ]
+        return [*cells, *mine]
+
+    return with_cells(right, change)
+
+
+def hand_in(course, student, text):
+    folder = course.submitted / student / "01-attention"
+    folder.mkdir(parents=True)
+    (folder / "attention.ipynb").write_text(text)
+
+
+@pytest.fixture
+def page(browser):
+    """A page that notes what it asks for and whether a script of a student ran."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.asked = []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    yield page
+    context.close()
+
+
+def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page):
+    hand_in(course, "<script>window.hacked=6<|script>", hostile)
+    assert main(GRADE) == 0
+    assert main(["feedback"]) == 0
+    assert main(["report"]) == 0
+    (feedback,) = course.feedback.glob("**/*.html")
+    for path in (feedback, course.root / "report.html"):
+        page.asked.clear()
+        page.goto(path.as_uri(), wait_until="networkidle")
+        for link in page.get_by_text("answer", exact=True).all():
+            link.click()
+        assert page.evaluate("window.hacked") is None
+        outside = [url for url in page.asked if not url.startswith(("file:", "data:"))]
+        assert not outside
+    page.goto(feedback.as_uri())
+    assert page.get_by_text("Written by a student.").first.is_visible()
+    figure = page.locator("img[src^='data:image/png']").first
+    assert figure.evaluate("image => image.naturalWidth") > 100
+
+
+@pytest.fixture
+def formgrader(course, tmp_path):
+    """The address of formgrader on the course, served as `jupyter lab` does."""
+    environment = os.environ | {
+        "HOME": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "jupyter"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+    }
+    extension = "{'nbgrader.server_extensions.formgrader': True}"
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--port=0"]
+    command += ["--allow-root", "--IdentityProvider.token=secret"]
+    command += [f"--ServerApp.jpserver_extensions={extension}"]
+    log = tmp_path / "log"
+    with log.open("w") as target:
+        process = subprocess.Popen(
+            command, cwd=course.root, env=environment, stdout=target, stderr=target
+        )
+    try:
+        end = time.monotonic() + 60
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
+    course, hostile, formgrader, page
+):
+    hand_in(course, "ada", hostile)
+    assert main(GRADE) == 0
+    url = f"sqlite:///{course.root}/gradebook.db"
+    where = "attention", "01-attention", "ada"
+    with Gradebook(url, "paying-attention") as book:
+        number = book.find_submission_notebook(*where).id
+        before = book.find_submission("01-attention", "ada").score
+    page.goto(f"{formgrader}?token=secret")  # who comes by this address is logged in
+    page.goto(f"{formgrader}formgrader/gradebook/01-attention/attention")
+    page.get_by_text("Submission #1").wait_for()
+    page.goto(f"{formgrader}formgrader/submissions/{number}/")
+
+    # the answer, its rubric and the figure can be seen; nothing of the student's ran
+    page.get_by_text("Written by a student.").first.wait_for()
+    figure = page.locator("img[src^='data:image/png']").first
+    assert figure.evaluate("image => image.naturalWidth") > 100
+    assert page.evaluate("window.hacked") is None
+
+    for field, text in {
+        "explain_roles": "3.5",
+        "explain_roles_extra_credit": "0.5",
+        "explain_roles-comment": "Good: two effects, both measured.",
+    }.items():
+        page.locator(f"#{field}").fill(text)
+        with page.expect_response(lambda answer: answer.request.method == "PUT"):
+            page.keyboard.press("Tab")  # leaving a field saves it
+
+    def stored():
+        with Gradebook(url, "paying-attention") as book:
+            grade = book.find_grade("explain_roles", *where)
+            comment = book.find_comment("explain_roles", *where).manual_comment
+            score = book.find_submission("01-attention", "ada").score
+            return grade.manual_score, grade.extra_credit, comment, score
+
+    expected = 3.5, 0.5, "Good: two effects, both measured.", before + 4.0
+    end = time.monotonic() + 20
+    while stored() != expected and time.monotonic() < end:
+        time.sleep(0.2)
+    assert stored() == expected
+    assert main([*GRADE, "--force"]) == 0
+    assert stored() == expected
+    (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
+    assert result["score"] == expected[-1]
