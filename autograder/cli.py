@@ -33,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `autograder … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:  # a full disk, a name that is too long, no permission
+        print(f"autograder: {printable(str(error))}", file=sys.stderr)
+        return 2
 
 
 # -------------------------------------------------------------------- verbs
@@ -65,11 +68,11 @@ def run_grade(options: argparse.Namespace) -> None:
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
 
-    from autograder.grading.driver import Driver
+    from autograder.grading.driver import Driver, alone
     from autograder.grading.store import Store
     from autograder.progress import Progress
 
-    with Store(course, create=not options.dry_run) as store:
+    with alone(course), Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
             store,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,8 @@ from autograder.progress import Progress
 from autograder.release import plan
 from autograder.submission import SIZE_LIMIT, Held, read, resemblance
 
+LOCK = ".grading.lock"
+
 
 @dataclass(frozen=True)
 class Task:
@@ -43,6 +47,23 @@ class Task:
     key: str
     data: bytes
     notes: list[str]
+
+
+@contextmanager
+def alone(course: Course) -> Iterator[None]:
+    """Two gradings of one course would redo each other's work; the second is told.
+
+    The lock belongs to this process and ends with it, even when it is killed.
+    """
+    with open(course.root / LOCK, "a") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CourseError(
+                f"Another `autograder grade` is at work in {course.root}. Start this "
+                "one when it has ended; what it has stored is not graded again."
+            ) from None
+        yield
 
 
 class Driver:
@@ -72,6 +93,7 @@ class Driver:
         A dry run stores nothing; its verdicts are in ``judged``.
         """
         self.progress = progress
+        self.store.accept({s.student for s in submissions})
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             self.releases[assignment.name] = plan(self.course, assignment)
             if not self.dry_run:

@@ -28,9 +28,9 @@ from nbgrader.api import (
 )
 from nbgrader.utils import compute_checksum
 from sqlalchemy import Column, MetaData, String, Table, Text, delete, insert, select
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, printable
 
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
@@ -86,6 +86,11 @@ class Store:
                     "was graded so far is stored; run the same command again."
                 ) from None
             raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
+        except IntegrityError:
+            raise CourseError(
+                "Another program made the same row of the gradebook at the same "
+                "moment. What was graded so far is stored; run the same command again."
+            ) from None
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
@@ -98,6 +103,26 @@ class Store:
             except BaseException:
                 session.rollback()
                 raise
+
+    # ------------------------------------------------------------- students
+
+    def accept(self, students: set[str]) -> None:
+        """CourseError when a name cannot be stored; then nothing is graded at all.
+
+        nbgrader's column has a length; SQLite takes longer names all the same.
+        """
+        longest = None if self.url.startswith("sqlite") else Student.id.type.length
+        for student in sorted(students):
+            why = ""
+            if student.encode(errors="replace").decode() != student:
+                why = "is not in UTF-8"
+            elif longest and len(student) > longest:
+                why = f"has more than {longest} characters, which is all it takes"
+            if why:
+                raise CourseError(
+                    f"The gradebook cannot hold the student {printable(student)}: the "
+                    f"name {why}. Rename the folder in submitted/. Nothing was graded."
+                )
 
     # ------------------------------------------------------- the assignment
 

@@ -1,0 +1,90 @@
+"""Others at work at the same time: a second grading, and people in formgrader."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from classroom import ASSIGNMENT, UNPROTECTED
+
+from autograder import wall
+from autograder.cli import main
+
+CLASS = [f"s{number}" for number in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def pool():
+    """These tests are about processes."""
+
+
+@pytest.fixture
+def grading(classroom, right, wrong):
+    """Another process that grades; it has stored one submission, and goes on."""
+    for number, student in enumerate(CLASS):
+        classroom.hand_in(student, wrong if number % 2 else right)
+
+    @contextmanager
+    def at_work(*options):
+        command = [sys.executable, "-m", "autograder", "grade", "--workers", "1"]
+        with subprocess.Popen(
+            [*command, *UNPROTECTED, *options],
+            cwd=classroom.root,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(Path(wall.__file__).parents[2])},
+        ) as process:
+            first = process.stdout.readline()
+            assert first.startswith("[1/6] s0: "), first
+            yield process
+            process.communicate(timeout=60)
+            assert process.returncode == 0
+
+    return at_work
+
+
+def test_a_second_grading_is_told_and_nothing_is_lost(classroom, grading, capsys):
+    with grading() as process:
+        process.send_signal(signal.SIGSTOP)  # so that it is still there
+        try:
+            assert main(["grade", *UNPROTECTED]) == 2
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert "Another `autograder grade` is at work" in capsys.readouterr().err
+    assert set(classroom.grade()) == set(CLASS)
+    assert "6 of them before: 6 graded" in capsys.readouterr().out
+
+
+def test_the_lock_ends_with_a_grading_that_is_killed(classroom, grading):
+    with pytest.raises(AssertionError), grading() as process:
+        process.kill()
+    assert set(classroom.grade()) == set(CLASS)
+
+
+def test_people_grade_by_hand_while_everything_is_graded_again(
+    classroom, grading, gradebook
+):
+    scores = {name: result["score"] for name, result in classroom.grade().items()}
+    given = dict.fromkeys(CLASS, 0.0)
+    with grading("--force") as process:
+        rounds = 0
+        while rounds == 0 or process.poll() is None:
+            rounds += 1
+            for student in CLASS:
+                where = "explain_roles", "attention", ASSIGNMENT, student
+                with gradebook() as book:
+                    grade = book.find_grade(*where)
+                    grade.manual_score, grade.needs_manual_grade = rounds % 4, False
+                    given[student] = grade.manual_score
+                    book.find_comment(*where).manual_comment = f"round {rounds}"
+                    book.db.commit()
+    after = classroom.grade()
+    for student in CLASS:
+        assert after[student]["score"] == scores[student] + given[student]
+        with gradebook() as book:
+            where = "explain_roles", "attention", ASSIGNMENT, student
+            assert book.find_comment(*where).manual_comment == f"round {rounds}"
+            assert not book.find_grade(*where).needs_manual_grade
