@@ -119,13 +119,21 @@ CORRECTIONS = [
         r"<summary>(<span class=\"toctree-toggle)",
         r'<summary aria-label="Subsections">\1',
     ),
+    # before the first paint: the theme would wait for its script, and repaint
+    (
+        r'localStorage.getItem\("theme"\) \|\| "auto"',
+        '{light: "light", dark: "dark"}[localStorage.getItem("mode")] || '
+        '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
+    (r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"'),  # without scripts
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # Markdown has no table without a head; an empty one says nothing
     (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
     (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
-    # a notebook is for saving, not for a tab of its own
+    # notebooks are for saving, not for a tab of their own; other sources for nobody
+    (r'<li><a href="[^"]*\.md"[^>]*download-source-button.*?</a>\s*</li>', ""),
     (
         r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
         r"\1 download\2",

@@ -227,8 +227,10 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
     if isinstance(error, SystemExit):
         return CheckFailed("your code ended the program", kind="error")
     if isinstance(error, NameError) and error.name and not hidden:
+        known = nearest(error.name, names_in_reach(error))
         return CheckFailed(
-            f"your code uses `{error.name}`, which no cell before this one defines",
+            f"your code uses `{error.name}`, which no cell before this one defines"
+            + (f"; did you mean `{known}`?" if known else ""),
             "code that still works after Restart & Run All",
             kind="error",
         )
@@ -238,6 +240,15 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
         "no exception",
         kind="error",
     )
+
+
+def names_in_reach(error: BaseException) -> list[str]:
+    """The names that the line which raised ``error`` could have used."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    frame = trace.tb_frame if trace else None
+    return [*frame.f_locals, *frame.f_globals] if frame else []
 
 
 def first_line(check: Callable[..., Any]) -> str:

@@ -1,6 +1,6 @@
 // <attention-lab>: type a sentence, see the weights of chapter 7's reader.
 // Attributes set how it begins: sentence, d-k, fresh, unscaled, causal.
-import { WeightsTable } from "./weights-table.js";
+import { WeightsTable, near } from "./weights-table.js";
 
 /** softmax of one row of scores; -Infinity gets the weight 0. */
 export function softmax(scores) {
@@ -43,6 +43,9 @@ function normalize(rows, [scale, shift]) {
   });
 }
 
+/** Has the reader a vector for this word? "constructor" is in every object. */
+const knows = (model, word) => Object.hasOwn(model.words, word);
+
 /**
  * The weights (n, n) of the reader's second step.
  *
@@ -53,7 +56,7 @@ function normalize(rows, [scale, shift]) {
 export function attend(model, tokens, { dK, temperature, trained, scaled, causal }) {
   const d = model.look_q.length;
   const unknown = Array(d).fill(0);
-  const words = tokens.map((token) => model.words[token] ?? unknown); // (n, d)
+  const words = tokens.map((token) => (knows(model, token) ? model.words[token] : unknown));
   let x = add(words, positions(tokens.length, d));
   const [q, k, v] = ["W_q", "W_k", "W_v"].map((name) => multiply(x, model[name]));
   const context = multiply(weigh(q, k, { divisor: Math.sqrt(d), causal }), v);
@@ -72,6 +75,7 @@ const EXAMPLES = [
   "the street did not stop the animal because it was too tired",
 ];
 const LONGEST = 16;
+const CAPTION = "Attention weights of the small reader";
 
 let model; // loaded once per page, when the first lab needs it
 const load = () =>
@@ -94,6 +98,7 @@ const CONTROLS = `
 
 class AttentionLab extends HTMLElement {
   async connectedCallback() {
+    await near(this);
     try {
       this.model = await load();
     } catch {
@@ -101,7 +106,7 @@ class AttentionLab extends HTMLElement {
     }
     this.form = document.createElement("form");
     this.form.innerHTML = CONTROLS;
-    this.table = new WeightsTable("Attention weights of the small reader");
+    this.table = new WeightsTable(CAPTION);
     this.replaceChildren(this.form, ...this.table.elements);
     const { sentence, dK, trained, scaled, causal } = this.form.elements;
     sentence.value = this.getAttribute("sentence") ?? EXAMPLES[0];
@@ -140,14 +145,16 @@ class AttentionLab extends HTMLElement {
     };
     fields["d-k"].value = settings.dK;
     fields.degree.value = settings.temperature.toFixed(2);
+    fields.temperature.ariaValueText = fields.degree.value; // the slider holds its log
     this.note(typed, tokens);
     if (tokens.length === 0) return;
+    this.table.caption = `${CAPTION}, ${settings.trained ? "trained" : "random, untrained"}`;
     const it = Math.max(0, tokens.indexOf("it"));
     this.table.update(tokens, attend(this.model, tokens, settings), it);
   }
 
   note(typed, tokens) {
-    const strange = [...new Set(tokens.filter((token) => !(token in this.model.words)))];
+    const strange = [...new Set(tokens.filter((token) => !knows(this.model, token)))];
     const notes = [];
     if (tokens.length === 0) notes.push("Type a word or two.");
     if (typed.length > LONGEST) notes.push(`Only the first ${LONGEST} words are shown.`);

@@ -1,6 +1,6 @@
 // <head-viewer>: every head of MiniLM on a few sentences, as measured beforehand.
 // Attributes layer and head set how it begins.
-import { WeightsTable } from "./weights-table.js";
+import { WeightsTable, near } from "./weights-table.js";
 
 /** The weights (n, n) of one head; heads.json holds steps of 1/255. */
 export function weightsOf(heads, sentence, layer, head) {
@@ -23,16 +23,8 @@ const CONTROLS = `
   </div>`;
 
 class HeadViewer extends HTMLElement {
-  connectedCallback() {
-    // 67 kB that only a reader who comes this far needs
-    new IntersectionObserver((seen, observer) => {
-      if (!seen.some((entry) => entry.isIntersecting)) return;
-      observer.disconnect();
-      this.show();
-    }, { rootMargin: "400px" }).observe(this);
-  }
-
-  async show() {
+  async connectedCallback() {
+    await near(this);
     let heads;
     try {
       heads = await (await fetch(new URL("heads.json", import.meta.url))).json();

@@ -1,5 +1,5 @@
-// Quizzes work as plain HTML: each choice opens its explanation. This adds a verdict
-// for screen readers, a count, a way to start over, and a memory in this browser.
+// Quizzes work as plain HTML: each choice opens its explanation. This has it read out
+// by screen readers, and adds a verdict, a count, a way to start over, and a memory in this browser.
 
 const quizzes = [...document.querySelectorAll(".quiz")];
 const stored = (quiz) => `quiz:${quiz.id}`;
@@ -48,6 +48,7 @@ function enhance(quiz) {
     choices[0].querySelector("summary").focus();
   });
   update();
+  quiz.setAttribute("aria-live", "polite"); // an explanation that opens is read out
 }
 
 quizzes.forEach(enhance);

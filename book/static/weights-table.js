@@ -13,6 +13,17 @@ export function describe(tokens, row, query) {
   return `Row “${tokens[query]}”: ${shown}. Entropy ${seen} of at most ${most} nats.`;
 }
 
+/** Resolves when a reader comes near the element: only then is its data loaded. */
+export const near = (element) =>
+  new Promise((resolve) => {
+    const watch = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      resolve();
+    }, { rootMargin: "400px" });
+    watch.observe(element);
+  });
+
 const make = (tag, properties = {}) =>
   Object.assign(document.createElement(tag), properties);
 
@@ -38,6 +49,10 @@ export class WeightsTable {
       this.choose((this.row + step + n) % n);
       this.buttons[this.row].focus();
     });
+  }
+
+  set caption(text) {
+    this.table.caption.textContent = text;
   }
 
   get elements() {

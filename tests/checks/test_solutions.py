@@ -1,6 +1,7 @@
 """The solution notebooks: names, points and rubrics as the course promises them."""
 
 import importlib
+import re
 from pathlib import Path
 
 import nbformat
@@ -70,3 +71,19 @@ def test_the_points_are_those_of_the_course(solution):
         if cell.metadata.nbgrader.grade
     ]
     assert sum(points) == total[solution.parent.name]
+
+
+def test_the_minutes_of_the_cards_add_up_to_what_notebook_and_chapter_say(solution):
+    notebook = nbformat.read(solution, as_version=4)
+    introduction, *cards = [
+        c.source for c in notebook.cells if c.cell_type == "markdown"
+    ]
+    minutes = [int(m) for m in re.findall(r"points?, (\d+) minutes\)", "".join(cards))]
+    number = solution.parent.name[:2]
+    (chapter,) = Path("book/text").glob(f"{number}-*.md")
+    card = chapter.read_text(encoding="utf-8").split(":class: exercise-card")[1]
+    told = [
+        int(re.search(r"[Aa]bout (\d+) minutes", text)[1])
+        for text in (introduction, card)
+    ]
+    assert told == [sum(minutes)] * 2

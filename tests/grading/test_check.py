@@ -10,7 +10,7 @@ import time
 import pytest
 
 from autograder.cli import main
-from autograder.sample_class import with_cells
+from autograder.sample_class import solved, with_cells
 
 
 @pytest.fixture
@@ -54,6 +54,34 @@ def test_a_failing_check_tells_what_was_seen(check, wrong):
     assert "attention_scores, visible check 2 of 3" in text
     assert "expected: " in text
     assert "The visible checks of 1 of 3 questions hold." in text
+
+
+BODY = """def softmax(x, axis=-1):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    weights = e / e.sum(axis=axis, keepdims=True)
+"""
+SLIPS = {  # how the right function ends: what the message says has been seen
+    "return weigths": "which no cell before this one defines; did you mean `weights`?",
+    "return finish(weights)": "your code uses `finish`, which no cell before this one",
+    "weights": "your function returned None; did you mean `return`?",
+    "print(weights)": "your function returned None; did you mean `return`?",
+    "return weights.tolist()": "the result is a list",
+    "return weights > 0.5": "the result has dtype bool",
+    "return str(weights)": "the result is a str",
+    "return weights * np.nan": "the result contains NaN",
+    "x[:] = weights; return x": "your function changed the array that it was given",
+    "raise NotImplementedError": "softmax: no answer yet",
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_an_honest_slip_gets_a_sentence(check, untouched, slip):
+    answer = f"{BODY}    {slip}\n"
+    later = "def finish(weights):\n    return weights\n"
+    text = solved(untouched, {"softmax": answer, "attention_scores": later})
+    _, said = check(text)
+    assert SLIPS[slip] in said
+    assert "Traceback" not in said
 
 
 def test_the_notebook_runs_from_a_fresh_start(check, right):

@@ -1,5 +1,6 @@
 """The pages in a real browser: quiet, self-contained, accessible, and narrow enough."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ SHIFTS = """
     }).observe({ type: "layout-shift", buffered: true });
 """
 SCROLL = """async () => {
-    for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+    for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
       window.scrollTo({ top: y, behavior: "instant" });
       await new Promise((done) => setTimeout(done, 25));
     }
@@ -104,6 +105,25 @@ def test_nothing_jumps_while_a_page_is_read(page, path, width):
     page.add_init_script(SHIFTS)
     page.goto(path, wait_until="load")
     assert page.evaluate(SCROLL) < 0.02
+
+
+LIVELY = ["01-queries-keys-values", "07-reading-attention", "solve/02-scaling"]
+
+
+@pytest.mark.parametrize("name", LIVELY)
+def test_scripts_that_come_late_move_nothing(page, site, monkeypatch, name):
+    def wait(server):
+        if server.path.partition("?")[0].endswith(".js"):
+            time.sleep(0.5)
+        return get(server)
+
+    get = pages.Quiet.do_GET
+    monkeypatch.setattr(pages.Quiet, "do_GET", wait)
+    with pages.served(site.folder) as slow:
+        page.context.unroute_all()
+        page.add_init_script(SHIFTS)
+        page.goto(f"{slow}/book/{name}.html", wait_until="load")
+        assert page.evaluate(SCROLL) < 0.02
 
 
 def test_the_search_finds_a_chapter(page):

@@ -3,6 +3,7 @@
 import copy
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,30 @@ def test_a_chapter_that_is_opened_alone_finds_the_library(published, tmp_path):
             text=True,
         )
     assert run.stdout.split()[-1:] == [str(library / "attention.py")], run.stderr
+
+
+def test_the_installed_wheel_checks_the_downloaded_exercise(published, tmp_path):
+    library, home = tmp_path / "library", tmp_path / "home"
+    home.mkdir()
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index"]
+    wheel = published / address_of.wheel_name()
+    options = ["--no-deps", "--target", library]
+    subprocess.run([*install, *options, wheel], check=True, capture_output=True)
+    (exercise,) = (published / "_downloads").rglob("attention.ipynb")
+    shutil.copy(exercise, home)
+    run = subprocess.run(
+        [sys.executable, "-m", "autograder", "check", "attention.ipynb"],
+        cwd=home,
+        env=os.environ | {"PYTHONPATH": str(library)},
+        capture_output=True,
+        text=True,
+    )
+    assert "The visible checks of 0 of 3 questions hold." in run.stdout, run.stderr
+    assert not list(library.rglob("hidden.py"))
+
+
+def test_downloads_offer_notebooks_and_paper_but_no_raw_text(site):
+    for page in site.folder.glob("book/**/*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert "btn-download-pdf-button" in html, page.name
+        assert not re.search(r'href="[^"]*_sources/[^"]*\.md"', html), page.name

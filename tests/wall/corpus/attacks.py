@@ -40,7 +40,7 @@ RESOURCES = [
     ),
     Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="ran longer"),
     Case("memory", body("return bytearray(10**12)"), points=Q, says="more than 400 MB"),
-    Case("growing-list", body("y = np.ones(10**6)", "while True: y = np.concatenate([y, y])"), points=Q, says="more than 400 MB"),
+    Case("growing-list", body("y = np.ones(2 * 10**7)", "while True: y = np.concatenate([y, y])"), points=Q, says="more than 400 MB"),
     Case("memory-in-a-cell", first="bytearray(10**12)", says="MemoryError"),
     Case("fork-bomb", body("import os", "while True: os.fork()"), points=Q),
     Case("fork-bomb-that-replies", body("import os", "while True:", "    try: os.fork()", "    except OSError: return x + x"), points=Q),
