@@ -347,7 +347,8 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--dry-run",
         action="store_true",
-        help="show which points would change, and store nothing",
+        help="show which points would change, and store nothing; with --json as a "
+        "list of changes (exit code 0, also when there are some)",
     )
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     grade.add_argument(
