@@ -207,7 +207,7 @@ def run_export(options: argparse.Namespace) -> None:
     for line in lines:
         print(printable(line))
     for path in paths:
-        print(f"wrote {path}")
+        print(f"wrote {printable(str(path))}")
 
 
 def run_similarity(options: argparse.Namespace) -> None:
@@ -226,7 +226,7 @@ def run_certificate(options: argparse.Namespace) -> None:
     course = Course.find()
     name = options.name or options.student
     for path in issue(course, options.student, name, options.least):
-        print(f"wrote {path}")
+        print(f"wrote {printable(str(path))}")
 
 
 def run_verify(options: argparse.Namespace) -> None:
@@ -248,7 +248,7 @@ def run_report(options: argparse.Namespace) -> None:
     course = Course.find()
     path = options.output or course.root / "report.html"
     write_report(course, course.chosen(options.assignments), path, options.book)
-    print(f"wrote {path}")
+    print(f"wrote {printable(str(path))}")
 
 
 # ------------------------------------------------------------------ options
@@ -347,7 +347,8 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument(
         "--dry-run",
         action="store_true",
-        help="show which points would change, and store nothing",
+        help="show which points would change, and store nothing; with --json as a "
+        "list of changes (exit code 0, also when there are some)",
     )
     grade.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     grade.add_argument(

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
 from autograder.course import CONFIG, Course
 from autograder.release import notebook_text, students_notebook
@@ -66,3 +72,41 @@ def archive(tmp_path):
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture
+def cluster(tmp_path, repository):
+    """The address of a scheduler, and its two workers."""
+    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
+    address_file = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "distributed.cli.dask_"]
+    started = []
+
+    def start(kind, *options):
+        command = [f"{dask[-1]}{kind}", *options]
+        process = subprocess.Popen(
+            [*dask[:-1], *command],
+            env=environment,
+            cwd=tmp_path,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        started.append(process)
+        return process
+
+    file = ["--scheduler-file", str(address_file)]
+    start("scheduler", *file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    own = [*file, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    workers = [start("worker", *own, "--name", str(n)) for n in range(2)]
+    deadline = time.monotonic() + 30
+    while not address_file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    address = json.loads(address_file.read_text())["address"]
+    with Client(address, timeout=30) as client:
+        client.wait_for_workers(2, timeout=30)
+    yield address, workers
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -75,9 +75,9 @@ def give_points(url):
         book.db.commit()
 
 
-def everything(folder, url):
+def everything(folder, url, *how):
     """Grade, give points, grade again, and write what instructors write."""
-    command = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
+    command = ["grade", *how, "--json", "results.json", *UNPROTECTED]
     assert main(command) == 0
     give_points(url)
     assert main([*command, "--force"]) == 0
@@ -88,10 +88,21 @@ def everything(folder, url):
     pages = sorted(
         str(page.relative_to(folder)) for page in folder.glob("feedback/**/*")
     )
+    for made in ("autograded", "feedback"):
+        shutil.rmtree(folder / made)
     return results, tables, pages
 
 
-def test_postgresql_and_sqlite_hold_the_same(course, attention, repository, postgres):
+def use(course, url):
+    config = course.root / "nbgrader_config.py"
+    setting = f"c.CourseDirectory.db_url = {url!r}\n"
+    config.write_text(f"{config.read_text()}\n{setting}")
+
+
+def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
+    course, attention, repository, postgres, cluster, capsys
+):
+    """SQLite and PostgreSQL; one worker, two workers, and a cluster."""
     for student, text in islice(submissions(repository, attention), 2, 20, 3):
         folder = course.submitted / student / "01-attention"
         folder.mkdir(parents=True)
@@ -101,27 +112,40 @@ def test_postgresql_and_sqlite_hold_the_same(course, attention, repository, post
     _, text = next(submissions(repository, attention))
     (ada / "attention.ipynb").write_text(text)
 
-    file = f"sqlite:///{course.root}/gradebook.db"
-    here = everything(course.root, file)
-    for made in ("autograded", "feedback"):
-        shutil.rmtree(course.root / made)
+    hostile = course.submitted / '=Ada, "x" \u202e<b>' / "01-attention"
+    shutil.copytree(ada, hostile)
 
-    config = course.root / "nbgrader_config.py"
-    setting = f"c.CourseDirectory.db_url = {postgres!r}\n"
-    config.write_text(f"{config.read_text()}\n{setting}")
+    first = f"sqlite:///{course.root}/gradebook.db"
+    here = everything(course.root, first, "--workers", "1")
+    assert len(here[0]["submissions"]) == 8
     before = Path(course.root, "gradebook.db").read_bytes()
-    there = everything(course.root, postgres)
+
+    second = f"sqlite:///{course.root}/second.db"
+    use(course, second)
+    assert everything(course.root, second, "--workers", "2") == here
+
+    use(course, postgres)
+    there = everything(course.root, postgres, "--scheduler", cluster[0])
+    assert there == here
+    assert rows(postgres) == rows(second) == rows(first)
     assert Path(course.root, "gradebook.db").read_bytes() == before
-    assert there == here and len(here[0]["submissions"]) == 7
-    assert rows(postgres) == rows(file)
+
+    # resumed: nothing is judged twice, and the notebooks are made again
+    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert "8 of them before" in capsys.readouterr().out.splitlines()[-1]
+    assert rows(postgres) == rows(first)
+
+    # nbgrader's column for names is shorter than what a folder's name may be
+    shutil.copytree(ada, course.submitted / ("x" * 129) / "01-attention")
+    assert main(["grade", *UNPROTECTED]) == 2
+    assert "more than 128 characters" in capsys.readouterr().err
 
 
 def test_a_database_that_is_not_there_is_told(course, right, capsys):
     folder = course.submitted / "ada" / "01-attention"
     folder.mkdir(parents=True)
     (folder / "attention.ipynb").write_text(right)
-    config = course.root / "nbgrader_config.py"
-    url = f"postgresql+psycopg2://grader@/grades?host={course.root}"
-    config.write_text(f"{config.read_text()}\nc.CourseDirectory.db_url = {url!r}\n")
+    use(course, f"postgresql+psycopg2://grader@/grades?host={course.root}")
     assert main(["grade", *UNPROTECTED]) == 2
     assert "The gradebook cannot be used" in capsys.readouterr().err
