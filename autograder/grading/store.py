@@ -6,13 +6,14 @@ Only the process that drives grading opens it for writing.
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import nbgrader.api
+from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
@@ -33,6 +34,19 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from autograder.course import Course, CourseError, printable
 
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
+
+
+def schema_version() -> str:
+    """The newest of nbgrader's migrations, which every new gradebook notes.
+
+    nbgrader starts a program to find out. That takes more than a second, and the
+    program has to be on the PATH; it reads the same folder.
+    """
+    folder = Path(nbgrader.api.__file__).with_name("alembic")
+    return ScriptDirectory(str(folder)).get_current_head()
+
+
+nbgrader.api.get_alembic_version = schema_version
 
 VERDICTS = Table(
     "autograder_verdict",
@@ -58,10 +72,6 @@ class Store:
                 "There is no gradebook yet, so there is nothing to compare with; grade "
                 "without --dry-run."
             )
-        # nbgrader starts `alembic` by name when it makes a new gradebook
-        here = os.path.dirname(sys.executable)
-        if here not in os.environ.get("PATH", "").split(os.pathsep):
-            os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
         with self.reachable():
             self.gradebook = Gradebook(
                 self.url, settings.get("course_id", "default_course")

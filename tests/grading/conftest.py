@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
-import nbgrader.api
 import pytest
 from classroom import ASSIGNMENT, Classroom
 from nbgrader.api import Gradebook
@@ -16,15 +14,6 @@ from autograder.course import Course
 from autograder.grading import driver
 from autograder.release import notebook_text, plan, students_notebook
 from autograder.sample_class import reference_answers, solved
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_look_at_alembic():
-    """nbgrader asks a program for its schema's version for each new gradebook."""
-    with pytest.MonkeyPatch.context() as patch:
-        once = functools.cache(nbgrader.api.get_alembic_version)
-        patch.setattr(nbgrader.api, "get_alembic_version", once)
-        yield
 
 
 class Inline(Executor):

@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
+from sqlalchemy import text
 
 from autograder.cli import main
 from autograder.grading.store import Store
@@ -304,3 +307,17 @@ def test_a_gradebook_of_the_config_is_used(classroom, right):
     assert not Path(classroom.root, "gradebook.db").exists()
     with Store(classroom.course) as store:
         assert store.verdict("ada", "01-attention")[1]["status"] == "graded"
+
+
+def test_a_new_gradebook_notes_the_version_that_nbgrader_would(classroom, monkeypatch):
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", here)
+    command = [sys.executable, "-c", "from nbgrader.api import *"]
+    command[-1] += "; print(get_alembic_version())"
+    theirs = subprocess.run(command, capture_output=True, text=True, check=True)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with Store(classroom.course) as store:
+        (version,) = store.gradebook.db.execute(
+            text("SELECT version_num FROM alembic_version")
+        ).one()
+    assert version == theirs.stdout.strip()
