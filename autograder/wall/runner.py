@@ -165,4 +165,5 @@ def _seed() -> None:
     if numpy := modules.get("numpy"):
         numpy.random.seed(0)
     if torch := modules.get("torch"):
-        torch.manual_seed(0)
+        # torch.manual_seed would also prepare the seeds of devices that are not there
+        torch.default_generator.manual_seed(0)
