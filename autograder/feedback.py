@@ -98,4 +98,6 @@ def safe_page(page: str) -> str:
     """The page without the template's scripts, and with a policy that forbids any."""
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    if "<head>" not in page:
+        raise CourseError("The feedback template has no <head> to protect.")
     return page.replace("<head>", f"<head>\n{policy}", 1)

@@ -3,6 +3,7 @@ style earns all points, and the reference and the stub get what they deserve."""
 
 import contextlib
 import importlib
+import inspect
 import io
 import pkgutil
 from collections import Counter
@@ -66,11 +67,14 @@ def judge(package, question, answer, seed=0):
 
 @pytest.mark.parametrize(("package", "entry"), MISCONCEPTIONS)
 def test_a_misconception_loses_points_and_is_named(package, entry):
+    """And its message, which feedback shows, holds no code of the hidden checks."""
     answer = catalog_of(package).answer(entry)
     points, message, named = judge(package, entry.question, answer)
     assert points < getattr(package, entry.question).points
     assert named == entry.id
     assert entry.diagnosis in message
+    code = map(str.strip, inspect.getsource(package.hidden).splitlines())
+    assert not [line for line in code if len(line) > 12 and line in message]
 
 
 @pytest.mark.parametrize(("package", "style"), STYLES)
