@@ -98,6 +98,11 @@ def safe_page(page: str) -> str:
     """The page without the template's scripts, and with a policy that forbids any."""
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    # the template's style takes the space between cells and the marks of hints
+    style = (
+        "<style>td, th { padding: 0.2em 0.6em } summary { display: list-item }</style>"
+    )
     if "<head>" not in page:
         raise CourseError("The feedback template has no <head> to protect.")
+    page = page.replace("</head>", f"{style}\n</head>", 1)
     return page.replace("<head>", f"<head>\n{policy}", 1)
