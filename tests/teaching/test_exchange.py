@@ -36,6 +36,9 @@ def nbgrader(course, tmp_path):
     def run(folder: Path, *command: str) -> str:
         # the exchange knows people by the name of their account
         person = {"HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "none")}
+        # nbgrader itself starts a program that lies beside it
+        programs = Path(sys.executable).parent
+        person["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             [sys.executable, "-m", "nbgrader", *command],
             cwd=folder,
