@@ -7,16 +7,19 @@ import struct
 import time
 from typing import Any
 
-from autograder.wall.wire import MAX_FRAME, Refer, Resolve, Violation, decode, encode
+from autograder.wall.wire import (
+    MAX_FRAME,
+    Refer,
+    Resolve,
+    Violation,
+    decode,
+    encode,
+    no_handles,
+)
 
 
 class Closed(Exception):
     """The other side is gone."""
-
-
-def no_handles(*_: Any) -> Any:
-    """For channels on which only plain data is due."""
-    raise Violation("an object where only data was due")
 
 
 class Channel:

@@ -30,6 +30,8 @@ ERRORS: dict[str, type[BaseException]] = {
     if isinstance(kind, type) and issubclass(kind, Exception) and name not in _ODD
 }
 ERRORS["SystemExit"] = SystemExit
+# not the class itself: the text of a check's own assertion is told, a student's is not
+ERRORS["AssertionError"] = type("AssertionError", (AssertionError,), {})
 WARNINGS = {n: k for n, k in ERRORS.items() if issubclass(k, Warning)}
 AXES = {"Axes", "PolarAxes", "Axes3D"}
 KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
@@ -287,8 +289,7 @@ def update(local: Any, changed: Any) -> None:
     elif isinstance(local, np.random.Generator) and isinstance(
         changed, np.random.Generator
     ):
-        with contextlib.suppress(ValueError):  # a generator of another kind
-            local.bit_generator.state = changed.bit_generator.state
+        local.bit_generator.state = changed.bit_generator.state
     elif (
         torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
     ):

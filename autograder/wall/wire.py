@@ -30,7 +30,6 @@ DTYPES = (
 )
 NUMPY_DTYPES = [np.dtype(name) for name in DTYPES]
 TORCH_DTYPES = (*DTYPES, "bfloat16")
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 # A handle for an object that is not data: its number, and the name of its type.
 # The numbers belong to the sandbox; the judge asks about them.
@@ -134,9 +133,13 @@ class _Writer:
             self.out += b"D" + bytes([NUMPY_DTYPES.index(value)])
             return True
         if kind is np.random.Generator:
+            state = value.bit_generator.state
+            if state["bit_generator"] != "PCG64":
+                return False  # see :func:`generator`
             self.out += b"r"
-            self.write(type(value.bit_generator).__name__, depth + 1)
-            self.write(value.bit_generator.state, depth + 1)
+            numbers = [*state["state"].values(), state["has_uint32"], state["uinteger"]]
+            for number in numbers:
+                self.write(number, depth + 1)
             return True
         return self.tensor(value, kind)
 
@@ -242,8 +245,7 @@ class _Reader:
         if tag == b"x":
             return self.tensor()
         if tag == b"r":
-            name, state = self.typed(str, depth), self.typed(dict, depth)
-            return generator(name, state)
+            return generator(*[self.typed(int, depth) for _ in range(4)])
         raise Violation("unknown kind of value")
 
     def mapping(self, depth: int) -> dict:
@@ -264,7 +266,7 @@ class _Reader:
         dtype = self.pick(NUMPY_DTYPES)
         shape, order = self.axes()
         writeable = self.take(1)[0]
-        flat = np.frombuffer(self.sized(shape, dtype.itemsize), dtype).copy()
+        flat = np.frombuffer(self.sized(shape, dtype), dtype).copy()
         value = flat.reshape([shape[i] for i in order]).transpose(np.argsort(order))
         value.flags.writeable = bool(writeable)
         return value
@@ -274,7 +276,7 @@ class _Reader:
         dtype = getattr(torch, self.pick(TORCH_DTYPES))
         shape, order = self.axes()
         flags = self.take(1)[0]
-        content = bytearray(self.sized(shape, dtype.itemsize))
+        content = bytearray(self.sized(shape, dtype))
         stored = [shape[i] for i in order]
         if content:
             value = torch.frombuffer(content, dtype=dtype).reshape(stored)
@@ -299,14 +301,16 @@ class _Reader:
             raise Violation("an impossible order of axes")
         return shape, order
 
-    def sized(self, shape: tuple[int, ...], itemsize: int) -> memoryview:
+    def sized(self, shape: tuple[int, ...], dtype: Any) -> memoryview:
         """The content of an array, which must be as long as its shape says."""
-        content = self.block()
+        content, itemsize = self.block(), dtype.itemsize
         # with an empty axis, the other ones could still be absurd
         if math.prod(max(n, 1) for n in shape) * itemsize > max(MAX_FRAME, 1):
             raise Violation("an absurd shape")
         if math.prod(shape) * itemsize != len(content):
             raise Violation("an array that is shorter or longer than its shape")
+        if str(dtype).endswith("bool"):  # any other byte would be a third truth value
+            content = memoryview((np.frombuffer(content, np.uint8) != 0).tobytes())
         return content
 
     def typed(self, kind: type, depth: int) -> Any:
@@ -356,15 +360,25 @@ def _torch() -> Any:
     return torch
 
 
-def generator(name: str, state: dict) -> np.random.Generator:
-    """A random generator in the given state."""
-    if name not in BIT_GENERATORS:
-        raise Violation("unknown random generator")
-    bits = getattr(np.random, name)(0)
-    try:
-        bits.state = state
-    except Exception as error:
-        raise Violation(f"a random state: {type(error).__name__}") from None
+def generator(state: int, inc: int, has_uint32: int, uinteger: int) -> Any:
+    """The random generator of ``np.random.default_rng`` in the given state.
+
+    The other kinds keep positions in their state, which NumPy uses unchecked.
+    """
+    if not (
+        0 <= state < 1 << 128
+        and 0 <= inc < 1 << 128
+        and 0 <= has_uint32 <= 1
+        and 0 <= uinteger < 1 << 32
+    ):
+        raise Violation("an impossible random state")
+    bits = np.random.PCG64(0)
+    bits.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": state, "inc": inc},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }
     return np.random.Generator(bits)
 
 

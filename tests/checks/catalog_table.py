@@ -12,6 +12,7 @@ import io
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -19,8 +20,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_catalog import QUESTIONS, catalog_of, judge
 
 
+def runs_of(package, name, answer, seeds) -> list:
+    """What the whole question says, for each seed; figures are closed in between."""
+    runs = []
+    for seed in range(seeds):
+        runs.append(judge(package, name, answer, seed))
+        plt.close("all")
+    return runs
+
+
 def hidden_alone(package, name, answer, seed) -> float:
     """Points that the hidden half gives when it is not told of the visible one."""
+    plt.close("all")
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         return getattr(package.hidden, name)(answer, seed)
 
@@ -39,7 +50,7 @@ def main() -> int:
         entries = catalog.of(name)
         for entry in entries:
             answer = catalog.answer(entry)
-            runs = [judge(package, name, answer, s) for s in range(options.seeds)]
+            runs = runs_of(package, name, answer, options.seeds)
             visible += runs[0][0] == 0
             hidden += all(
                 hidden_alone(package, name, answer, s) < points
@@ -51,7 +62,7 @@ def main() -> int:
         styles = [style for style in catalog.styles if style.question == name]
         for style in styles:
             answer = catalog.answer(style)
-            runs = [judge(package, name, answer, s) for s in range(options.seeds)]
+            runs = runs_of(package, name, answer, options.seeds)
             wrong += [style.id] * any(earned != points for earned, *_ in runs)
         print(
             f"{name:32}{len(entries):8}{visible:8}{hidden:8}{named:7}{len(styles):8}",

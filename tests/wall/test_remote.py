@@ -125,6 +125,15 @@ def test_an_exception_of_the_students_own_kind_is_told_by_its_name(run):
     assert "Own: mine" in text_of(seen, "test")
 
 
+@pytest.mark.parametrize("kind", ["AssertionError", "ValueError", "Own"])
+def test_a_test_of_plain_asserts_does_not_tell_its_inputs_to_the_student(run, kind):
+    student = f"class Own(Exception): pass\ndef f(x): raise {kind}(x)"
+    result, seen = run(student, test="assert f('a secret') == 1, 'f(x) has to be 1'")
+    assert result.score == 0 and "secret" not in result.message + text_of(seen)
+    result, _ = run("def f(x): return x", test="assert f(2) == 1, 'f(x) has to be 1'")
+    assert "f(x) has to be 1" in result.message
+
+
 def test_the_judges_objects_do_not_cross(run):
     result, _ = run("def f(x): return x", test="f(lambda: 1)")
     assert result.score == 0

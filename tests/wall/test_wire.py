@@ -90,12 +90,34 @@ def test_parameters_and_gradient_flags_cross():
     assert not crossed(torch.ones(2)).requires_grad
 
 
-@pytest.mark.parametrize("bits", ["PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM"])
-def test_a_random_generator_goes_on_where_it_was(bits):
-    rng = np.random.Generator(getattr(np.random, bits)(5))
-    rng.normal(size=3)
+def test_a_random_generator_goes_on_where_it_was():
+    rng = np.random.default_rng(5)
+    rng.integers(9, dtype=np.int32)  # leaves half a draw behind
     back = crossed(rng)
+    assert back.integers(9, dtype=np.int32) == rng.integers(9, dtype=np.int32)
     assert np.array_equal(back.normal(size=9), rng.normal(size=9))
+
+
+@pytest.mark.parametrize("bits", ["MT19937", "Philox", "SFC64", "PCG64DXSM"])
+def test_other_generators_stay_a_handle(bits):
+    value = np.random.Generator(getattr(np.random, bits)(5))
+    assert crossed(value) == (7, "thing")
+
+
+@pytest.mark.parametrize("state", [(1 << 128, 0, 0, 0), (0, -1, 0, 0), (0, 0, 2, 0)])
+def test_an_impossible_random_state_is_refused(state):
+    data = b"r" + b"".join(bytes(encode(number, no_handles)) for number in state)
+    with pytest.raises(Violation, match="random state"):
+        decode(data, no_handles)
+
+
+@pytest.mark.parametrize("tag, dtype", [(b"a", bool), (b"x", torch.bool)])
+def test_a_boolean_is_true_or_false_whatever_its_byte(tag, dtype):
+    value = np.ones(4, bool) if dtype is bool else torch.ones(4, dtype=dtype)
+    data = encode(value, no_handles)
+    data[-4:] = bytes([0, 1, 2, 255])
+    back = np.asarray(decode(data, no_handles)).view(np.uint8)
+    assert back.tolist() == [0, 1, 1, 1]
 
 
 class Float(float):
