@@ -231,8 +231,7 @@ class Driver:
         submission = task.submission
         release = self.releases[submission.assignment]
         if "notebook" in verdict:
-            text = json.dumps(verdict["notebook"], indent=1, ensure_ascii=False) + "\n"
-            write_whole(self.autograded(submission), text)
+            write_whole(self.autograded(submission), verdict["notebook"])
         self.store.save(submission.student, release, task.key, verdict)
 
 

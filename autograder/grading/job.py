@@ -43,7 +43,7 @@ def grade(
     """The verdict on one submission; ``notes`` are about its files.
 
     ``status`` is "graded" or "held", then ``reason`` is a sentence. A graded one has
-    its ``questions``, and the ``notebook`` to put into autograded/.
+    its ``questions``, and the text of the ``notebook`` to put into autograded/.
     """
     started = time.perf_counter()
     try:
@@ -168,7 +168,7 @@ def notebook(
     cells: list[dict[str, Any]],
     transcript: Transcript,
     notes: list[str],
-) -> dict[str, Any]:
+) -> str:
     """The autograded notebook: the student's cells with outputs, tests as released."""
     shown = []
     if notes:
@@ -196,12 +196,13 @@ def notebook(
             else:
                 entry["outputs"] = safe(transcript.outputs.get(str(place), []))
         shown.append(entry)
-    return {
+    whole = {
         "cells": shown,
         "metadata": release["metadata"],
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
 def indented(note: str) -> str:

@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,23 @@ from nbgrader.api import (
     Comment,
     Grade,
     Gradebook,
-    MissingEntry,
     Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.utils import compute_checksum
-from sqlalchemy import Column, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy import (
+    Column,
+    MetaData,
+    String,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from autograder.course import Course, CourseError, printable
@@ -58,6 +68,22 @@ VERDICTS = Table(
 )
 
 
+# Tables rather than objects: one statement for all the rows of a submission
+STUDENT, SUBMISSION = Student.__table__, SubmittedAssignment.__table__
+NOTEBOOK = SubmittedNotebook.__table__
+GRADE, COMMENT = Grade.__table__, Comment.__table__
+
+
+@dataclass(frozen=True)
+class Place:
+    """The rows that an assignment has in the gradebook, by their ids."""
+
+    assignment: str
+    notebook: str
+    graded: dict[str, str]  # cells with points, by name
+    answered: dict[str, str]  # cells with answers, by name
+
+
 class Store:
     """A course's gradebook, open; a context manager."""
 
@@ -66,6 +92,7 @@ class Store:
         self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
         if self.url.startswith("sqlite") and "timeout=" not in self.url:
             self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
+        self.places: dict[str, Place] = {}
         path = course.root / "gradebook.db"
         if not create and not settings.get("db_url") and not path.exists():
             raise CourseError(
@@ -171,6 +198,13 @@ class Store:
                     checksum=compute_checksum(node),
                     **kind,
                 )
+            notebook = book.find_notebook(name, assignment)
+            self.places[assignment] = Place(
+                notebook.assignment_id,
+                notebook.id,
+                {cell.name: cell.id for cell in notebook.grade_cells},
+                {cell.name: cell.id for cell in notebook.solution_cells},
+            )
 
     def remove_old_cells(self, release: dict[str, Any]) -> None:
         """Remove cells that the release no longer has, unless people graded them."""
@@ -222,12 +256,12 @@ class Store:
                 self.save_points(session, student, release, verdict, before)
             else:
                 kept["answers"] = before  # what people's points were given for
-            where = (VERDICTS.c.student == student) & (
-                VERDICTS.c.assignment == assignment
-            )
-            session.execute(delete(VERDICTS).where(where))
-            row = {"student": student, "assignment": assignment, "key": key}
-            session.execute(insert(VERDICTS).values(**row, verdict=json.dumps(kept)))
+            row = {"key": key, "verdict": json.dumps(kept)}
+            where = {"student": student, "assignment": assignment}
+            if stored:
+                session.execute(update(VERDICTS).filter_by(**where).values(row))
+            else:
+                session.execute(insert(VERDICTS).values(where | row))
 
     def save_points(
         self,
@@ -242,52 +276,45 @@ class Store:
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
-        submitted = self.submitted_notebook(session, student, release)
-        grades = {grade.cell.name: grade for grade in submitted.grades}
-        comments = {comment.cell.name: comment for comment in submitted.comments}
-        for cell in submitted.notebook.grade_cells:
-            if cell.name not in grades:
-                grades[cell.name] = Grade(cell_id=cell.id, notebook=submitted)
-        for cell in submitted.notebook.solution_cells:
-            if cell.name not in comments:
-                comments[cell.name] = Comment(cell_id=cell.id, notebook=submitted)
-        session.add_all([*grades.values(), *comments.values()])
+        place = self.places[release["assignment"]]
+        notebook = self.submitted_notebook(session, student, place)
+        query = select(GRADE.c.cell_id, GRADE.c.manual_score)
+        by_hand = {
+            cell
+            for cell, given in session.execute(query.filter_by(notebook_id=notebook))
+            if given is not None
+        }
+        grades = {}
         for question in verdict["questions"]:
-            name, grade = question["id"], grades[question["id"]]
-            changed = before.get(name) != verdict["answers"][name]
-            by_hand = grade.manual_score is not None
-            grade.auto_score = question["score"]
+            name, cell = question["id"], place.graded[question["id"]]
+            changed, waits = before.get(name) != verdict["answers"][name], False
             if question["score"] is None:
-                grade.needs_manual_grade = changed or not by_hand
+                waits = changed or cell not in by_hand
             else:
-                grade.needs_manual_grade = changed and by_hand
-        for name, comment in comments.items():
-            silent = name in verdict["unanswered"]
-            comment.auto_comment = "No response." if silent else None
+                waits = changed and cell in by_hand
+            grades[cell] = {
+                "auto_score": question["score"],
+                "needs_manual_grade": waits,
+            }
+        comments = {
+            cell: {"auto_comment": "No response." if silent else None}
+            for name, cell in place.answered.items()
+            for silent in [name in verdict["unanswered"]]
+        }
+        write(session, GRADE, notebook, grades)
+        write(session, COMMENT, notebook, comments)
 
-    def submitted_notebook(
-        self, session: Any, student: str, release: dict[str, Any]
-    ) -> SubmittedNotebook:
+    def submitted_notebook(self, session: Any, student: str, place: Place) -> str:
         """The row of this student's notebook, made when it is the first time."""
-        assignment = self.gradebook.find_assignment(release["assignment"])
-        if session.get(Student, student) is None:
-            session.add(Student(id=student))
-            session.flush()
-        try:
-            submission = self.gradebook.find_submission(release["assignment"], student)
-        except MissingEntry:
-            submission = SubmittedAssignment(
-                assignment=assignment, student=session.get(Student, student)
-            )
-            session.add(submission)
-        for notebook in submission.notebooks:
-            if notebook.name == release["notebook"]:
-                return notebook
-        row = self.gradebook.find_notebook(release["notebook"], release["assignment"])
-        submitted = SubmittedNotebook(notebook=row, assignment=submission)
-        session.add(submitted)
-        session.flush()
-        return submitted
+        mine = {"assignment_id": place.assignment, "student_id": student}
+        submission = session.scalar(select(SUBMISSION.c.id).filter_by(**mine))
+        if submission is None:
+            if session.scalar(select(STUDENT.c.id).filter_by(id=student)) is None:
+                session.execute(insert(STUDENT).values(id=student))
+            submission = add(session, SUBMISSION, mine)
+        row = {"notebook_id": place.notebook, "assignment_id": submission}
+        notebook = session.scalar(select(NOTEBOOK.c.id).filter_by(**row))
+        return notebook or add(session, NOTEBOOK, row)
 
     # ---------------------------------------------------------- the results
 
@@ -341,3 +368,32 @@ class Store:
                 score = round(score - penalties.get(student, 0.0), 6)
             found.append(verdict | {"student": student, "score": score})
         return found
+
+
+def add(session: Any, table: Table, row: dict[str, Any]) -> str:
+    """Insert a row; its new id."""
+    return session.execute(insert(table).values(row)).inserted_primary_key[0]
+
+
+def write(
+    session: Any, table: Table, notebook: str, rows: dict[str, dict[str, Any]]
+) -> None:
+    """Write one row for each cell of a student's notebook: a new one, or over the old.
+
+    Columns that are not in ``rows`` stay: those are what people wrote.
+    """
+    found = select(table.c.cell_id).filter_by(notebook_id=notebook)
+    old = set(session.scalars(found))
+    new = [
+        {"cell_id": cell, "notebook_id": notebook, **row}
+        for cell, row in rows.items()
+        if cell not in old
+    ]
+    if new:
+        session.execute(insert(table), new)
+    over = [{"cell": cell} | row for cell, row in rows.items() if cell in old]
+    if over:
+        where = (table.c.cell_id == bindparam("cell")) & (
+            table.c.notebook_id == notebook
+        )
+        session.connection().execute(update(table).where(where), over)

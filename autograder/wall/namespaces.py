@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from autograder.wall.records import Limits
@@ -90,6 +91,7 @@ def map_users(pid: int, unprivileged: int = NOBODY) -> None:
     (proc / "gid_map").write_text(gids)
 
 
+@cache
 def visible_trees() -> tuple[list[str], list[str]]:
     """Folders that the sandbox sees read-only, and those in them that it must not."""
     trees = ["/lib", "/lib64", "/bin"]  # usually links into /usr

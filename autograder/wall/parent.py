@@ -28,11 +28,13 @@ from autograder.wall.channel import Channel, Closed
 from autograder.wall.records import Cell, Limits
 
 # NumPy loads numpy.random when it is first used: not in every fork anew
-NUMPY = ("numpy", "numpy.random", "numpy.linalg", "matplotlib.pyplot")
-LIBRARIES = {
+NUMPY = ("numpy", "numpy.random", "numpy.linalg")
+# What checks need beyond this is imported with them.
+JUDGES = {"numpy": NUMPY, "torch": (*NUMPY, "torch")}
+STUDENTS = {
     "none": (),  # to find out whether namespaces work here
-    "numpy": NUMPY,
-    "torch": (*NUMPY, "torch", "seaborn"),
+    "numpy": (*NUMPY, "matplotlib.pyplot"),
+    "torch": (*NUMPY, "matplotlib.pyplot", "torch", "seaborn"),
 }
 
 BOOK = ("attention", "minilm")
@@ -42,11 +44,12 @@ def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
     """The life of a warm parent; the grader starts it with a socket."""
     channel = Channel(socket.socket(fileno=descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
-    _warm(profile)
     if kind == "judge":
+        _warm(JUDGES[profile])
         channel.send("ready")
         _serve_judges(channel)
         return
+    _warm(STUDENTS[profile])
     if profile != "torch":
         sys.meta_path.insert(0, _NoTorch())
     _import_visible_checks()
@@ -70,6 +73,7 @@ def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
     namespaces.die_with_parent()
     try:
         namespaces.build_tree()
+        runner.set_environment(namespaces.HOME)
         gc.freeze()
         channel.send("ready")
         _serve_students(channel, sandboxed)
@@ -79,10 +83,10 @@ def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
         os._exit(0)
 
 
-def _warm(profile: str) -> None:
+def _warm(libraries: tuple[str, ...]) -> None:
     """Import the libraries, and do once what every first figure would do again."""
     sys.dont_write_bytecode = True
-    for name in LIBRARIES[profile]:
+    for name in libraries:
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -95,6 +99,8 @@ def _warm(profile: str) -> None:
         ax.legend()
         figure.savefig(io.BytesIO(), format="png", bbox_inches="tight")
         plt.close(figure)
+        # every fork would empty this cache first thing
+        sys.modules["matplotlib.font_manager"]._get_font.cache_clear()
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
         torch.nn.Linear(2, 2)(torch.zeros(1, 2)).sum().backward()

@@ -36,10 +36,8 @@ def main(
         folder = Path(f"/tmp/autograder-{os.getpid()}")
         folder.mkdir(0o700)
         os.chdir(folder)
-    home = os.getcwd()
-    os.environ.clear()
-    os.environ.update(_environment(home))
-    sys.path.append(home)  # last: a file called random.py shadows nothing
+        set_environment(str(folder))
+    sys.path.append(os.getcwd())  # last: a file called random.py shadows nothing
     namespaces.restrict(limits)
     if sandboxed:
         namespaces.lock()
@@ -142,8 +140,10 @@ def _write(files: dict[str, bytes]) -> None:
         path.write_bytes(content)
 
 
-def _environment(home: str) -> dict[str, str]:
-    return {
+def set_environment(home: str) -> None:
+    """The variables that a student's code sees, and no other."""
+    os.environ.clear()
+    os.environ |= {
         "HOME": home,
         "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",

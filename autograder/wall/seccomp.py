@@ -93,12 +93,14 @@ def program(machine: str) -> bytes:
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
+# made once, before the forks
+PROGRAM = program(platform.machine()) if platform.machine() in MACHINES else b""
+
+
 def install() -> bool:
     """Filter this process and all it forks; False where there is no filter."""
-    machine = platform.machine()
-    if machine not in MACHINES:
+    if not PROGRAM:
         return False
-    instructions = ctypes.create_string_buffer(program(machine))
-    count = len(program(machine)) // 8
-    pointer = struct.pack("HxxxxxxP", count, ctypes.addressof(instructions))
+    instructions = ctypes.create_string_buffer(PROGRAM)
+    pointer = struct.pack("HxxxxxxP", len(PROGRAM) // 8, ctypes.addressof(instructions))
     return _libc.prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0) == 0

@@ -60,9 +60,11 @@ def rows(url):
                 )
                 for grade in notebook.grades
             ]
-            comments = [(each.name, each.comment) for each in notebook.comments]
+            comments = [(each.name, each.comment or "") for each in notebook.comments]
             score = submission.score, notebook.late_submission_penalty
-            found.append((submission.student.id, score, sorted(grades), comments))
+            found.append(
+                (submission.student.id, score, sorted(grades), sorted(comments))
+            )
     return sorted(found)
 
 
