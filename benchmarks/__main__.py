@@ -5,7 +5,7 @@
 (a) `autograder grade` against plain `nbgrader autograde` on honest submissions,
 (b) one submission behind the wall against a bare fork that runs the same cells,
 (c) many submissions: rate and memory over time,
-(d) one worker against two.
+(d) two workers against one, when each worker has a core and when one has all cores.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def classroom(folder: Path, assignment: Assignment, text: str, size: int) -> Pat
     return folder
 
 
-def seconds(command: list[str], folder: Path) -> float:
-    """How long a command takes; it has to succeed."""
+def seconds(command: list[str], folder: Path, cores: int | None = None) -> float:
+    """How long a command takes, on so many cores; it has to succeed."""
+    mine = sorted(os.sched_getaffinity(0))[:cores]
     start = time.perf_counter()
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
     run = subprocess.run(
@@ -65,16 +66,19 @@ def seconds(command: list[str], folder: Path) -> float:
         capture_output=True,
         text=True,
         env=os.environ | {"PATH": path},  # nbgrader calls a program beside it
+        preexec_fn=lambda: os.sched_setaffinity(0, mine),
     )
     if run.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{run.stdout}{run.stderr}")
     return time.perf_counter() - start
 
 
-def ours(folder: Path, assignment: Assignment, workers: int) -> float:
+def ours(
+    folder: Path, assignment: Assignment, workers: int, cores: int | None = None
+) -> float:
     """Seconds of `autograder grade`, the start of the program included."""
     command = [sys.executable, "-m", "autograder", "grade", assignment.name]
-    return seconds([*command, "--workers", str(workers)], folder)
+    return seconds([*command, "--workers", str(workers)], folder, cores)
 
 
 def nbgraders(folder: Path, assignment: Assignment) -> float:
@@ -213,11 +217,13 @@ def main() -> None:
                 return classroom(home / name, assignment, text, size)
 
             theirs = options.few / nbgraders(new("theirs", options.few), assignment)
-            two = options.some / ours(new("two", options.some), assignment, 2)
-            one = options.some / ours(new("one", options.some), assignment, 1)
+            two = options.some / ours(new("two", options.some), assignment, 2, 2)
+            one = options.some / ours(new("one", options.some), assignment, 1, 1)
+            free = options.some / ours(new("free", options.some), assignment, 1)
             print(f"(a) nbgrader {theirs:.2f} a second, ours {two:.1f}:", end=" ")
             print(f"{two / theirs:.0f} times")
-            print(f"(d) two workers {two / one:.2f} times one")
+            print(f"(d) two workers on two cores {two / one:.2f} times one on one;")
+            print(f"    {two / free:.2f} times one worker that may use all cores")
             ratio = one_submission(course, assignment, text)
             print(f"(b) one submission takes {ratio:.1f} times a bare fork")
             if options.many:

@@ -82,18 +82,27 @@ class Catalog:
 
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The misconception whose outcomes are those of ``answer``, if any."""
-        probe = self._probes.get(question)
-        if probe is None:
+        if question not in self._probes:
             return None
-        if question not in self._known:
-            self._known[question] = [
-                (entry, probe(self.answer(entry))) for entry in self.of(question)
-            ]
-        outcomes = probe(answer)
-        for entry, known in self._known[question]:
+        outcomes = self._probes[question](answer)
+        for entry, known in self.known(question):
             if alike(outcomes, known):
                 return entry
         return None
+
+    def known(self, question: str) -> list[tuple[Misconception, list]]:
+        """The misconceptions about one question with their outcomes, found once."""
+        if question not in self._known:
+            probe = self._probes[question]
+            self._known[question] = [
+                (entry, probe(self.answer(entry))) for entry in self.of(question)
+            ]
+        return self._known[question]
+
+    def prepare(self) -> None:
+        """Find the outcomes of all misconceptions now: forks then need not do it."""
+        for question in self._probes:
+            self.known(question)
 
 
 def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:

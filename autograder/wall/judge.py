@@ -17,7 +17,6 @@ import signal
 import socket
 import sys
 import time
-import warnings
 from typing import Any
 
 from autograder.checks.question import CheckFailed, nearest, told
@@ -51,7 +50,6 @@ def main(
     files: dict[str, bytes],
 ) -> None:
     """Judge one submission and send the transcript to the grader."""
-    warnings.simplefilter("ignore")  # checks that ask for warnings record them
     judge = Judge(grader, student, limits, files)
     transcript = judge.judge(cells)
     grader.send(("transcript", transcript.to_json()))

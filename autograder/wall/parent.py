@@ -20,6 +20,8 @@ import shutil
 import signal
 import socket
 import sys
+import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,7 @@ def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
     channel = Channel(socket.socket(fileno=descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
     if kind == "judge":
+        warnings.simplefilter("ignore")  # checks that ask for warnings record them
         _warm(JUDGES[profile])
         channel.send("ready")
         _serve_judges(channel)
@@ -213,7 +216,8 @@ def _serve_judges(channel: Channel) -> None:
             return
         cells, limits, files = request
         cells = [Cell(*cell) for cell in cells]
-        _import_checks(cells)
+        for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
+            _import_checks(name)
         gc.freeze()  # judges need not look through the libraries for garbage
         if os.fork():
             for descriptor in descriptors:
@@ -236,14 +240,15 @@ def _serve_judges(channel: Channel) -> None:
 _IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 
 
-def _import_checks(cells: list[Cell]) -> None:
-    """Import the checks that the instructor's cells use, once for all submissions."""
-    for cell in cells:
-        for name in _IMPORTED.findall(cell.source if cell.test else ""):
-            for part in ("", ".hidden", ".catalog"):
-                module = f"autograder.checks.{name}{part}"
-                if module not in sys.modules:
-                    try:
-                        importlib.import_module(module)
-                    except ImportError:  # the judge meets it again, and tells
-                        continue
+@cache
+def _import_checks(name: str) -> None:
+    """Import an assignment's checks and know its misconceptions, for all judges."""
+    for part in ("", ".hidden", ".catalog"):
+        try:
+            module = importlib.import_module(f"autograder.checks.{name}{part}")
+        except ImportError:  # the judge meets it again, and tells
+            continue
+        if part == ".catalog":
+            module.catalog.prepare()
+    if plt := sys.modules.get("matplotlib.pyplot"):
+        plt.close("all")

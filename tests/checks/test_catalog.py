@@ -142,3 +142,12 @@ def test_messages_of_hidden_checks_hold_no_number_that_was_drawn(monkeypatch):
 
     _, message, _ = judge(attention, "softmax", tells_its_input)
     assert "ValueError" in message and "input was" not in message
+
+
+def test_a_prepared_catalog_names_answers_without_running_its_entries(monkeypatch):
+    catalog = catalog_of(autograder.checks.attention)
+    entry, *_ = catalog.of("softmax")
+    answer = catalog.answer(entry)
+    catalog.prepare()
+    monkeypatch.setattr(type(catalog), "answer", None)
+    assert catalog.diagnose("softmax", answer) is entry
