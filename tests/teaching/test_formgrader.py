@@ -80,6 +80,7 @@ def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page)
     assert main(["feedback"]) == 0
     assert main(["report"]) == 0
     (feedback,) = course.feedback.glob("**/*.html")
+    assert "Rubric" not in feedback.read_text()
     for path in (feedback, course.root / "report.html"):
         page.asked.clear()
         page.goto(path.as_uri(), wait_until="networkidle")
@@ -136,9 +137,12 @@ def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
     page.goto(f"{formgrader}?token=secret")  # who comes by this address is logged in
     page.goto(f"{formgrader}formgrader/gradebook/01-attention/attention")
     page.get_by_text("Submission #1").wait_for()
+    page.asked.clear()
     page.goto(f"{formgrader}formgrader/submissions/{number}/")
 
     # the answer, its rubric and the figure can be seen; nothing of the student's ran
+    page.get_by_text("Rubric of explain_roles").wait_for()
+    assert page.get_by_text("with Q = K the scores are symmetric").is_visible()
     page.get_by_text("Written by a student.").first.wait_for()
     figure = page.locator("img[src^='data:image/png']").first
     assert figure.evaluate("image => image.naturalWidth") > 100
@@ -160,6 +164,9 @@ def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
             score = book.find_submission("01-attention", "ada").score
             return grade.manual_score, grade.extra_credit, comment, score
 
+    # formgrader's own formulas aside, nothing is asked for elsewhere
+    known = formgrader, "data:", "https://cdnjs.cloudflare.com/ajax/libs/mathjax/"
+    assert not [url for url in page.asked if not url.startswith(known)]
     expected = 3.5, 0.5, "Good: two effects, both measured.", before + 4.0
     end = time.monotonic() + 20
     while stored() != expected and time.monotonic() < end:
