@@ -69,7 +69,7 @@ _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
 	@$(BIN)/python -m autograder.sample_class $(SAMPLE)
 	@mkdir -p $(@D)
 	@cd $(SAMPLE) && if $(BIN)/autograder grade --json grades.json; then \
-	    $(BIN)/autograder report && cp report.html ../../$@; \
+	    $(BIN)/autograder report --book ../book/ && cp report.html ../../$@; \
 	else echo "The sample class was not graded; the reason is above."; fi
 
 lint: setup

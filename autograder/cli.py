@@ -187,7 +187,8 @@ def run_feedback(options: argparse.Namespace) -> None:
     from autograder.feedback import write_feedback
 
     course = Course.find()
-    pages = write_feedback(course, course.chosen(options.assignments), options.student)
+    assignments, book = course.chosen(options.assignments), options.book
+    pages = write_feedback(course, assignments, options.student, book or course.book())
     print(f"{pages} feedback pages are in {course.feedback}.")
 
 
@@ -247,7 +248,8 @@ def run_report(options: argparse.Namespace) -> None:
 
     course = Course.find()
     path = options.output or course.root / "report.html"
-    write_report(course, course.chosen(options.assignments), path, options.book)
+    book = options.book or course.book()
+    write_report(course, course.chosen(options.assignments), path, book)
     print(f"wrote {printable(str(path))}")
 
 
@@ -365,6 +367,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_assignments(feedback)
     feedback.add_argument("--student", metavar="ID", help="only this student")
+    add_book(feedback)
 
     export = verb(
         verbs,
@@ -404,12 +407,7 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report.html of the course"
     )
-    report.add_argument(
-        "--book",
-        metavar="ADDRESS",
-        default="",
-        help="where the book's chapters are, for links (default: beside the report)",
-    )
+    add_book(report)
 
     similarity = verb(
         verbs,
@@ -482,6 +480,16 @@ def add_assignments(added: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="ASSIGNMENT",
         help="names of folders in solutions/ (default: all)",
+    )
+
+
+def add_book(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--book",
+        metavar="ADDRESS",
+        type=lambda address: f"{address.rstrip('/')}/",
+        help="where the book's chapters are, for links (default: html.baseurl of "
+        "_config.yml; without it there are no links)",
     )
 
 

@@ -87,6 +87,20 @@ class Course:
 
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
 
+    def book(self) -> str:
+        """The address before the names of the book's chapters.
+
+        From html.baseurl in _config.yml; empty where the book is not published.
+        """
+        import yaml
+
+        try:
+            settings = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
+        except FileNotFoundError:
+            return ""
+        address = (settings.get("html") or {}).get("baseurl") or ""
+        return f"{address.rstrip('/')}/book/" if address else ""
+
     def assignments(self) -> list[Assignment]:
         """Every assignment of solutions/, by name."""
         if not self.solutions.is_dir():

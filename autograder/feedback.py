@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,15 @@ def safe_markdown(source: str) -> str:
 
 
 def write_feedback(
-    course: Course, assignments: list[Assignment], student: str | None = None
+    course: Course,
+    assignments: list[Assignment],
+    student: str | None = None,
+    book: str = "",
 ) -> int:
-    """Write feedback/<student>/<assignment>/<notebook>.html; how many."""
+    """Write feedback/<student>/<assignment>/<notebook>.html; how many.
+
+    ``book`` is the address before the chapters' names; empty: there are no links.
+    """
     from autograder.grading.store import Store
 
     written = 0
@@ -51,6 +58,7 @@ def write_feedback(
                     continue
                 place = Path(who, assignment.name, assignment.notebook)
                 page = render(exporter, course, store.url, place)
+                page = with_links(safe_page(page), book)
                 write_whole(course.feedback / place.with_suffix(".html"), page)
                 written += 1
     if not written:
@@ -91,7 +99,7 @@ def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
         str(graded),
         resources={"unique_key": notebook, "nbgrader": about},
     )
-    return safe_page(page)
+    return page
 
 
 def safe_page(page: str) -> str:
@@ -106,3 +114,19 @@ def safe_page(page: str) -> str:
         raise CourseError("The feedback template has no <head> to protect.")
     page = page.replace("</head>", f"{style}\n</head>", 1)
     return page.replace("<head>", f"<head>\n{policy}", 1)
+
+
+CHAPTER = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')
+PARAGRAPH = re.compile(r"(?<=  read:     )([\w-]+)(#[\w-]+)(?=\s|<)")
+
+
+def with_links(page: str, book: str) -> str:
+    """The page with links to chapters and paragraphs, or with none where none lead.
+
+    The released notebook links to its chapter as it lies beside it in the repository.
+    """
+    if not book:
+        return CHAPTER.sub(r"\3", page)
+    book = escape(book)
+    page = CHAPTER.sub(rf'<a href="{book}\1.html\2">\3</a>', page)
+    return PARAGRAPH.sub(rf'<a href="{book}\1.html\2">\1\2</a>', page)

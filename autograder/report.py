@@ -34,7 +34,7 @@ thead th { background: var(--soft); }
 def write_report(
     course: Course, assignments: list[Assignment], path: Path, book: str
 ) -> None:
-    """Write the page; ``book`` is the address before the chapters' names."""
+    """Write the page; ``book`` is the address before the chapters' names, or empty."""
     from autograder.grading.store import Store
 
     with Store(course) as store:
@@ -180,8 +180,8 @@ def misconceptions(
         if entry:
             chapter, _, place = entry.read.partition("#")
             address = escape(f"{book}{chapter}.html#{place}")
-            diagnosis = text(entry.diagnosis)
-            link = f'<a href="{address}">{escape(entry.read)}</a>'
+            diagnosis, link = text(entry.diagnosis), escape(entry.read)
+            link = f'<a href="{address}">{link}</a>' if book else link
         rows.append([f"<code>{text(name)}</code>", number(count), diagnosis, link])
     headings = ["misconception", "answers", "diagnosis", "in the book"]
     return table("Misconceptions", headings, rows)

@@ -82,6 +82,29 @@ def test_feedback_shows_message_and_diagnosis_and_no_hidden_test(classroom, wron
     assert "HIDDEN" not in page.text
 
 
+def links(page):
+    return [a["href"] for tag, a in page.elements if tag == "a" and "href" in a]
+
+
+def test_feedback_links_to_the_paragraphs_of_the_published_book(classroom, wrong):
+    classroom.hand_in("ada", wrong)
+    classroom.grade()
+    text = feedback(classroom, "ada")
+    assert "  read:     01-queries-keys-values#" in text
+    assert "book/" not in text  # where nothing is published, no link leads nowhere
+
+    config = classroom.root / "_config.yml"
+    config.write_text("html:\n  baseurl: https://course.example/attn/\n")
+    page = Page(feedback(classroom, "ada"))
+    chapter = "https://course.example/attn/book/01-queries-keys-values.html"
+    assert chapter in links(page)
+    assert f"{chapter}#the-dot-product" in links(page)
+    assert main(["feedback", "--book", "../book"]) == 0
+    (path,) = (classroom.root / "feedback").glob("ada/**/*.html")
+    paragraph = "../book/01-queries-keys-values.html#the-dot-product"
+    assert paragraph in links(Page(path.read_text()))
+
+
 def test_nothing_that_a_student_wrote_runs_on_a_feedback_page(classroom, hostile):
     classroom.hand_in("eve", hostile)
     classroom.grade()
@@ -187,10 +210,10 @@ def test_the_report_tells_of_the_class(classroom, right, wrong):
     assert "<script>alert(1)<|script>" not in text
     assert "attention_scores-unscaled" in page.text
     assert "The dot products are not divided by √d_k." in page.text
-    links = [a["href"] for tag, a in page.elements if tag == "a"]
-    assert links[0].startswith(
-        "https://course.example/book/01-queries-keys-values.html#"
-    )
+    chapter = "https://course.example/book/01-queries-keys-values.html#"
+    assert links(page)[0].startswith(chapter)
+    assert main(["report"]) == 0  # nothing is published: no links
+    assert not links(Page((classroom.root / "report.html").read_text()))
     assert "The file is a web page" in page.text
     assert "prefers-color-scheme: dark" in text
     assert [t for t, _ in page.elements].count("h1") == 1
