@@ -105,6 +105,9 @@ def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
 def safe_page(page: str) -> str:
     """The page without the template's scripts, and with a policy that forbids any."""
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
+    # fonts that the template's style would look for beside the page
+    head, body = page.split("<body", 1)
+    page = re.sub(r"@font-face\s*\{[^}]*\}", "", head) + "<body" + body
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     # the template's style takes the space between cells and the marks of hints
     style = (

@@ -72,13 +72,16 @@ def section(assignment: Assignment, results: list[dict[str, Any]], book: str) ->
     """Everything about one assignment."""
     graded = [result for result in results if result["status"] == "graded"]
     held = [result for result in results if result["status"] == "held"]
+    slowest = max(results, key=lambda result: result["seconds"])
     seconds = sum(result["seconds"] for result in results)
     waiting = sum(q["needs_manual_grade"] for r in graded for q in r["questions"])
     parts = [
         f"<h2>{escape(assignment.name)}</h2>",
         f"<p>{len(results)} submissions: {len(graded)} graded, {len(held)} held for "
-        f"you. {waiting} answers wait to be graded by hand. Judging them one after "
-        f"the other takes {seconds:.1f} s.</p>",
+        f"you. {waiting} answers wait to be graded by hand.</p>",
+        f"<p>Judging cost {seconds:.1f} s of one worker's time: "
+        f"{seconds / len(results):.2f} s a submission, and {slowest['seconds']:.2f} s "
+        f"for the slowest, {text(slowest['student'])}. Several workers share it.</p>",
     ]
     if graded:
         parts += [scores(graded), questions(graded)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -109,4 +110,45 @@ def cluster(tmp_path, repository):
     for process in started:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that notes what it asks for and whether a script of a student ran."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.asked = []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def formgrader(course, tmp_path):
+    """The address of formgrader on the course, served as `jupyter lab` does."""
+    environment = os.environ | {
+        "HOME": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "jupyter"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+    }
+    extension = "{'nbgrader.server_extensions.formgrader': True}"
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--port=0"]
+    command += ["--allow-root", "--IdentityProvider.token=secret"]
+    command += [f"--ServerApp.jpserver_extensions={extension}"]
+    log = tmp_path / "log"
+    with log.open("w") as target:
+        process = subprocess.Popen(
+            command, cwd=course.root, env=environment, stdout=target, stderr=target
+        )
+    try:
+        end = time.monotonic() + 60
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+        yield found[0]
+    finally:
+        process.terminate()
         process.wait()

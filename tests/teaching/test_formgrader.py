@@ -1,10 +1,6 @@
 """What people open in a browser: formgrader, and pages with hostile work on them."""
 
 import json
-import os
-import re
-import subprocess
-import sys
 import time
 
 import pytest
@@ -62,18 +58,6 @@ def hand_in(course, student, text):
     (folder / "attention.ipynb").write_text(text)
 
 
-@pytest.fixture
-def page(browser):
-    """A page that notes what it asks for and whether a script of a student ran."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.asked = []
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.on("dialog", lambda dialog: dialog.dismiss())
-    yield page
-    context.close()
-
-
 def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page):
     hand_in(course, "<script>window.hacked=6<|script>", hostile)
     assert main(GRADE) == 0
@@ -93,35 +77,6 @@ def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page)
     assert page.get_by_text("Written by a student.").first.is_visible()
     figure = page.locator("img[src^='data:image/png']").first
     assert figure.evaluate("image => image.naturalWidth") > 100
-
-
-@pytest.fixture
-def formgrader(course, tmp_path):
-    """The address of formgrader on the course, served as `jupyter lab` does."""
-    environment = os.environ | {
-        "HOME": str(tmp_path),
-        "JUPYTER_CONFIG_DIR": str(tmp_path / "jupyter"),
-        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
-        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
-    }
-    extension = "{'nbgrader.server_extensions.formgrader': True}"
-    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--port=0"]
-    command += ["--allow-root", "--IdentityProvider.token=secret"]
-    command += [f"--ServerApp.jpserver_extensions={extension}"]
-    log = tmp_path / "log"
-    with log.open("w") as target:
-        process = subprocess.Popen(
-            command, cwd=course.root, env=environment, stdout=target, stderr=target
-        )
-    try:
-        end = time.monotonic() + 60
-        while not (found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())):
-            assert process.poll() is None and time.monotonic() < end, log.read_text()
-            time.sleep(0.1)
-        yield found[0]
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(

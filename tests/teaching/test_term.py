@@ -12,11 +12,13 @@ from autograder.cli import main
 from autograder.sample_class import submissions
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+GRADE = ["grade", "--workers", "2", "--json", "results.json", *UNPROTECTED]
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,01-attention (4711)
     Points Possible,,,,,
 """
 WORKSHEET = "Identifier,Full name,Email address,Status,Grade,Maximum grade\n"
+BOOK = "https://course.example/book/"
 
 
 def rows(path):
@@ -24,109 +26,180 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def is_json(text):
-    try:
-        return bool(json.loads(text))
-    except ValueError:
-        return False
-
-
-def grade_by_hand(course):
-    """What formgrader does when the instructor gives full points."""
-    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
-        for submission in gradebook.assignment_submissions("01-attention"):
-            for notebook in submission.notebooks:
-                for grade in notebook.grades:
-                    if grade.needs_manual_grade:
-                        grade.manual_score = grade.max_score
-                        grade.needs_manual_grade = False
-        gradebook.db.commit()
-
-
-def test_a_term_from_release_to_certificate(
-    course, attention, repository, archive, tmp_path, capsys
-):
-    assert main(["release"]) == 0
-    assert (course.exercises / "01-attention" / "attention.ipynb").is_file()
-
-    handed_in = list(submissions(repository, attention))
-    quick = [each for each in handed_in if "while True" not in each[1]]
-    handed_in = [quick[0], *quick[5:7], next(s for s in quick if not is_json(s[1]))]
+def hand_in(handed_in, archive, folder):
+    """Half of the class uses Moodle, the other half Canvas."""
     moodle, canvas, worksheet, gradebook = {}, {}, WORKSHEET, CANVAS
     for number, (student, text) in enumerate(handed_in, start=100):
         if number % 2:
             canvas[f"{student}x_{number}_9{number}_attention-1.ipynb"] = text
             gradebook += f'"x, {student}",{number},,{student},A,\n'
         else:
-            moodle[
-                f"{student} X_{number}_assignsubmission_file_/attention (1).ipynb"
-            ] = text
+            place = f"{student} X_{number}_assignsubmission_file_"
+            moodle[f"{place}/attention (1).ipynb"] = text
             worksheet += f"Participant {number},{student} X,{student},Submitted,,\n"
-    (tmp_path / "worksheet.csv").write_text(worksheet)
-    (tmp_path / "gradebook.csv").write_text(gradebook)
-    for name, files, roster in [
-        ("moodle.zip", moodle, "worksheet.csv"),
-        ("canvas.zip", canvas, "gradebook.csv"),
-    ]:
-        command = ["collect", str(archive(files, name)), "--assignment", "01-attention"]
-        assert main([*command, "--roster", str(tmp_path / roster)]) == 0
+    (folder / "worksheet.csv").write_text(worksheet)
+    (folder / "gradebook.csv").write_text(gradebook)
+    return archive(moodle, "moodle.zip"), archive(canvas, "canvas.zip")
+
+
+def grades(course):
+    """Grade, and what it says of each student."""
+    assert main(GRADE) == 0
+    text = (course.root / "results.json").read_text()
+    return {result["student"]: result for result in json.loads(text)["submissions"]}
+
+
+def give_points_in_formgrader(course, student, formgrader, page):
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "any") as book:
+        number = book.find_submission_notebook("attention", "01-attention", student).id
+    page.goto(f"{formgrader}?token=secret")  # who comes by this address is logged in
+    page.goto(f"{formgrader}formgrader/submissions/{number}/")
+    page.locator("#explain_roles").fill("2.5")
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        page.keyboard.press("Tab")  # leaving a field saves it
+
+
+def give_points_to_all_others(course, points):
+    """What formgrader does, without the clicks."""
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "any") as gradebook:
+        for submission in gradebook.assignment_submissions("01-attention"):
+            for notebook in submission.notebooks:
+                for grade in notebook.grades:
+                    if grade.needs_manual_grade:
+                        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
+def count_softmax_half(course):
+    """The instructor changes what a question is worth after the deadline."""
+    solution = course.solutions / "01-attention" / "attention.ipynb"
+    text, call = solution.read_text(), "check.hidden.softmax(softmax)"
+    assert text.count(call) == 1
+    solution.write_text(text.replace(call, f"{call} / 2"))
+
+
+def test_a_term_from_release_to_certificate(
+    course, attention, repository, archive, formgrader, page, browser, tmp_path, capsys
+):
+    assert main(["release"]) == 0
+    assert (course.exercises / "01-attention" / "attention.ipynb").is_file()
+
+    # the whole sample class but for the one who waits until the clock runs out
+    handed_in = [s for s in submissions(repository, attention) if s[0] != "aron"]
+    archives = hand_in(handed_in, archive, tmp_path)
+    rosters = [tmp_path / "worksheet.csv", tmp_path / "gradebook.csv"]
+    for path, roster in zip(archives, rosters, strict=True):
+        command = ["collect", str(path), "--assignment", "01-attention"]
+        assert main([*command, "--roster", str(roster)]) == 0
     students = {student for student, _ in handed_in}
+    assert len(students) == 24
     assert {folder.name for folder in course.submitted.iterdir()} == students
 
-    command = ["grade", "--workers", "1", *UNPROTECTED]
-    assert main(command) == 0
-    assert f"{len(handed_in)} submissions" in capsys.readouterr().out
+    first = grades(course)
+    assert first.keys() == students
+    held = {s for s, result in first.items() if result["status"] == "held"}
+    assert held == {"tova", "wanda"}
+    assert first["ada"]["score"] == 16 and first["kofi"]["score"] == 0
 
-    ada = handed_in[0][0]
-    assert main(["certificate", ada]) == 2
+    capsys.readouterr()
+    assert main(["certificate", "ada"]) == 2
     assert "waits for a grade by hand" in capsys.readouterr().err
-    grade_by_hand(course)
+    give_points_in_formgrader(course, "ada", formgrader, page)
+    give_points_to_all_others(course, 3.0)
 
-    assert main(["feedback"]) == 0
-    assert list(course.feedback.glob(f"{ada}/01-attention/*.html"))
-    assert main(["report"]) == 0
-    assert "<script" not in (course.root / "report.html").read_text()
+    check_feedback(course, students - held, page)
+    check_report(course, held, browser)
+    points = check_exports(course, tmp_path)
+    assert points["ada"] == "18.5" and points["fatou"] == "17.6"
 
+    # a change in the checks: looked at first, then stored; points by hand stay
+    count_softmax_half(course)
+    before = (course.root / "gradebook.db").read_bytes()
+    dry = ["grade", "--dry-run", "--json", "changes.json", *UNPROTECTED]
+    assert main(dry) == 0
+    assert (course.root / "gradebook.db").read_bytes() == before
+    changes = json.loads((course.root / "changes.json").read_text())["changes"]
+    expected = {
+        (student, question["id"]): question["score"] / 2
+        for student, result in first.items()
+        for question in result["questions"]
+        if question["id"] == "test_softmax" and question["score"]
+    }
+    assert expected
+    assert {(c["student"], c["question"]): c["after"] for c in changes} == expected
+    again = grades(course)
+    for student, result in again.items():
+        lost = expected.get((student, "test_softmax"), 0.0)
+        before = float(points[student] or 0)
+        assert (result["score"] or 0) == round(before - lost, 2)
+
+    assert main(["certificate", "ada", "--name", "Ada Lovelace"]) == 0
+    assert main(["verify", "certificates/ada.json"]) == 0
+    assert "Ada Lovelace" in capsys.readouterr().out
+    page.goto((course.root / "certificates/ada.html").as_uri())
+    assert page.get_by_text("Ada Lovelace").first.is_visible()
+
+
+def check_feedback(course, students, page):
+    """A page for each, without hidden checks, with links into the book."""
+    assert main(["feedback", "--book", BOOK]) == 0
+    pages = {path.parts[-3]: path for path in course.feedback.glob("*/*/*.html")}
+    assert pages.keys() == students
+    for path in pages.values():
+        text = path.read_text()
+        assert "check.hidden" not in text and "HIDDEN" not in text
+    problems = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(pages["kofi"].as_uri())
+    assert page.get_by_text("likely:").first.is_visible()
+    link = page.get_by_role("link", name="01-queries-keys-values#softmax").first
+    assert link.get_attribute("href") == f"{BOOK}01-queries-keys-values.html#softmax"
+    assert not problems
+    page.goto(pages["ada"].as_uri())
+    assert page.get_by_text("2.5").first.is_visible()
+
+
+def check_report(course, held, browser):
+    """The page tells all it has to tell without a script."""
+    assert main(["report", "--book", BOOK]) == 0
+    context = browser.new_context(java_script_enabled=False, color_scheme="dark")
+    page = context.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((course.root / "report.html").as_uri())
+    assert len(asked) == 1
+    for words in (
+        "24 submissions: 22 graded, 2 held",
+        "Judging cost",
+        "discrimination",
+        "attention_scores-unscaled",
+        *held,
+    ):
+        assert page.get_by_text(words).first.is_visible(), words
+    links = [link.get_attribute("href") for link in page.get_by_role("link").all()]
+    assert links and all(link.startswith(BOOK) for link in links)
+    context.close()
+
+
+def check_exports(course, folder):
+    """The tables agree with one another; the points of each student."""
     assert main(["export"]) == 0
     points = {row["student"]: row["score"] for row in rows(course.root / "scores.csv")}
-    roster = ["--roster", str(tmp_path / "worksheet.csv")]
+    roster = ["--roster", str(folder / "worksheet.csv")]
     assert main(["export", "--format", "moodle", *roster]) == 0
-    found = rows(course.root / "moodle-01-attention.csv")
-    assert found[0]["Identifier"] == "Participant 100"
-    assert found[0]["Grade"] == points[ada]
-    roster = ["--roster", str(tmp_path / "gradebook.csv")]
+    moodle = rows(course.root / "moodle-01-attention.csv")
+    assert {row["Identifier"] for row in moodle} >= {"Participant 100"}
+    found = {row["Full name"].split()[0]: row["Grade"] for row in moodle}
+    roster = ["--roster", str(folder / "gradebook.csv")]
     assert main(["export", "--format", "canvas", *roster]) == 0
-    possible, *found = rows(course.root / "canvas.csv")
-    assert float(possible["01-attention (4711)"]) > 0
-    for row in found:
-        given = row["01-attention (4711)"]
-        assert given in ("", points[row["SIS Login ID"]])
-    assert any(row["01-attention (4711)"] for row in found)
-
-    # a locked text of the release changes: everything is judged again, and the
-    # points that a person gave stay
-    solution = course.solutions / "01-attention" / "attention.ipynb"
-    notebook = json.loads(solution.read_text())
-    test = next(
-        cell
-        for cell in notebook["cells"]
-        if cell["metadata"].get("nbgrader", {}).get("grade")
-        and cell["cell_type"] == "code"
-    )
-    source = "".join(test["source"])
-    test["source"] = f"# changed after the deadline\n{source}"
-    solution.write_text(json.dumps(notebook))
-    capsys.readouterr()
-    assert main(command) == 0
-    assert "of them before" not in capsys.readouterr().out
-    assert main(["export"]) == 0
-    again = {row["student"]: row["score"] for row in rows(course.root / "scores.csv")}
-    assert again == points
-
-    assert main(["certificate", ada, "--name", "Ada Lovelace"]) == 0
-    assert main(["verify", f"certificates/{ada}.json"]) == 0
-    assert "Ada Lovelace" in capsys.readouterr().out
-    assert "Ada Lovelace" in (course.root / f"certificates/{ada}.html").read_text()
+    possible, *canvas = rows(course.root / "canvas.csv")
+    assert float(possible["01-attention (4711)"]) == 20
+    found |= {row["SIS Login ID"]: row["01-attention (4711)"] for row in canvas}
+    for student, given in points.items():
+        assert found.get(student, "") == given, student
+    assert sum(map(bool, found.values())) == 22
+    return points
 
 
 def test_export_for_a_platform_needs_its_list(course, capsys):
