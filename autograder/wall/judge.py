@@ -117,7 +117,12 @@ class Judge:
         self.transcript.notes += [f"cell {number}: {note}" for note in notes]
 
     def _run(self, number: int, cell: Cell) -> tuple[Any, str | None]:
-        """Have a cell run in the sandbox; again in a new one if that one was lost."""
+        """Have a cell run in the sandbox; again in a new one if that one was lost.
+
+        Also once more if it was killed: that may have been for want of memory on this
+        machine, which is no fault of the student's.
+        """
+        killed = False
         while True:
             left = self.end - time.monotonic()
             if left <= 0:
@@ -134,9 +139,10 @@ class Judge:
                 raise Crashed(text) from None
             except Closed:
                 status = self._new_sandbox()
-                if status is not None:
+                if status is not None and (killed or status != -signal.SIGKILL):
                     raise Crashed(f"the cell {_ending(status)}") from None
-                self._restart(lost=True)
+                killed = killed or status is not None
+                self._restart(lost=status is None)
                 continue
             match reply:
                 case (list(found), None | str() as failed):
@@ -197,7 +203,11 @@ class Judge:
         self.transcript.results[result.id] = result
 
     def _question(self, cell: Cell) -> tuple[list, float, str | None, str | None]:
-        """Fork the sandbox and run the instructor's cell against the fork."""
+        """Fork the sandbox and run the instructor's cell against the fork.
+
+        As with cells, a fork that was killed gets a second try.
+        """
+        tries = 2
         while True:
             if self.given_up is None and time.monotonic() > self.end:
                 with contextlib.suppress(GiveUp):
@@ -206,6 +216,7 @@ class Judge:
                 raise GiveUp(self.given_up)
             here, there = socket.socketpair()
             self.ending: int | None = None
+            self.killed = False
             link = Link(Channel(here), self.limits, self._ended)
             link.deadline = min(link.deadline, self.end + GRACE)
             try:
@@ -216,7 +227,9 @@ class Judge:
                 self._end_question()
                 if link.violation:
                     raise Violation(link.violation)
-                return verdict
+                tries -= 1
+                if not (self.killed and tries):
+                    return verdict
             except (Lost, Closed, TimeoutError):
                 if self._new_sandbox() is None:
                     self._restart(lost=True)
@@ -241,7 +254,9 @@ class Judge:
 
     def _ended(self, label: str) -> str:
         who = f"`{label}`" if label else "your code"
-        return f"{who} {_ending(self._end_question())}"
+        ending = self._end_question()
+        self.killed = ending == -signal.SIGKILL
+        return f"{who} {_ending(ending)}"
 
     def _verdict(
         self, cell: Cell, link: Link

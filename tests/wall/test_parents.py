@@ -1,5 +1,6 @@
 """Killed processes leave nothing behind; where there is no sandbox, it is said."""
 
+import dataclasses
 import os
 import random
 import signal
@@ -8,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from corpus import Case
+from corpus import Case, text_of
 
 from autograder.wall import Grader, available
 from autograder.wall import grader as module
@@ -68,6 +69,67 @@ def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
     assert gone(last)
     assert Path("/proc/self/mounts").read_text() == mounts
     assert set(Path("/tmp").glob("autograder-*")) <= folders
+
+
+ONCE = """import os, signal
+def once(name):
+    if not os.path.exists('/tmp/' + name):
+        open('/tmp/' + name, 'w').close()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_question_whose_process_is_killed_gets_a_second_try(grader):
+    once = Case(
+        "", first=ONCE, square="def square(x):\n    once('a')\n    return x * x"
+    )
+    always = Case("", first=ONCE, square="def square(x):\n    once(str(os.getpid()))")
+    for case, score in ((once, 2.0), (always, 0.0)):
+        seen = grader.judge(case.cells())
+        assert seen.results["test_square"].score == score
+        assert seen.results["test_total"].score == 3.0
+    assert "was stopped (signal 9)" in seen.results["test_square"].message
+
+
+def test_a_cell_that_is_killed_gets_a_second_try(grader):
+    """From outside, as a machine that is short of memory does it."""
+    cells = RIGHT.cells()
+    cells[1] = dataclasses.replace(cells[1], source="import time; time.sleep(1.5)")
+    grader.judge(RIGHT.cells())
+    parent = grader._parents["sandbox", "numpy"].process.pid
+    before, killed = set(family(parent)), []
+
+    def kill():
+        killed.extend(set(family(parent)) - before)
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+
+    timer = threading.Timer(0.8, kill)
+    timer.start()
+    seen = grader.judge(cells)
+    timer.join()
+    assert len(killed) == 1 and seen.held is None
+    assert [r.score for r in seen.results.values()] == [2.0, 3.0]
+    assert "signal 9" not in text_of(seen)
+
+
+def test_after_the_kill_of_a_judge_its_submission_is_judged_anew(grader):
+    slow = Case("slow", first="import time; time.sleep(1.5)")
+    grader.judge(RIGHT.cells())
+    parent = grader._parents["judge", "numpy"].process.pid
+    killed = []
+
+    def kill():
+        killed.extend(family(parent)[1:])
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+
+    timer = threading.Timer(0.8, kill)
+    timer.start()
+    seen = grader.judge(slow.cells())
+    timer.join()
+    assert len(killed) == 1 and seen.held is None
+    assert [r.score for r in seen.results.values()] == [2.0, 3.0]
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])
