@@ -130,21 +130,26 @@ class Grader:
     ) -> Transcript:
         """Run and judge one submission.
 
-        ``files`` are put beside the notebook, by relative name. A judge that ends
-        without a transcript is tried once more; then the submission is held.
+        ``files`` are put beside the notebook, by relative name. When processes end
+        without a transcript, all is tried once more; then the submission is held.
         """
         for name in files or {}:
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 raise ValueError(f"not a relative file name: {name}")
+        reason = "the judge stopped without a verdict"
         for _ in range(2):
-            with contextlib.suppress(Closed, TimeoutError, Violation):
+            try:
                 return self._judge(cells, profile, files or {})
+            except (Closed, TimeoutError, Violation):
+                pass
+            except NoSandbox as error:
+                reason = str(error)
             self._end_student()
             for kind in ("sandbox", "judge"):  # whoever may hang is started anew
                 if parent := self._parents.pop((kind, profile), None):
                     parent.process.kill()
                     parent.stop()
-        return Transcript(held="the judge stopped without a verdict")
+        return Transcript(held=reason)
 
     def _judge(
         self, cells: list[Cell], profile: str, files: dict[str, bytes]

@@ -38,6 +38,7 @@ def main(
         os.chdir(folder)
         set_environment(str(folder))
     sys.path.append(os.getcwd())  # last: a file called random.py shadows nothing
+    runner = Runner(channel, limits)  # its files in memory come before the filter
     namespaces.restrict(limits)
     if sandboxed:
         namespaces.lock()
@@ -46,7 +47,7 @@ def main(
     else:
         namespaces.die_with_parent()
     _seed()
-    Runner(channel, limits).serve()
+    runner.serve()
 
 
 class Runner:

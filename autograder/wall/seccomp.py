@@ -48,13 +48,21 @@ REFUSED = {
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
     "mount_setattr": (442, 442),
+    # memory that no limit of a process counts
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
 }
-CLONE, CLONE3, SOCKET = (56, 220), (435, 435), (41, 198)
+CLONE, CLONE3, SOCKET, MMAP = (56, 220), (435, 435), (41, 198), (9, 222)
 NEW_NAMESPACES = 0x7E020080
 FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+SHARED_ANONYMOUS, GROWS_DOWN = 0x21, 0x100  # flags of mmap, not counted as data
 
 LOAD, JUMP_EQUAL, JUMP_SET, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
+AND = 0x54
+# offsets in struct seccomp_data
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, FOURTH_ARGUMENT = 0, 4, 16, 40
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
 
@@ -80,6 +88,13 @@ def program(machine: str) -> bytes:
         (LOAD, 0, 0, FIRST_ARGUMENT),
         (JUMP_SET, 0, 1, NEW_NAMESPACES),
         (RETURN, 0, 0, no),
+        (RETURN, 0, 0, ALLOW),
+        (JUMP_EQUAL, 0, 6, MMAP[column]),
+        (LOAD, 0, 0, FOURTH_ARGUMENT),
+        (JUMP_SET, 2, 0, GROWS_DOWN),
+        (AND, 0, 0, SHARED_ANONYMOUS),
+        (JUMP_EQUAL, 0, 1, SHARED_ANONYMOUS),
+        (RETURN, 0, 0, REFUSE | errno.ENOMEM),
         (RETURN, 0, 0, ALLOW),
         (JUMP_EQUAL, 0, len(FAMILIES) + 2, SOCKET[column]),
         (LOAD, 0, 0, FIRST_ARGUMENT),

@@ -50,6 +50,43 @@ def test_a_system_call_fails(run, name):
     assert "gave -1" in text_of(seen)
 
 
+# a process is limited in its own memory; these kinds would come on top of it
+UNCOUNTED = {
+    "shared-memory": "mmap.mmap(-1, 1 << 30)",
+    "memory-of-a-device": "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 30)",
+    "files-in-memory": "os.memfd_create('x')",
+    "a-stack-of-ones-own": "mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | 0x120)",
+    "old-shared-memory": "check(ctypes.CDLL(None).shmget(0, 1 << 30, 0o1600))",
+}
+
+
+@pytest.mark.parametrize("name", UNCOUNTED)
+def test_memory_that_no_limit_counts_is_refused(run, unprotected, name):
+    source = f"""import ctypes, mmap, os
+def check(number):
+    if number < 0: raise OSError('shmget')
+try:
+    {UNCOUNTED[name]}
+    print("reached")
+except OSError as error:
+    print("refused", error)"""
+    _, seen = run(source)
+    assert "refused" in text_of(seen)
+    _, bare = run(source, by=unprotected)
+    assert "reached" in text_of(bare)
+
+
+def test_processes_of_a_student_share_memory_and_files_as_python_does(run):
+    source = """import multiprocessing, multiprocessing.shared_memory as s, numpy as np
+value = multiprocessing.get_context('fork').Array('d', [1.0] * 1000)
+block = s.SharedMemory(create=True, size=8000)
+np.ndarray(1000, buffer=block.buf)[:] = 2.0
+print(sum(value) + np.ndarray(1000, buffer=block.buf).sum())
+block.close(); block.unlink()"""
+    _, seen = run(source)
+    assert "3000.0" in text_of(seen)
+
+
 def test_its_descriptors_are_output_fonts_and_one_channel(run):
     source = """import os
 for fd in sorted(map(int, os.listdir('/proc/self/fd'))):

@@ -71,6 +71,33 @@ def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
     assert set(Path("/tmp").glob("autograder-*")) <= folders
 
 
+@pytest.mark.parametrize("kind", ["sandbox", "judge"])
+def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
+    _needs_namespaces, monkeypatch, kind
+):
+    start, killed = module.Parent.wait_until_ready, []
+
+    def kill_the_first(parent):
+        if parent.kind == kind and not killed:
+            killed.append(parent.process.pid)
+            parent.process.kill()
+        start(parent)
+
+    monkeypatch.setattr(module.Parent, "wait_until_ready", kill_the_first)
+    with Grader() as grader:
+        results = grader.judge(RIGHT.cells()).results
+    assert killed and [r.score for r in results.values()] == [2.0, 3.0]
+
+
+def test_a_sandbox_that_never_starts_holds_the_submission(monkeypatch):
+    def refuse(parent):
+        raise module.NoSandbox("no namespaces today")
+
+    monkeypatch.setattr(module.Parent, "wait_until_ready", refuse)
+    with Grader() as grader:
+        assert grader.judge(RIGHT.cells()).held == "no namespaces today"
+
+
 ONCE = """import os, signal
 def once(name):
     if not os.path.exists('/tmp/' + name):
