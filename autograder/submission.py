@@ -252,7 +252,10 @@ def find_answers(
             continue
         free = [p for p, own in enumerate(submitted) if p not in taken]
         if cell["kind"] == "answer":
-            defines = re.compile(rf"^\s*(def|class)\s+{re.escape(name)}\b", re.M)
+            # not \s*, which would try all the empty lines from each one anew
+            defines = re.compile(
+                rf"^[ \t]*(def|class)[ \t]+{re.escape(name)}\b", re.MULTILINE
+            )
             places = [p for p in free if defines.search(submitted[p]["source"])]
         else:
             places = between(cells, index, submitted, found, free)
@@ -327,7 +330,12 @@ def is_copy(cell: Cell, cells: list[Cell]) -> bool:
 
 
 def alike(a: str, b: str) -> bool:
-    """The same text, but for spaces at the ends of lines and around it."""
+    """The same text, but for spaces at the ends of lines and around it.
+
+    ``b`` is the course's; what is far longer is not read, as it is compared often.
+    """
+    if len(a) > 2 * len(b) + 1000:
+        return False
     return [line.rstrip() for line in a.strip().splitlines()] == [
         line.rstrip() for line in b.strip().splitlines()
     ]

@@ -332,7 +332,8 @@ class _Student:
         return self.found[name]
 
     def _missing(self, name: str) -> str:
-        definition = re.compile(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", re.M)
+        defined = rf"^[ \t]*(def|class)[ \t]+{name}\b|^{name}[ \t]*="
+        definition = re.compile(defined, re.MULTILINE)
         for number, cell, reason in self.failed:
             if definition.search(cell.source):
                 return f"`{name}` is missing, because cell {number} failed: {reason}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -77,10 +76,6 @@ class Transcript:
         return cls(data["outputs"], results, data["notes"], data["held"])
 
 
-# lines that a terminal would have overwritten, as progress bars do
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\r\n])")
-
-
 def printable(text: str, longest: int | None = None) -> str:
     """Student text that can be shown anywhere: control characters become visible.
 
@@ -90,8 +85,15 @@ def printable(text: str, longest: int | None = None) -> str:
         text = text[:longest] + " …"
     if text.isascii() and text.isprintable():
         return text
-    text = _OVERWRITTEN.sub("", text.replace("\r\n", "\n")).replace("\r", "")
+    if "\r" in text:
+        lines = text.replace("\r\n", "\n").split("\n")
+        text = "\n".join(map(_overwritten, lines))
     return "".join(c if _shows(c) else _spelled(c) for c in text)
+
+
+def _overwritten(line: str) -> str:
+    """What a terminal leaves of a line after carriage returns, as of progress bars."""
+    return next(filter(None, reversed(line.split("\r"))), "")
 
 
 def _shows(character: str) -> bool:
