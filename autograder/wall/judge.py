@@ -65,6 +65,7 @@ class Judge:
         self.limits, self.files = limits, files
         self.end = time.monotonic() + limits.total_seconds
         self.transcript = Transcript()
+        self.room = outputs.Room(limits)
         self.names = _Names(self._own_names(), __name__="judge")
         self.ran: list[tuple[int, Cell]] = []  # what a new sandbox has to run again
         self.failed: list[tuple[int, Cell, str]] = []
@@ -113,7 +114,7 @@ class Judge:
         self.ran.append((number, cell))
         if failed is not None:
             self.failed.append((number, cell, printable(failed, 60)))
-        kept[cell.key], notes = outputs.reported(found, number, self.limits)
+        kept[cell.key], notes = outputs.reported(found, number, self.room)
         self.transcript.notes += [f"cell {number}: {note}" for note in notes]
 
     def _run(self, number: int, cell: Cell) -> tuple[Any, str | None]:
@@ -220,7 +221,9 @@ class Judge:
             link = Link(Channel(here), self.limits, self._ended)
             link.deadline = min(link.deadline, self.end + GRACE)
             try:
-                self.student.send(("question",), fds=(there.fileno(),))
+                deadline = time.monotonic() + GRACE
+                files = (there.fileno(),)
+                self.student.send(("question",), deadline=deadline, fds=files)
                 there.close()
                 verdict = self._verdict(cell, link)
                 here.close()  # an idle fork ends by itself when it sees this
@@ -230,7 +233,10 @@ class Judge:
                 tries -= 1
                 if not (self.killed and tries):
                     return verdict
-            except (Lost, Closed, TimeoutError):
+            except TimeoutError:  # the student's code no longer reads what is sent
+                self._new_sandbox("stop")
+                self._restart()
+            except (Lost, Closed):
                 if self._new_sandbox() is None:
                     self._restart(lost=True)
                 else:

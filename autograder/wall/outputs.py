@@ -9,7 +9,10 @@ from autograder.wall.records import Limits, printable
 from autograder.wall.wire import Violation
 
 PNG = b"\x89PNG\r\n\x1a\n"
+STREAMS = ("stdout", "stderr")
 MAX_OUTPUTS = 2000
+MAX_KEPT = 40 << 20  # of one submission; its pictures grow by a third in a notebook
+NOT_KEPT = "The notebook's outputs are larger than what is kept; these are left out.\n"
 
 
 def stream(name: str, text: str) -> dict[str, Any]:
@@ -41,25 +44,41 @@ def _display(data: dict[str, str]) -> dict[str, Any]:
     return {"output_type": "display_data", "data": data, "metadata": {}}
 
 
+class Room:
+    """What may still be kept of a submission's outputs, all cells together."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.left = limits, MAX_KEPT
+
+    def of_cell(self) -> list[int]:
+        """Characters and bytes of pictures that one cell can have.
+
+        The sandbox keeps these limits; a student's code may have broken them.
+        """
+        return [2 * self.limits.output_bytes + 10_000, self.limits.figure_bytes]
+
+
 def reported(
-    items: Any, number: int, limits: Limits
+    items: Any, number: int, room: Room
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Outputs of a student's cell, and the notes about it; both checked and cleaned."""
     if type(items) is not list or len(items) > MAX_OUTPUTS:
         raise Violation("a list of outputs was due")
-    # the sandbox keeps these limits; a student's code may have broken them
-    room = [2 * limits.output_bytes + 10_000, limits.figure_bytes]
+    allowed = room.of_cell()
+    left = allowed.copy()
     found, notes = [], []
 
     def text_of(value: Any) -> str:
-        if type(value) is not str or len(value) > room[0]:
+        if type(value) is not str or len(value) > left[0]:
             raise Violation("a text was due, not too long")
-        room[0] -= len(value)
+        left[0] -= len(value)
         return printable(value)
 
     for item in items:
+        if type(item) is not tuple or not item or type(item[0]) is not str:
+            raise Violation("an output was due")
         match item:
-            case ("stream", "stdout" | "stderr" as name, [*parts]):
+            case ("stream", str(name), [*parts]) if name in STREAMS:
                 if any(type(part) is not str for part in parts):
                     raise Violation("printed text was due")
                 found.append(stream(name, text_of("".join(parts))))
@@ -68,8 +87,8 @@ def reported(
             case ("display", text):
                 found.append(_display({"text/plain": text_of(text)}))
             case ("figure", text, bytes(content)):
-                room[1] -= len(content)
-                if not content.startswith(PNG) or room[1] < 0:
+                left[1] -= len(content)
+                if not content.startswith(PNG) or left[1] < 0:
                     raise Violation("a picture was due, not too large")
                 picture = base64.b64encode(content).decode()
                 data = {"text/plain": text_of(text), "image/png": picture}
@@ -82,4 +101,7 @@ def reported(
                 found.append(stream("stderr", notes[-1] + "\n"))
             case _:
                 raise Violation("an output of an unknown kind")
+    room.left -= sum(allowed) - sum(left)
+    if room.left < 0:
+        return [stream("stderr", NOT_KEPT)], notes
     return found, notes

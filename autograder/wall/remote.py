@@ -90,6 +90,7 @@ class Link:
         with self._guarded():
             reply = self._exchange(exchange, label)
             status, value, changed, said = _expect(reply, tuple, "a reply", 4)
+            _expect(status, str, "how it went")
             said = [_warning(one) for one in _expect(said, list, "warnings")]
             if status == "ok":
                 _expect(value, RESULTS.get(operation, object), "a result")

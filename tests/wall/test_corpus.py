@@ -12,6 +12,7 @@ from corpus.attacks import RESOURCES, TAMPERING, WIRE
 from corpus.mistakes import MISTAKES
 
 SHORT_OF_TIME = {"endless-iterator", "reads-the-requests", "threads-that-write"}
+SHORT_OF_TIME |= {"reads-nothing-any-more"}
 
 
 def ids(case):

@@ -191,3 +191,13 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
 def test_without_the_sandbox_right_answers_earn_their_points(unprotected):
     results = unprotected.judge(RIGHT.cells()).results
     assert [r.score for r in results.values()] == [2.0, 3.0]
+
+
+def test_pictures_beyond_what_is_kept_of_a_submission_are_left_out(run):
+    draw = """import autograder.wall.cells as c
+picture = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(4_000_000)
+c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
+    result, seen = run(draw, *["1"] * 15, test="0.5")
+    assert result.score == 0.5 and seen.held is None
+    assert "image/png" in seen.outputs["cell-2"][0]["data"]
+    assert "larger than what is kept" in text_of(seen, "cell-16")

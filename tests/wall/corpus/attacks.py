@@ -115,6 +115,17 @@ def channels():
             if stat.S_ISSOCK(os.fstat(fd).st_mode): yield fd
         except OSError: pass
 """
+# replies to the cells before they come, and never reads again: what is sent piles up
+_DEAF = (
+    _SOCKETS
+    + """
+import signal, struct, time
+from autograder.wall.wire import encode
+reply = encode(([], None), None)
+for fd in channels(): os.write(fd, 2 * (struct.pack("<I", len(reply)) + bytes(reply)))
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+time.sleep(10**6)"""
+)
 _WRITER = "import autograder.wall.wire as w\nimport struct\n"
 
 
@@ -138,6 +149,7 @@ WIRE = [
     Case("hangs-up", _SOCKETS + body("for fd in channels(): os.close(fd)", "return x"), points=Q),
     Case("hangs-up-in-a-cell", first="import os; os.closerange(3, 256)", says="the cell ended"),
     Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="ran longer"),
+    Case("reads-nothing-any-more", first=_DEAF, square=SQUARE + "\n#" + "x" * 212_500, points=(0.0, 0.0), says="crashed too often"),
     Case("two-replies", _SOCKETS + body("import autograder.wall.channel as c", "from autograder.wall.wire import encode", "reply = encode(('ok', x * 0, None, []), None)", "import struct", "for fd in channels(): os.write(fd, struct.pack('<I', len(reply)) + bytes(reply))", "return x"), points=Q),
     Case("unknown-tag", forged("self.out += b'?'"), points=None, says="unknown kind"),
     Case("too-deep", forged("self.out += b'l\\1\\0\\0\\0' * 1000 + b'N'"), points=None, says="too deep"),
@@ -159,6 +171,8 @@ WIRE = [
     Case("forged-outputs", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
     Case("forged-picture", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture was due"),
     Case("forged-flood", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('result', 'x' * 10**7)], None)", points=None, says="not too long"),
+    Case("forged-array-for-a-kind", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was due"),
+    Case("forged-array-for-a-status", "import autograder.wall.answers as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="how it went"),
     Case("endless-iterator", body("return iter(int, 1)"), points=Q),
     Case("endless-list", body("y = []", "y.append(y)", "return y"), points=Q, says="too deeply nested"),
     Case("deep-list", body("y = []", "for _ in range(10**5): y = [y]", "return y"), points=Q, says="too deeply nested"),
