@@ -1,5 +1,6 @@
 """Killed processes leave nothing behind; where there is no sandbox, it is said."""
 
+import contextlib
 import dataclasses
 import os
 import random
@@ -69,6 +70,32 @@ def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
     assert gone(last)
     assert Path("/proc/self/mounts").read_text() == mounts
     assert set(Path("/tmp").glob("autograder-*")) <= folders
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("MOMENTS", "3"))))
+def test_a_judge_that_is_killed_is_started_again(_needs_namespaces, grader, seed):
+    """The process that judges one submission, at any moment; MOMENTS=50 tries more."""
+    grader.warm()
+    parent = grader._parents["judge", "numpy"].process.pid
+    moment = random.Random(seed).uniform(0, 0.36)  # some come when it is done
+    seen = []
+
+    def kill():
+        while not (judges := family(parent)[1:]):  # it is forked any moment now
+            time.sleep(0.001)
+        seen.extend(judges)
+        time.sleep(moment)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(judges[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    transcript = grader.judge(RIGHT.cells())
+    thread.join(10)
+    assert seen and gone(seen)
+    assert transcript.held is None
+    assert [r.score for r in transcript.results.values()] == [2.0, 3.0]
+    assert list(transcript.results) == ["test_square", "test_total"]
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "judge"])
