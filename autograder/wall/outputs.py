@@ -12,6 +12,8 @@ PNG = b"\x89PNG\r\n\x1a\n"
 STREAMS = ("stdout", "stderr")
 MAX_OUTPUTS = 2000
 MAX_KEPT = 40 << 20  # of one submission; its pictures grow by a third in a notebook
+MAX_PIXELS = 40_000_000
+TOO_MANY_PIXELS = "A picture with more than 40 million pixels is left out.\n"
 NOT_KEPT = "The notebook's outputs are larger than what is kept; these are left out.\n"
 
 
@@ -42,6 +44,12 @@ def error(name: str, value: str, lines: list[str]) -> dict[str, Any]:
 
 def _display(data: dict[str, str]) -> dict[str, Any]:
     return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def pixels(picture: bytes) -> int:
+    """How many a PNG says that it has; a small file may unpack to a huge picture."""
+    width, height = picture[16:20], picture[20:24]
+    return int.from_bytes(width) * int.from_bytes(height)
 
 
 class Room:
@@ -90,6 +98,9 @@ def reported(
                 left[1] -= len(content)
                 if not content.startswith(PNG) or left[1] < 0:
                     raise Violation("a picture was due, not too large")
+                if pixels(content) > MAX_PIXELS:
+                    found.append(stream("stderr", TOO_MANY_PIXELS))
+                    continue
                 picture = base64.b64encode(content).decode()
                 data = {"text/plain": text_of(text), "image/png": picture}
                 found.append(_display(data))

@@ -88,7 +88,13 @@ def printable(text: str, longest: int | None = None) -> str:
     if "\r" in text:
         lines = text.replace("\r\n", "\n").split("\n")
         text = "\n".join(map(_overwritten, lines))
-    return "".join(c if _shows(c) else _spelled(c) for c in text)
+    return "\n".join(map(_line, text.split("\n")))
+
+
+def _line(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if _shows(c) else _spelled(c) for c in line)
 
 
 def _overwritten(line: str) -> str:
@@ -98,7 +104,7 @@ def _overwritten(line: str) -> str:
 
 def _shows(character: str) -> bool:
     # Cc: controls, Cf: invisible formatting, Cs: surrogates, Zl and Zp: separators
-    if character in "\n\t\u200d":  # the joiner inside emoji
+    if character in "\t\u200d":  # the joiner inside emoji
         return True
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 

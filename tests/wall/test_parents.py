@@ -228,3 +228,12 @@ c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
     assert result.score == 0.5 and seen.held is None
     assert "image/png" in seen.outputs["cell-2"][0]["data"]
     assert "larger than what is kept" in text_of(seen, "cell-16")
+
+
+def test_a_picture_that_would_unpack_to_gigabytes_is_left_out(run):
+    draw = """import autograder.wall.cells as c
+size = (60_000).to_bytes(4, "big")
+picture = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(4) + b"IHDR" + size + size
+c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
+    _, seen = run(draw, "1")
+    assert "40 million pixels" in text_of(seen, "cell-2")
