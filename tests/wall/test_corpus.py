@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from corpus import text_of
+from corpus import PLAIN_SQUARE, TEST_SQUARE, WRONG, Case, text_of
 from corpus.attacks import RESOURCES, TAMPERING, WIRE
 from corpus.mistakes import MISTAKES
 
@@ -60,28 +60,40 @@ def test_the_next_submission_after_all_of_them_is_judged_as_ever(grader, strict)
         assert_due(right, by.judge(right.cells()))
 
 
-NAIVE = [case for case in TAMPERING if case.naive is not None]
+def case_id(value):
+    return getattr(value, "id", "")
 
 
-@pytest.mark.parametrize("case", NAIVE, ids=ids)
-def test_the_cheat_works_where_tests_run_in_the_students_process(case):
+NAIVE = [
+    (case, TEST_SQUARE, case.naive) for case in TAMPERING if case.naive is not None
+]
+NAIVE += [(case, PLAIN_SQUARE, 2.0) for case in TAMPERING if case.plain]
+
+
+@pytest.mark.parametrize(("case", "test", "points"), NAIVE, ids=case_id)
+def test_the_cheat_works_where_tests_run_in_the_students_process(case, test, points):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.write(write, b"%f" % points_in_one_process(case))
+        os.write(write, b"%f" % points_in_one_process(case, test))
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as answer:
-        assert float(answer.read()) == case.naive
+        assert float(answer.read()) == points
     os.waitpid(pid, 0)
 
 
-def points_in_one_process(case):
-    """What nbgrader's way of judging gives for square."""
+@pytest.mark.parametrize("test", [TEST_SQUARE, PLAIN_SQUARE])
+def test_without_a_cheat_the_wrong_answer_earns_nothing_there(test):
+    assert points_in_one_process(Case("wrong", WRONG), test) == 0.0
+
+
+def points_in_one_process(case, test):
+    """What nbgrader's way of judging gives for square with this test cell."""
     names = {}
     for cell in case.cells():
         try:
-            exec(cell.source, names)
+            exec(test if cell.test == "test_square" else cell.source, names)
             passed = True
         except BaseException:
             passed = False

@@ -29,6 +29,10 @@ def numbers(answer):
 question({name})
 """
 TEST_SQUARE = TEST.format(name="square", points=2, shape=(5,), right="x * x")
+PLAIN_SQUARE = """\
+x = np.random.default_rng().normal(size=5)
+assert np.all(abs(square(x) - x * x) < 1e-9)
+"""
 TEST_TOTAL = TEST.format(name="total", points=3, shape=(), right="x.sum()")
 
 
@@ -38,6 +42,7 @@ class Case:
 
     ``says`` has to be somewhere in the messages, notes or outputs, ``never`` nowhere.
     ``naive``: the points for square where tests run in the student's process.
+    ``plain``: there it fools a plain assert, if not the course's own checks.
     """
 
     id: str
@@ -49,6 +54,7 @@ class Case:
     says: str = ""
     never: str = ""
     naive: float | None = None
+    plain: bool = False
     files: dict[str, bytes] = field(default_factory=dict)
 
     def cells(self) -> list[Cell]:

@@ -72,9 +72,9 @@ RESOURCES = [
 
 # What square returns is wrong; the tricks are meant to make it count.
 TAMPERING = [
-    Case("always-equal", body("class Yes:", "    __eq__ = __le__ = __lt__ = lambda *a: True", "    __sub__ = __rsub__ = __abs__ = lambda *a: Yes()", "return Yes()"), points=Q, says="is a object"),
-    Case("array-subclass", "class A(np.ndarray):\n    def __array_ufunc__(self, *a, **k): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q),
-    Case("array-that-agrees", "class A(np.ndarray):\n    def __sub__(self, o): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q),
+    Case("always-equal", body("class Yes:", "    __eq__ = __le__ = __lt__ = lambda *a: True", "    __sub__ = __rsub__ = __abs__ = lambda *a: Yes()", "return Yes()"), points=Q, says="is a object", plain=True),
+    Case("array-subclass", "class A(np.ndarray):\n    def __array_ufunc__(self, *a, **k): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q, plain=True),
+    Case("array-that-agrees", "class A(np.ndarray):\n    def __sub__(self, o): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q, plain=True),
     Case("float-subclass", total="class F(float):\n    __sub__ = lambda *a: 0.0\ndef total(x): return F(7)", points=(2.0, 0.0), says="is a F"),
     Case("lies-about-its-class", body("class L:", "    __class__ = np.ndarray", "return L()"), points=Q),
     Case("patches-allclose", "np.allclose = np.array_equal = lambda *a, **k: True\nnp.abs = lambda v: np.zeros(1)\n" + WRONG, points=Q, naive=2.0),
@@ -84,7 +84,7 @@ TAMPERING = [
     Case("defuses-the-failure", "from autograder.checks import question\nquestion.CheckFailed.__init__ = lambda *a, **k: None\nimport autograder.checks.expect as e\ne.finite = lambda *a: None\nimport types\ne.np = types.SimpleNamespace(**{**vars(np), 'abs': lambda v: np.zeros(1)})\n" + WRONG, points=Q, naive=2.0),
     Case("known-random-numbers", "np.random.default_rng = lambda *a: type('R', (), {'normal': lambda s, size: np.full(size, 2.0)})()\n" + WRONG, points=Q, naive=2.0),
     Case("looks-at-the-caller", body("import sys", "f = sys._getframe(1)", "while f and 'value' not in f.f_globals and 'expect' not in f.f_globals: f = f.f_back", "f.f_globals['expect'].close = lambda *a, **k: None", "return x + x"), points=Q, naive=2.0),
-    Case("changes-the-question", body("x[:] = 2.0", "return x + x"), points=Q, says="changed the array"),
+    Case("changes-the-question", body("x[:] = 2.0", "return x + x"), points=Q, says="changed the array", plain=True),
     Case("trace-function", "import sys\n" + body("sys.settrace(lambda *a: None)", "return x + x"), points=Q),
     Case("exit-as-success", body("raise SystemExit(0)"), points=Q, says="ended the program"),
     Case("hard-exit-as-success", body("import os", "os._exit(0)"), points=Q, says="ended the program (exit code 0)"),
@@ -102,7 +102,7 @@ TAMPERING = [
     Case("different-each-time", "class L(list):\n    def __iter__(self): return iter([1.0])\n" + body("return L([1, 2])"), points=Q),
     Case("property-that-changes", total="class T(tuple):\n    def __getitem__(s, i): return 1.0\ndef total(x): return T((1, 2))", points=(2.0, 0.0), says="is a tuple"),
     Case("remembers-the-visible", "known = {1.0: 1.0, 2.0: 4.0}\n" + body("return np.array([known.get(v, 0.0) for v in x])"), points=Q),
-    Case("copies-the-input-back", body("x[:] = 0", "return np.zeros(5)"), points=Q),
+    Case("copies-the-input-back", body("x[:] = 0", "return np.zeros(5)"), points=Q, plain=True),
     Case("silences-warnings", first="import warnings\nwarnings.filterwarnings('error')"),
     Case("threads-that-write", "import threading\n" + body("def w():", "    while True: x[:] = 0", "threading.Thread(target=w, daemon=True).start()", "return x + x"), points=Q),
 ]  # fmt: skip
