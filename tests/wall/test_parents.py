@@ -1,10 +1,14 @@
 """Killed processes leave nothing behind; where there is no sandbox, it is said."""
 
 import contextlib
+import ctypes
 import dataclasses
 import os
 import random
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -12,7 +16,7 @@ from pathlib import Path
 import pytest
 from corpus import Case, text_of
 
-from autograder.wall import Grader, available
+from autograder.wall import Grader, available, seccomp
 from autograder.wall import grader as module
 
 
@@ -213,6 +217,36 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
     said = module._advice("Operation not permitted")
     assert remedy in said and "Operation not permitted" in said
     assert "--no-sandbox" in said
+
+
+def forbid_namespaces():
+    """In a child, before it becomes another program: as a container does it."""
+    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    assert seccomp.install()
+
+
+@pytest.mark.skipif(not seccomp.PROGRAM, reason="no filter for this architecture")
+def test_make_serve_goes_on_and_says_why_the_sample_class_is_not_graded(tmp_path):
+    root = Path(__file__).resolve().parents[2]
+    for name in ("autograder", "solutions"):
+        shutil.copytree(root / name, tmp_path / name)
+    for name in ("Makefile", "nbgrader_config.py", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    page = tmp_path / "_build" / "html" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    built = ["-o", "setup", "-o", "book", "-o", "_build/html/index.html"]
+    made = subprocess.run(
+        ["make", "sample", *built],
+        cwd=tmp_path,
+        preexec_fn=forbid_namespaces,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr  # what `make serve` needs before it serves
+    assert "does not let this user create namespaces" in made.stderr
+    assert "The sample class was not graded" in made.stdout
 
 
 def test_without_the_sandbox_right_answers_earn_their_points(unprotected):
