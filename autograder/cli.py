@@ -12,6 +12,9 @@ from typing import Any
 
 from autograder.course import Course, CourseError, printable, write_whole
 
+# jsonschema would compile a grammar for two seconds, for a format no file of ours has
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 UNPROTECTED = (
     "Without the sandbox, the code of students runs as you: it can read and change "
     "your files, use the network, and see other submissions. Only its points are still "

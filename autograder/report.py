@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from statistics import StatisticsError, correlation, mean, median
@@ -72,16 +73,11 @@ def section(assignment: Assignment, results: list[dict[str, Any]], book: str) ->
     """Everything about one assignment."""
     graded = [result for result in results if result["status"] == "graded"]
     held = [result for result in results if result["status"] == "held"]
-    slowest = max(results, key=lambda result: result["seconds"])
-    seconds = sum(result["seconds"] for result in results)
     waiting = sum(q["needs_manual_grade"] for r in graded for q in r["questions"])
     parts = [
         f"<h2>{escape(assignment.name)}</h2>",
         f"<p>{len(results)} submissions: {len(graded)} graded, {len(held)} held for "
         f"you. {waiting} answers wait to be graded by hand.</p>",
-        f"<p>Judging cost {seconds:.1f} s of one worker's time: "
-        f"{seconds / len(results):.2f} s a submission, and {slowest['seconds']:.2f} s "
-        f"for the slowest, {text(slowest['student'])}. Several workers share it.</p>",
     ]
     if graded:
         parts += [scores(graded), questions(graded)]
@@ -96,6 +92,7 @@ def section(assignment: Assignment, results: list[dict[str, Any]], book: str) ->
     ]
     if noted:
         parts.append(table("Notes on submissions", ["student", "notes"], noted))
+    parts.append(runs(results))
     return "\n".join(parts)
 
 
@@ -188,6 +185,33 @@ def misconceptions(
         rows.append([f"<code>{text(name)}</code>", number(count), diagnosis, link])
     headings = ["misconception", "answers", "diagnosis", "in the book"]
     return table("Misconceptions", headings, rows)
+
+
+def runs(results: list[dict[str, Any]]) -> str:
+    """When these verdicts were reached, how long it took, and what it cost."""
+    started = defaultdict(list)
+    for result in results:
+        started[result["run"]["started"]].append(result)
+    rows = []
+    for at, members in sorted(started.items()):
+        seconds = max(member["run"]["seconds"] for member in members)
+        slowest = max(members, key=lambda member: member["seconds"])
+        cost = sum(member["seconds"] for member in members)
+        rows.append(
+            [
+                f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC",
+                number(len(members)),
+                number(members[0]["run"]["workers"]),
+                number(f"{seconds:.1f} s"),
+                number(f"{cost:.1f} s"),
+                f"{text(slowest['student'])}, {slowest['seconds']:.1f} s",
+            ]
+        )
+    headings = ["run of", "verdicts", "workers", "time", "worker time", "slowest"]
+    return table("Time and cost", headings, rows) + (
+        "<p>Time is from the start of the run to the last of these verdicts. Worker "
+        "time is the sum over the submissions; several workers share it.</p>"
+    )
 
 
 def catalog(assignment: Assignment) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import (
@@ -93,6 +94,7 @@ class Driver:
         A dry run stores nothing; its verdicts are in ``judged``.
         """
         self.progress = progress
+        self.started, self.clock = int(time.time()), time.monotonic()
         self.store.accept({s.student for s in submissions})
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             self.releases[assignment.name] = plan(self.course, assignment)
@@ -232,6 +234,12 @@ class Driver:
         release = self.releases[submission.assignment]
         if "notebook" in verdict:
             write_whole(self.autograded(submission), verdict["notebook"])
+        run = {
+            "started": self.started,  # seconds since 1970, as of time.time()
+            "seconds": round(time.monotonic() - self.clock, 3),
+            "workers": self.workers,
+        }
+        verdict = verdict | {"run": run}
         self.store.save(submission.student, release, task.key, verdict)
 
 

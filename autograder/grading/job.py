@@ -50,7 +50,8 @@ def grade(
         matched = match(release, read(submission))
         transcript = run(release, matched.cells, grader)
     except Held as held_back:
-        return held(release, str(held_back), notes)
+        seconds = time.perf_counter() - started
+        return held(release, str(held_back), notes, seconds)
     notes = [*notes, *matched.notes, *transcript.notes]
     return {
         "status": "graded",
@@ -66,7 +67,10 @@ def grade(
 
 
 def held(
-    release: dict[str, Any], reason: str, notes: list[str] | tuple[str, ...] = ()
+    release: dict[str, Any],
+    reason: str,
+    notes: list[str] | tuple[str, ...] = (),
+    seconds: float = 0.0,
 ) -> dict[str, Any]:
     """The verdict that there is none: a person has to look, and why."""
     return {
@@ -77,7 +81,7 @@ def held(
         "notes": list(notes),
         "answers": {},
         "unanswered": [],
-        "seconds": 0.0,
+        "seconds": round(seconds, 3),
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 from classroom import UNPROTECTED
 
@@ -9,6 +10,7 @@ from autograder.cli import main
 from autograder.grading.driver import Driver
 from autograder.grading.store import Store
 from autograder.progress import Progress
+from autograder.report import runs
 
 
 def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
@@ -63,3 +65,23 @@ def test_submissions_come_in_the_order_of_names(classroom, right):
     found = classroom.course.submissions(classroom.course.assignments())
     assert [each.student for each in found] == ["ada", "bela", "chen"]
     assert found[0].assignment == "01-attention"
+
+
+def test_the_report_tells_each_run_with_its_time_and_cost(classroom, right):
+    ends_with_text = classroom.solution.read_text().replace(
+        "check.hidden.softmax(softmax)", "str(check.hidden.softmax(softmax))"
+    )
+    classroom.hand_in("ada", right)
+    classroom.grade()
+    with Store(classroom.course) as store:
+        (ada,) = store.results("01-attention")
+    assert 0 < ada["seconds"] <= ada["run"]["seconds"] and ada["run"]["workers"] == 1
+
+    classroom.solution.write_text(ends_with_text)  # what was judged, and then held
+    classroom.hand_in("bela", right)
+    time.sleep(1.1)  # runs are told apart by the second
+    assert classroom.grade("--student", "bela")["bela"]["status"] == "held"
+    with Store(classroom.course) as store:
+        ada, bela = store.results("01-attention")
+    assert bela["seconds"] > 0 and bela["run"]["started"] > ada["run"]["started"]
+    assert runs([ada, bela]).count("<tr><th") == 3  # the headings and two runs

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder import wall
+from autograder import checks, wall
 from autograder.cli import main
 from autograder.sample_class import submissions
 
@@ -70,12 +76,22 @@ def give_points_to_all_others(course, points):
         gradebook.db.commit()
 
 
-def count_softmax_half(course):
-    """The instructor changes what a question is worth after the deadline."""
-    solution = course.solutions / "01-attention" / "attention.ipynb"
-    text, call = solution.read_text(), "check.hidden.softmax(softmax)"
-    assert text.count(call) == 1
-    solution.write_text(text.replace(call, f"{call} / 2"))
+def milder(repository, folder):
+    """The autograder after a repair: the visible checks of softmax count 3/4."""
+    generated = shutil.ignore_patterns("__pycache__")
+    for name in ("autograder", "book"):
+        shutil.copytree(repository.root / name, folder / name, ignore=generated)
+    path = folder / "autograder" / "checks" / "attention" / "hidden.py"
+    text, before = path.read_text(), "Hidden(visible.softmax, core=0.5)"
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, "Hidden(visible.softmax, core=0.75)"))
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "autograder", *arguments, *UNPROTECTED]
+        environment = os.environ | {"PYTHONPATH": str(folder)}
+        return subprocess.run(command, env=environment, text=True, check=True)
+
+    return run
 
 
 def test_a_term_from_release_to_certificate(
@@ -113,25 +129,25 @@ def test_a_term_from_release_to_certificate(
     assert points["ada"] == "18.5" and points["fatou"] == "17.6"
 
     # a change in the checks: looked at first, then stored; points by hand stay
-    count_softmax_half(course)
-    before = (course.root / "gradebook.db").read_bytes()
-    dry = ["grade", "--dry-run", "--json", "changes.json", *UNPROTECTED]
-    assert main(dry) == 0
-    assert (course.root / "gradebook.db").read_bytes() == before
+    repaired = milder(repository, tmp_path / "repaired")
+    gradebook = (course.root / "gradebook.db").read_bytes()
+    repaired("grade", "--dry-run", "--json", "changes.json")
+    assert (course.root / "gradebook.db").read_bytes() == gradebook
     changes = json.loads((course.root / "changes.json").read_text())["changes"]
     expected = {
-        (student, question["id"]): question["score"] / 2
+        (student, question["id"]): min(question["score"] + 1, 4)
         for student, result in first.items()
         for question in result["questions"]
-        if question["id"] == "test_softmax" and question["score"]
+        if question["id"] == "test_softmax" and 2 <= question["score"] < 4
     }
     assert expected
     assert {(c["student"], c["question"]): c["after"] for c in changes} == expected
-    again = grades(course)
-    for student, result in again.items():
-        lost = expected.get((student, "test_softmax"), 0.0)
-        before = float(points[student] or 0)
-        assert (result["score"] or 0) == round(before - lost, 2)
+    gained = {c["student"]: c["after"] - c["before"] for c in changes}
+    repaired("grade", "--json", "results.json")
+    again = json.loads((course.root / "results.json").read_text())["submissions"]
+    for result in again:
+        student, score = result["student"], result["score"] or 0
+        assert score == round(float(points[student] or 0) + gained.get(student, 0), 2)
 
     assert main(["certificate", "ada", "--name", "Ada Lovelace"]) == 0
     assert main(["verify", "certificates/ada.json"]) == 0
@@ -140,46 +156,67 @@ def test_a_term_from_release_to_certificate(
     assert page.get_by_text("Ada Lovelace").first.is_visible()
 
 
+def hidden_lines():
+    """What must not be told: the code of the hidden checks, not their sentences."""
+    path = Path(checks.__file__).with_name("attention") / "hidden.py"
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    return [line for line in lines if "(" in line and '"""' not in line]
+
+
 def check_feedback(course, students, page):
     """A page for each, without hidden checks, with links into the book."""
     assert main(["feedback", "--book", BOOK]) == 0
     pages = {path.parts[-3]: path for path in course.feedback.glob("*/*/*.html")}
     assert pages.keys() == students
-    for path in pages.values():
-        text = path.read_text()
-        assert "check.hidden" not in text and "HIDDEN" not in text
+    secrets = ["check.hidden", "HIDDEN", *hidden_lines()]
+    assert len(secrets) > 50
     problems = []
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
+    for path in pages.values():
+        text = html.unescape(path.read_text())
+        assert [secret for secret in secrets if secret in text] == []
+        page.goto(path.as_uri())
+        assert page.get_by_text("softmax").first.is_visible()
     page.goto(pages["kofi"].as_uri())
     assert page.get_by_text("likely:").first.is_visible()
     link = page.get_by_role("link", name="01-queries-keys-values#softmax").first
     assert link.get_attribute("href") == f"{BOOK}01-queries-keys-values.html#softmax"
-    assert not problems
     page.goto(pages["ada"].as_uri())
     assert page.get_by_text("2.5").first.is_visible()
+    assert problems == []
 
 
 def check_report(course, held, browser):
-    """The page tells all it has to tell without a script."""
+    """The page tells all it has to tell without a script, light and dark."""
     assert main(["report", "--book", BOOK]) == 0
-    context = browser.new_context(java_script_enabled=False, color_scheme="dark")
-    page = context.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto((course.root / "report.html").as_uri())
-    assert len(asked) == 1
-    for words in (
-        "24 submissions: 22 graded, 2 held",
-        "Judging cost",
-        "discrimination",
-        "attention_scores-unscaled",
-        *held,
-    ):
-        assert page.get_by_text(words).first.is_visible(), words
-    links = [link.get_attribute("href") for link in page.get_by_role("link").all()]
-    assert links and all(link.startswith(BOOK) for link in links)
-    context.close()
+    papers = set()
+    for scheme in ("light", "dark"):
+        context = browser.new_context(java_script_enabled=False, color_scheme=scheme)
+        page = context.new_page()
+        asked = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto((course.root / "report.html").as_uri())
+        assert len(asked) == 1
+        for words in (
+            "24 submissions: 22 graded, 2 held",
+            "Time and cost",
+            "discrimination",
+            "attention_scores-unscaled",
+            *held,
+        ):
+            assert page.get_by_text(words).first.is_visible(), words
+        run = page.get_by_role("region", name="Time and cost").locator("tbody td")
+        verdicts, workers, time, cost = run.all_inner_texts()[:4]
+        assert (verdicts, workers) == ("24", "2")
+        assert float(time.removesuffix(" s")) > 0 < float(cost.removesuffix(" s"))
+        links = [link.get_attribute("href") for link in page.get_by_role("link").all()]
+        assert links and all(link.startswith(BOOK) for link in links)
+        body = page.locator("body")
+        color = "element => getComputedStyle(element).backgroundColor"
+        papers.add(body.evaluate(color))
+        context.close()
+    assert len(papers) == 2
 
 
 def check_exports(course, folder):
