@@ -137,7 +137,7 @@ def compiled(source: str) -> Any:
         tree = ast.parse(source)
     except SyntaxError:
         tree = ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE))
-    return compile(tree, "<cell>", "exec")
+    return compile(tree, "<cell>", "exec", dont_inherit=True)  # no __future__ of ours
 
 
 if __name__ == "__main__":

@@ -67,13 +67,13 @@ class Catalog:
     @cached_property
     def _prelude(self) -> dict[str, Any]:
         names: dict[str, Any] = {}
-        exec(compile(self.prelude, "<prelude>", "exec"), names)
+        exec(compiled(self.prelude, "<prelude>"), names)
         return names
 
     def answer(self, entry: Misconception | Style) -> Any:
         """The object that the entry's code defines under its question's name."""
         names = dict(self._prelude)
-        exec(compile(entry.code, f"<{entry.id}>", "exec"), names)
+        exec(compiled(entry.code, f"<{entry.id}>"), names)
         return names[entry.question]
 
     def of(self, question: str) -> list[Misconception]:
@@ -153,3 +153,8 @@ def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
     return a.shape == b.shape and bool(
         np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     )
+
+
+def compiled(code: str, name: str) -> Any:
+    """Code as a student would run it: without the ``__future__`` of this file."""
+    return compile(code, name, "exec", dont_inherit=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import codeop
 import contextlib
 import fcntl
 import io
@@ -41,6 +42,9 @@ class Notebook:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        # as in a notebook: `from __future__ import …` holds for the cells after it too,
+        # and that of this file for none
+        self.compile = codeop.Compile()
         self.module = types.ModuleType("__main__")
         self.module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self.module
@@ -97,9 +101,9 @@ class Notebook:
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
-        exec(compile(tree, filename, "exec"), self.names)
+        exec(self.compile(tree, filename, "exec"), self.names)
         if last is not None:
-            value = eval(compile(last, filename, "eval"), self.names)
+            value = eval(self.compile(last, filename, "eval"), self.names)
             if value is not None and not source.rstrip().endswith(";"):
                 self._show("result", value)
 

@@ -31,6 +31,8 @@ START_SECONDS = 120
 # A fork copies the table of the parent's pages. Objects on large pages make it short:
 # a parent with torch forks in 4 ms instead of 11.
 LARGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+# A set of words has the same order in every run, so that verdicts can be repeated.
+SAME_ORDER = {"PYTHONHASHSEED": "0"}
 
 
 class NoSandbox(RuntimeError):
@@ -60,6 +62,7 @@ class Parent:
                 "HOME": os.path.expanduser("~"),
                 **ONE_THREAD,
                 **LARGE_PAGES,
+                **(SAME_ORDER if kind == "sandbox" else {}),
             },
         )
         there.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import codeop
 import contextlib
 import io
 import math
@@ -355,10 +356,11 @@ def _value(cell: Cell, names: _Names) -> Any:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
-    exec(compile(tree, f"<{cell.test}>", "exec"), names, names)
+    compiler = codeop.Compile()  # without the __future__ of this file
+    exec(compiler(tree, f"<{cell.test}>", "exec"), names, names)
     if last is None:
         return None
-    return eval(compile(last, f"<{cell.test}>", "eval"), names, names)
+    return eval(compiler(last, f"<{cell.test}>", "eval"), names, names)
 
 
 def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:

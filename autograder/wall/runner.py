@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import resource
 import signal
 import socket
@@ -16,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import getstate, seed, setstate
 from typing import Any
 
 from autograder.wall import answers, namespaces, seccomp
@@ -86,6 +86,7 @@ class Runner:
 
     def _fork(self, descriptor: int) -> None:
         """Leave the question to a child, which sees all that the cells have made."""
+        state = getstate()
         try:
             self.child = os.fork()
         except OSError:  # too many processes are left from the cells
@@ -97,6 +98,7 @@ class Runner:
         try:
             self.channel.close()
             namespaces.die_with_parent()
+            setstate(state)  # Python seeds this generator anew in every fork
             answers.hush()
             question = Channel(socket.socket(fileno=descriptor))
             answers.serve(question, self.notebook.names)
@@ -162,7 +164,7 @@ ONE_THREAD = {
 def _seed() -> None:
     """Unseeded random numbers are the same in every run: verdicts can be repeated."""
     modules: dict[str, Any] = sys.modules
-    random.seed(0)
+    seed(0)
     if numpy := modules.get("numpy"):
         numpy.random.seed(0)
     if torch := modules.get("torch"):

@@ -102,6 +102,11 @@ def test_an_error_outside_of_a_check_names_its_cell(check, right):
     assert "Code cell 1: ZeroDivisionError" in text
 
 
+def test_a_name_that_only_an_annotation_uses_is_missing_too(check, right):
+    _, text = check(with_code(right, "def f(x: Tensor): return x"))
+    assert "Code cell 1: NameError: name 'Tensor' is not defined" in text
+
+
 def test_a_loop_ends_at_the_time_limit(check, right):
     started = time.monotonic()
     code, text = check(with_code(right, "while True: pass"), "--seconds", "1")

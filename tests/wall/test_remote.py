@@ -177,3 +177,42 @@ check.hidden.{entry.question}({entry.question})"""
     }
     here = {id: (points, named) for id, (points, _, named) in local.items()}
     assert there == here
+
+
+def test_random_numbers_go_on_where_the_cells_left_them(run):
+    result, _ = run(
+        "import random\nrandom.seed(7)\nfirst, draw = random.random(), random.random",
+        test="import random\nown = random.Random(7)\n"
+        "assert (first, draw()) == (own.random(), own.random())",
+    )
+    assert result.score == 1, result.message
+
+
+def test_random_numbers_without_a_seed_are_the_same_in_every_run(run):
+    draw = "import random, numpy as np\ndef draw(): return random.random()"
+    told = {run(draw, test="float(draw())")[0].score for _ in range(3)}
+    assert len(told) == 1
+
+
+def test_a_set_of_words_has_the_same_order_in_every_run(_needs_namespaces):
+    words = Cell("cell", "order = list({'query', 'key', 'value', 'head', 'mask'})")
+    test = Cell("test", "print(*order)", "test_it", 1.0)
+    told = set()
+    for _ in range(3):  # three programs
+        with Grader() as grader:
+            told.add(grader.judge([words, test]).outputs["test"][0]["text"])
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "score"),
+    [
+        (["def f(x: Undefined): return 1"], 0),  # a NameError, as in a notebook
+        (["from __future__ import annotations", "def f(x: Undefined): return 1"], 1),
+        (["def f(x: int): return 1", "assert f.__annotations__ == {'x': int}"], 1),
+    ],
+)
+def test_annotations_mean_what_they_mean_in_a_notebook(run, cells, score):
+    result, transcript = run(*cells, test="assert f(3) == 1")
+    assert result.score == score
+    assert (transcript.outputs[f"cell-{len(cells)}"] == []) == bool(score)
