@@ -11,7 +11,6 @@ import argparse
 import copy
 import importlib
 import json
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -179,8 +178,7 @@ def main() -> int:
     except CourseError as error:
         print(f"sample_class: {error}", file=sys.stderr)
         return 2
-    print(f"{written} submissions are in {given.folder / 'submitted'}. Next:")
-    print(f"cd {shlex.quote(str(given.folder))} && autograder grade")
+    print(f"{written} submissions are in {given.folder / 'submitted'}.")
     return 0
 
 

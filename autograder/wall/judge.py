@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import codeop
 import contextlib
 import io
 import math
@@ -356,11 +355,12 @@ def _value(cell: Cell, names: _Names) -> Any:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
-    compiler = codeop.Compile()  # without the __future__ of this file
-    exec(compiler(tree, f"<{cell.test}>", "exec"), names, names)
+    # without the __future__ of this file
+    exec(compile(tree, f"<{cell.test}>", "exec", dont_inherit=True), names, names)
     if last is None:
         return None
-    return eval(compiler(last, f"<{cell.test}>", "eval"), names, names)
+    code = compile(last, f"<{cell.test}>", "eval", dont_inherit=True)
+    return eval(code, names, names)
 
 
 def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:

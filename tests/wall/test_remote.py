@@ -189,7 +189,7 @@ def test_random_numbers_go_on_where_the_cells_left_them(run):
 
 
 def test_random_numbers_without_a_seed_are_the_same_in_every_run(run):
-    draw = "import random, numpy as np\ndef draw(): return random.random()"
+    draw = "import random\ndef draw(): return random.random()"
     told = {run(draw, test="float(draw())")[0].score for _ in range(3)}
     assert len(told) == 1
 
