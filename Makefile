@@ -8,7 +8,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test run-tests setup notebooks release book sample lint catalog mutants benchmark vendor clean
+.PHONY: serve test run-tests setup lock notebooks processors minutes drawings release book sample lint catalog mutants benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -31,13 +31,33 @@ run-tests: setup lint
 
 setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 
-.venv/ready: requirements.txt requirements-model.txt pyproject.toml
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
+TORCH := $(shell grep '^torch==' requirements.txt)
+
+.venv/ready: requirements.txt requirements.lock requirements-model.txt pyproject.toml
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	    --no-build-isolation -r requirements-model.txt --editable .
+	@$(call install-torch,$(BIN))
+	@$(BIN)/$(PIP_INSTALL) -r requirements.txt -c requirements.lock
+	@$(BIN)/$(PIP_INSTALL) --no-deps --no-build-isolation -r requirements-model.txt \
+	    --editable .
 	@touch $@
+
+# without a GPU, PyTorch's build for processors, a tenth of the size; where that cannot
+# be reached, what pip finds
+define install-torch
+command -v nvidia-smi >/dev/null 2>&1 || $(1)/$(PIP_INSTALL) --no-deps --retries 0 \
+    --timeout 10 --index-url https://download.pytorch.org/whl/cpu $(TORCH) \
+    >/dev/null 2>&1 || true
+endef
+
+lock:  ## pin all that lies below requirements.txt, by an installation from nothing
+	@rm -rf _build/lock && $(PYTHON) -m venv _build/lock
+	@$(call install-torch,_build/lock/bin)
+	@_build/lock/bin/$(PIP_INSTALL) --no-cache-dir -r requirements.txt
+	@_build/lock/bin/python -m pip freeze --disable-pip-version-check --all \
+	    | sed -e '/^pip==/d;/^setuptools==/d;s/+cpu$$//' > requirements.lock
+	@rm -rf _build/lock
 
 # kernels that do not warn about their own port on every start
 _build/ipython/profile_default/ipython_kernel_config.py:
@@ -46,6 +66,15 @@ _build/ipython/profile_default/ipython_kernel_config.py:
 
 notebooks: setup  ## execute the chapters whose text changed
 	@$(BIN)/python book/notebooks.py
+
+processors: setup  ## whether the chapters print the same on other processors
+	@$(BIN)/python book/processors.py
+
+minutes: setup  ## into the heads of the chapters, the totals and the plans
+	@$(BIN)/python book/minutes.py --write
+
+drawings: setup  ## book/images/*.svg, from the numbers of the chapters
+	@$(BIN)/python book/drawings.py
 
 release: setup  ## solutions/ becomes exercises/
 	@$(BIN)/python -m autograder release
@@ -66,7 +95,7 @@ sample: setup book _build/html/sample-class/index.html
 _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
     -not -path '*/__pycache__/*')
 	@rm -rf $(SAMPLE)
-	@$(BIN)/python -m autograder.sample_class $(SAMPLE)
+	@$(BIN)/python -m autograder.release.sample_class $(SAMPLE)
 	@mkdir -p $(@D)
 	@cd $(SAMPLE) && if $(BIN)/autograder grade --json grades.json; then \
 	    $(BIN)/autograder report --book ../book/ && cp report.html ../../$@; \
@@ -75,12 +104,13 @@ _build/html/sample-class/index.html: $(shell find autograder solutions -type f \
 lint: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet autograder benchmarks tests book/*.py
+	@$(BIN)/mypy --no-error-summary --cache-dir _build/mypy
 
 catalog: setup  ## which check catches which misconception, over 200 seeds
-	@$(BIN)/python tests/checks/catalog_table.py --seeds 200
+	@$(BIN)/python -m autograder.tools.catalog_table --seeds 200
 
 mutants: setup  ## small errors in the solutions: the checks notice each
-	@$(BIN)/python tests/checks/mutants.py
+	@$(BIN)/python -m autograder.tools.mutants
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000

@@ -17,6 +17,6 @@ c.ClearSolutions.text_stub = "Your answer here."
 c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"
 
 # formgrader and feedback show what students wrote: no HTML or script of theirs runs
-c.HTMLExporter.filters = {"markdown2html": "autograder.feedback.safe_markdown"}
+c.HTMLExporter.filters = {"markdown2html": "autograder.results.feedback.safe_markdown"}
 # formgrader shows the rubric of the solution notebook before each written answer
-c.HTMLExporter.preprocessors = ["autograder.rubric.ShowRubric"]
+c.HTMLExporter.preprocessors = ["autograder.release.rubric.ShowRubric"]

@@ -1,144 +1,175 @@
 """Restart a notebook, run all of it, and say which visible checks hold.
 
-For students: it needs the visible checks only, no kernel and no nbgrader.
+For students: it needs the visible checks only, no kernel and no nbgrader. The notebook
+is read, matched to the release and run by the engine that grading uses, so that both
+say the same about a visible check.
 """
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
-import json
-import os
-import re
-import subprocess
-import sys
-import tempfile
-import traceback
+import argparse
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from autograder.checks.question import CheckFailed, told
-from autograder.course import CourseError
-from autograder.submission import SIZE_LIMIT, Held, read
+from autograder.errors import CourseError, Held
+from autograder.notebook.matching import match
+from autograder.notebook.process import Plan, Runner
+from autograder.notebook.questions import CHECKED, profile_of
+from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.release import release_of
+from autograder.notebook.running import Outcome
+from autograder.options import describe
 
-CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder check`."""
+    describe(
+        verb,
+        "For students. The exit code is 0 when all hold.",
+        "autograder check exercises/01-attention/attention.ipynb",
+    )
+    verb.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    verb.add_argument(
+        "--seconds",
+        type=float,
+        default=30.0,
+        help="time limit of a cell or a question (default: 30)",
+    )
+    verb.add_argument(
+        "--watch",
+        action="store_true",
+        help="check again whenever the notebook is saved, up to the next open question",
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check once, or whenever the notebook is saved."""
+    verb = watch if options.watch else check
+    return verb(options.notebook, options.seconds)
 
 
 def check(path: Path, seconds: float) -> int:
     """Print a line or a message for each question; 0 when every check holds."""
-    cells = code_cells(path)
-    questions = [cell["question"] for cell in cells if cell["question"]]
-    if not questions:
-        raise CourseError(f"{path} has no check of this course.")
-    finished = run(cells, path.resolve().parent, seconds)
-    for number, outcome in enumerate(finished, 1):
-        question, problem = outcome["question"], outcome["problem"]
-        if question:
-            print(problem or outcome["said"].strip() or f"{question}: holds")
-        elif problem:
-            print(f"Code cell {number}: {problem}")
-    if len(finished) < len(cells):
-        print(
-            f"Code cell {len(finished) + 1} did not finish in {seconds:g} s; the rest "
-            "was not run."
-        )
-    held = sum(bool(o["question"]) and not o["problem"] for o in finished)
-    print(f"The visible checks of {held} of {len(questions)} questions hold.")
-    return 0 if held == len(questions) else 1
+    plan = plan_of(path)
+    with Runner(path.resolve().parent, plan, seconds) as runner:
+        return report(plan, runner.outcomes(plan))
 
 
-def code_cells(path: Path) -> list[dict[str, Any]]:
-    """The notebook's code; ``question`` is the name that a cell checks, or None."""
+def watch(path: Path, seconds: float, rounds: int | None = None) -> int:
+    """Check again whenever the file is saved: the verdict of the next open question.
+
+    Libraries are imported once. Ends with Ctrl-C, when all hold, or after ``rounds``.
+    """
+    runner, stamp, held = None, None, False
+    try:
+        while not held and rounds != 0:
+            stamp = wait_for_change(path, stamp)
+            rounds = None if rounds is None else rounds - 1
+            try:
+                plan = plan_of(path)
+            except CourseError as error:  # half saved, perhaps
+                print(error)
+                continue
+            if runner is None:
+                runner = Runner(path.resolve().parent, plan, seconds)
+            held = report(plan, until_open(runner.outcomes(plan)), brief=True) == 0
+    except KeyboardInterrupt:
+        print()
+    finally:
+        if runner is not None:
+            runner.close()
+    return 0 if held else 1
+
+
+def wait_for_change(path: Path, before: int | None) -> int:
+    """The time of the file's last change, once it is another one than ``before``."""
+    while True:
+        try:
+            stamp = path.stat().st_mtime_ns
+        except OSError:  # editors replace files
+            stamp = before if before is not None else -1
+        if stamp == -1:
+            raise CourseError(f"{path} cannot be opened: there is no such file.")
+        if stamp != before:
+            return stamp
+        time.sleep(0.1)
+
+
+def until_open(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """The outcomes up to the first question whose check does not hold."""
+    for outcome in outcomes:
+        yield outcome
+        if outcome.question and outcome.problem:
+            return
+
+
+def plan_of(path: Path) -> Plan:
+    """What is run: the release's cells with the student's answers in them.
+
+    A notebook of a course that is not known here runs as it is.
+    """
     try:
         with path.open("rb") as file:
-            cells = read(file.read(SIZE_LIMIT + 1))
+            submitted = read(file.read(SIZE_LIMIT + 1))
     except OSError as error:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from None
     except Held as held:
         raise CourseError(f"{path}: {held}") from None
-    found = []
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            checked = CHECKED.search(cell["source"])
-            question = checked[1] if checked else None
-            found.append({"source": cell["source"], "question": question})
-    return found
+    release = release_of(submitted)
+    if release is None:
+        sources = [c.source for c in submitted if c.cell_type == "code"]
+        named = [CHECKED.search(source) for source in sources]
+        questions = [match[1] if match else None for match in named]
+        plan = Plan(numbered(sources, questions), profile_of(sources))
+    else:
+        matched = match(release, submitted)
+        code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
+        names = [
+            (c.grade_id or "").removeprefix("test_") if c.kind == "test" else None
+            for c in code
+        ]
+        open_ones = [
+            c.grade_id or ""
+            for c in matched.cells
+            if c.kind == "written" and c.unanswered
+        ]
+        cells = numbered([c.source for c in code], names)
+        plan = Plan(cells, release.profile, matched.notes, open_ones)
+    if not plan.questions:
+        raise CourseError(f"{path} has no check of this course.")
+    return plan
 
 
-def run(
-    cells: list[dict[str, Any]], folder: Path, seconds: float
-) -> list[dict[str, Any]]:
-    """Run the cells in a fresh process; the outcomes of those that finished."""
-    home = str(Path(__file__).resolve().parent.parent)
-    paths = [home, os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {
-        "MPLBACKEND": "agg",
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-    }
-    with tempfile.TemporaryDirectory() as scratch:
-        results = Path(scratch, "results")
-        results.touch()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.check", str(results)],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+def numbered(
+    sources: list[str], questions: list[str | None]
+) -> list[tuple[int, str, str | None]]:
+    """The code cells with the numbers that they are called by."""
+    return [
+        (number, source, question)
+        for number, (source, question) in enumerate(
+            zip(sources, questions, strict=True), 1
         )
-        try:
-            process.communicate(json.dumps(cells).encode(), timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-        lines = results.read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    ]
 
 
-# ------------------------------------------------------- in the fresh process
-
-
-def run_here(cells: list[dict[str, Any]], results: Path) -> None:
-    """Run cell after cell in one namespace; a line of JSON for each, at once."""
-    names: dict[str, Any] = {"__name__": "__main__", "display": print}
-    with results.open("a", encoding="utf-8") as file:
-        for cell in cells:
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                problem = problem_of(cell, names)
-            outcome = {
-                "question": cell["question"],
-                "said": said.getvalue()[:10_000],
-                "problem": problem,
-            }
-            file.write(json.dumps(outcome) + "\n")
-            file.flush()
-
-
-def problem_of(cell: dict[str, Any], names: dict[str, Any]) -> str | None:
-    """Run one cell; what went wrong, in the words of the checks."""
-    try:
-        exec(compiled(cell["source"]), names)
-    except CheckFailed as failure:
-        return str(failure)
-    except (Exception, SystemExit) as error:
-        if not cell["question"]:
-            return traceback.format_exception_only(error)[-1].strip()
-        failure = told(error)
-        failure.title = cell["question"]
-        return str(failure)
-    return None
-
-
-def compiled(source: str) -> Any:
-    """The code of a cell, without the lines that only Jupyter understands."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        tree = ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE))
-    return compile(tree, "<cell>", "exec", dont_inherit=True)  # no __future__ of ours
-
-
-if __name__ == "__main__":
-    run_here(json.load(sys.stdin), Path(sys.argv[1]))
+def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
+    """Print what came of the cells, as it comes; 0 when every check holds."""
+    for note in plan.notes:
+        print(note)
+    held = 0
+    for outcome in outcomes:
+        if outcome.question is None:
+            if outcome.problem:
+                print(f"Code cell {outcome.number}: {outcome.problem}")
+            continue
+        held += outcome.problem is None
+        if outcome.problem or not brief:
+            said = outcome.problem or outcome.said.strip()
+            print(said or f"{outcome.question}: holds", flush=True)
+    for name in plan.written:
+        print(f"{name}: no answer yet; a person reads it")
+    total = len(plan.questions)
+    print(f"The visible checks of {held} of {total} questions hold.", flush=True)
+    return 0 if held == total else 1

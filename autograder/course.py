@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.checks.question import nearest
+from autograder.errors import CourseError
+from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
-
-
-class CourseError(Exception):
-    """What is wrong with the course folder or the command, in one clear sentence."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class Course:
     def feedback(self) -> Path:
         return self.root / "feedback"
 
-    def nbgrader(self):
+    def nbgrader(self) -> Any:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
@@ -105,7 +102,7 @@ class Course:
         """Every assignment of solutions/, by name."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no solutions/ folder.")
-        found = []
+        assignments = []
         for folder in sorted(self.solutions.iterdir()):
             if not folder.is_dir() or folder.name.startswith("."):
                 continue
@@ -115,10 +112,10 @@ class Course:
                     f"solutions/{folder.name} has {len(notebooks)} notebooks; "
                     "an assignment has exactly one."
                 )
-            found.append(Assignment(folder.name, notebooks[0]))
-        if not found:
+            assignments.append(Assignment(folder.name, notebooks[0]))
+        if not assignments:
             raise CourseError(f"{self.solutions} has no assignment.")
-        return found
+        return assignments
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
@@ -126,9 +123,9 @@ class Course:
         for name in names:
             if name not in known:
                 near = nearest(name, list(known))
-                names = ", ".join(known)
-                hint = f"did you mean {near}?" if near else f"there is {names}."
-                raise CourseError(f"There is no assignment {printable(name)}; {hint}")
+                there = f"there is {', '.join(known)}."
+                hint = f"did you mean {near}?" if near else there
+                raise CourseError(f"There is no assignment {one_line(name)}; {hint}")
         return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 
     def submissions(
@@ -143,63 +140,28 @@ class Course:
         students = {entry.name: entry for entry in folders(self.submitted)}
         if student is not None and student not in students:
             near = nearest(student, list(students))
-            hint = f" Did you mean {printable(near)}?" if near else ""
+            hint = f" Did you mean {one_line(near)}?" if near else ""
             raise CourseError(
-                f"There is no folder submitted/{printable(student)}.{hint}"
+                f"There is no folder submitted/{one_line(student)}.{hint}"
             )
-        found = []
+        submissions: list[Submission] = []
         for name in [student] if student is not None else sorted(students):
             inside = {entry.name: Path(entry.path) for entry in folders(students[name])}
-            found += [
+            submissions += [
                 Submission(name, assignment.name, inside[assignment.name])
                 for assignment in assignments
                 if assignment.name in inside
             ]
-        if not found:
+        if not submissions:
             names = ", ".join(assignment.name for assignment in assignments)
-            who = f"submitted/{printable(student)}" if student else "submitted/"
+            who = f"submitted/{one_line(student)}" if student else "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
-        return found
+        return submissions
 
 
-def folders(folder: Path | os.DirEntry) -> Iterator[os.DirEntry]:
+def folders(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
     """The folders inside; links to elsewhere and hidden ones are passed over."""
-    with os.scandir(folder) as entries:
+    with os.scandir(os.fspath(folder)) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 yield entry
-
-
-def read_regular(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; OSError for links, pipes and devices.
-
-    At most ``limit`` + 1 bytes are read, so that the caller can see when it is longer.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path.name} is not a regular file")
-        return file.read(limit + 1)
-
-
-def write_whole(path: Path, data: str | bytes) -> None:
-    """Write a file so that it is there as a whole, or as it was before."""
-    data = data.encode() if isinstance(data, str) else data
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def printable(text: str) -> str:
-    """``text`` on one line, with control and direction characters made visible."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode()
-        for char in text.encode("utf-8", "backslashreplace").decode()
-    )

@@ -25,8 +25,9 @@ from pathlib import Path
 
 from autograder.course import CONFIG, Assignment, Course
 from autograder.grading import job
-from autograder.release import notebook_text, plan, students_notebook
-from autograder.sample_class import reference_answers, solved
+from autograder.release.plan import plan
+from autograder.release.sample_class import reference_answers, solved
+from autograder.release.students import notebook_text, students_notebook
 from autograder.wall import Grader
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,7 +110,7 @@ def bare_fork(cells: list[str]) -> float:
 def one_submission(course: Course, assignment: Assignment, text: str) -> float:
     """Behind the wall over bare fork, medians of runs that alternate."""
     release = plan(course, assignment)
-    sources = {c["grade_id"]: c["source"] for c in release["cells"]}
+    sources = {c.grade_id: c.source for c in release.cells}
     cells = [
         sources.get(c["metadata"]["nbgrader"]["grade_id"], "")
         if c["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("test_")
@@ -119,7 +120,7 @@ def one_submission(course: Course, assignment: Assignment, text: str) -> float:
     ]
     walled, bare = [], []
     with Grader() as grader:
-        grader.warm(release["profile"])
+        grader.warm(release.profile)
         bare_fork(cells)  # this process imports what the parents have imported
         warm_up(cells)
         for _ in range(15):
@@ -127,8 +128,8 @@ def one_submission(course: Course, assignment: Assignment, text: str) -> float:
             start = time.perf_counter()
             verdict = job.grade(release, text.encode(), grader)
             walled.append(time.perf_counter() - start)
-            if verdict["status"] != "graded":
-                sys.exit(f"held: {verdict['reason']}")
+            if verdict.held:
+                sys.exit(f"held: {verdict.reason}")
     for name, values in (("behind the wall", walled), ("bare fork", bare)):
         print(f"    {name}: {1000 * statistics.median(values):.0f} ms")
     return statistics.median(walled) / statistics.median(bare)

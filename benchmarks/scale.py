@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import heapq
-import json
 import os
 import random
 import shutil
@@ -21,15 +20,19 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 
 from autograder.course import CONFIG, Assignment, Course
-from autograder.grading import driver
+from autograder.grading import jobs
+from autograder.grading.driver import Driver
+from autograder.grading.progress import Progress
 from autograder.grading.store import Store
-from autograder.progress import Progress
-from autograder.sample_class import submissions
+from autograder.grading.verdict import Verdict
+from autograder.release.sample_class import submissions
 from benchmarks.__main__ import ROOT, machine, ours
 
+Outcome = tuple[Verdict, list[str]]
 WORKERS = [1, 2, 4, 8, 16, 32, 64]
 
 
@@ -38,43 +41,49 @@ class Recorder(Executor):
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self.verdicts: list[str] = []
+        self.outcomes: list[Outcome] = []
 
     def submit(self, function, *arguments) -> Future:
         start = time.perf_counter()
-        self.verdicts.append(function(*arguments))
+        self.outcomes.append(function(*arguments))
         self.seconds.append(time.perf_counter() - start)
-        return done(self.verdicts[-1])
+        return done(self.outcomes[-1])
 
 
 class Replayer(Executor):
     """Gives recorded verdicts, at once."""
 
-    def __init__(self, verdicts: list[str]) -> None:
-        self.verdicts = iter(verdicts)
+    def __init__(self, outcomes: list[Outcome]) -> None:
+        self.outcomes = iter(outcomes)
 
     def submit(self, function, *arguments) -> Future:
-        return done(next(self.verdicts))
+        return done(next(self.outcomes))
 
 
-def done(result: str) -> Future:
+def done(result: Outcome) -> Future:
     future: Future = Future()
     future.set_result(result)
     return future
+
+
+def instead(executor: Executor, workers: int, releases: dict) -> Executor:
+    """In place of a pool of worker processes."""
+    jobs.learn(releases)
+    return executor
 
 
 def grade(course: Course, executor: Executor) -> float:
     """Seconds of a grading of everything with this executor in place of a pool."""
     chosen = course.submissions(course.chosen([]), None)
     with Store(course) as store, open(os.devnull, "w") as nowhere:
-        driver.new_pool, before = (lambda workers: executor), driver.new_pool
+        jobs.local_pool, before = partial(instead, executor), jobs.local_pool
         start = time.perf_counter()
         try:
-            driver.Driver(course, store, force=True).grade(
+            Driver(course, store, force=True).grade(
                 chosen, Progress(len(chosen), nowhere)
             )
         finally:
-            driver.new_pool = before
+            jobs.local_pool = before
         return time.perf_counter() - start
 
 
@@ -124,9 +133,9 @@ def main() -> None:
         grade(course, recorder)  # the first job warms the parents
         recorder = Recorder()
         grade(course, recorder)
-        storing = grade(course, Replayer(recorder.verdicts)) / len(recorder.seconds)
+        storing = grade(course, Replayer(recorder.outcomes)) / len(recorder.seconds)
         size = len(recorder.seconds)
-        graded = [json.loads(v)["status"] == "graded" for v in recorder.verdicts]
+        graded = [not verdict.held for verdict, _ in recorder.outcomes]
         mean = sum(recorder.seconds) / size
         print(f"{time.strftime('%Y-%m-%d')}, {machine()}, {assignment.name}")
         print(f"{size} jobs of the sample class, {sum(graded)} of them graded:")

@@ -6,6 +6,8 @@ and it counts for the instructor's report.
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,17 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.question import CheckFailed
+from autograder.checks.assignment import Assignment
+from autograder.checks.question import CheckFailed, Misconception, Question
+from autograder.checks.surroundings import settled
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """One wrong answer: ``code`` defines ``question``; ``diagnosis`` is a sentence."""
+class Mistake(Misconception):
+    """A misconception as code that defines the name of its question."""
 
-    id: str
-    question: str
-    diagnosis: str
-    read: str
     code: str
 
 
@@ -36,7 +36,6 @@ class Style:
     code: str
 
 
-@dataclass(repr=False)
 class Catalog:
     """The misconceptions and correct styles of one assignment.
 
@@ -44,25 +43,23 @@ class Catalog:
     functions that earlier questions ask for.
     """
 
-    prelude: str
-    misconceptions: list[Misconception]
-    styles: list[Style]
-
-    def __post_init__(self) -> None:
+    def __init__(self, assignment: Assignment, prelude: str) -> None:
+        self.assignment, self.prelude = assignment, prelude
+        self.misconceptions: list[Mistake] = []
+        self.styles: list[Style] = []
+        self.references: dict[str, Style] = {}
+        self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
-        self._known: dict[str, list] = {}
+        self._known: dict[str, list[tuple[Mistake, list]]] = {}
+        assignment.known = self
 
-    def probe(self, question: str) -> Callable[[Callable], Callable]:
-        """Register what tells answers to ``question`` apart; a decorator.
-
-        The function gets an answer and returns a list of outcomes, by :func:`outcome`.
-        """
-
-        def register(function: Callable[[Any], list]) -> Callable[[Any], list]:
-            self._probes[question] = function
-            return function
-
-        return register
+    def about(self, question: Question, reference: str) -> About:
+        """Start the entries about a question with a right answer to it."""
+        about = About(self, question, reference)
+        self.references[question.name] = Style(
+            f"{question.name}-reference", question.name, about.reference
+        )
+        return about
 
     @cached_property
     def _prelude(self) -> dict[str, Any]:
@@ -70,13 +67,13 @@ class Catalog:
         exec(compiled(self.prelude, "<prelude>"), names)
         return names
 
-    def answer(self, entry: Misconception | Style) -> Any:
+    def answer(self, entry: Mistake | Style) -> Any:
         """The object that the entry's code defines under its question's name."""
         names = dict(self._prelude)
         exec(compiled(entry.code, f"<{entry.id}>"), names)
         return names[entry.question]
 
-    def of(self, question: str) -> list[Misconception]:
+    def of(self, question: str) -> list[Mistake]:
         """The misconceptions about one question."""
         return [m for m in self.misconceptions if m.question == question]
 
@@ -84,25 +81,104 @@ class Catalog:
         """The misconception whose outcomes are those of ``answer``, if any."""
         if question not in self._probes:
             return None
-        outcomes = self._probes[question](answer)
+        try:
+            with settled():
+                outcomes = self._probes[question](answer)
+        except Exception:  # the answer's own, and its points are decided already
+            return None
         for entry, known in self.known(question):
             if alike(outcomes, known):
                 return entry
         return None
 
-    def known(self, question: str) -> list[tuple[Misconception, list]]:
+    def known(self, question: str) -> list[tuple[Mistake, list]]:
         """The misconceptions about one question with their outcomes, found once."""
         if question not in self._known:
             probe = self._probes[question]
-            self._known[question] = [
-                (entry, probe(self.answer(entry))) for entry in self.of(question)
-            ]
+            with settled():
+                self._known[question] = [
+                    (entry, probe(self.answer(entry))) for entry in self.of(question)
+                ]
         return self._known[question]
 
     def prepare(self) -> None:
-        """Find the outcomes of all misconceptions now: forks then need not do it."""
+        """Find all outcomes and rehearse the checks: forks then need not do it.
+
+        Oracles may import a great deal when they are first used.
+        """
         for question in self._probes:
             self.known(question)
+        hidden = self.assignment.load("hidden")
+        for name, reference in self.references.items():
+            # what is wrong with a check is told when it is asked in earnest
+            silent = contextlib.redirect_stdout(io.StringIO())
+            with silent, contextlib.suppress(Exception):
+                self.assignment.questions[name](self.answer(reference))
+                getattr(hidden, name)(self.answer(reference), seed=0)
+
+
+class About:
+    """What the catalog holds about one question; each method adds an entry.
+
+    An indented ``code`` is the body of a function: it stands below the first line of
+    the reference.
+    """
+
+    def __init__(self, catalog: Catalog, question: Question, reference: str) -> None:
+        self.catalog, self.question = catalog, question
+        self.reference = reference.lstrip("\n")
+
+    def wrong(self, name: str, diagnosis: str, code: str) -> None:
+        """A wrong answer; ``diagnosis`` is the sentence that students read."""
+        question = self.question
+        entry = Mistake(
+            self._id(name), question.name, diagnosis, question.read, self._whole(code)
+        )
+        self.catalog.misconceptions.append(entry)
+
+    def edit(self, name: str, diagnosis: str, *edits: tuple[str, str]) -> None:
+        """A wrong answer that is the reference, :meth:`edited`."""
+        self.wrong(name, diagnosis, self.edited(*edits))
+
+    def edited(self, *edits: tuple[str, str]) -> str:
+        """The reference with each ``(old, new)`` applied, one after the other.
+
+        Raises ValueError unless each old text occurs exactly once.
+        """
+        code = self.reference
+        for old, new in edits:
+            if (hits := code.count(old)) != 1:
+                name = self.question.name
+                raise ValueError(f"an edit of {name}: {old!r} occurs {hits} times")
+            code = code.replace(old, new)
+        return code
+
+    def right(self, name: str, code: str) -> None:
+        """A right answer in another style."""
+        style = Style(self._id(name), self.question.name, self._whole(code))
+        self.catalog.styles.append(style)
+
+    def equivalent(self, reason: str, *changes: str) -> None:
+        """Mutants of the solution, "old line -> new line", that are no errors."""
+        for change in changes:
+            self.catalog.equivalents[self.question.name, change] = reason
+
+    def probe(self, function: Callable[[Any], list]) -> Callable[[Any], list]:
+        """Register what tells answers apart; a decorator.
+
+        The function gets an answer and returns a list of outcomes, by :func:`outcome`.
+        """
+        self.catalog._probes[self.question.name] = function
+        return function
+
+    def _id(self, name: str) -> str:
+        return f"{self.question.name}-{name}"
+
+    def _whole(self, code: str) -> str:
+        code = code.lstrip("\n")
+        if not code.startswith(" "):
+            return code
+        return f"{self.reference.splitlines()[0]}\n{code}"
 
 
 def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ types, types before values. Each raises CheckFailed with what was seen and expec
 from __future__ import annotations
 
 import copy
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from autograder.checks.figures import in_colors
 from autograder.checks.question import CheckFailed, told
+from autograder.checks.surroundings import NUMPY_ERRORS
 
 
 def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -41,13 +43,9 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-# NumPy's own defaults, wherever the answer runs; an underflow to 0 is no warning
-LOUD = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
-
-
 def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     """Like :func:`call`, and fails when the function gives a warning."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(**LOUD):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**NUMPY_ERRORS):
         warnings.simplefilter("always")
         result = call(answer, *args, **kwargs)
     if caught:
@@ -79,7 +77,8 @@ def array(
 
 def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
     """The numbers of the floating-point tensor of ``shape`` that this has to be."""
-    if not type(value).__module__.startswith("torch"):
+    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
+    if torch is None or not isinstance(value, torch.Tensor):
         raise CheckFailed(
             f"{what} is a {type(value).__name__}", "a torch tensor", kind="type"
         )
@@ -89,7 +88,9 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
             f"shape {tuple(shape)}",
             kind="shape",
         )
-    return array(value.detach().numpy(), shape, what)
+    if value.dtype == torch.bfloat16:  # NumPy has no such numbers
+        value = value.float()
+    return array(value.numpy(force=True), shape, what)
 
 
 def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -134,15 +135,15 @@ def finite(value: np.ndarray, what: str = "the result") -> None:
 def close(
     value: np.ndarray,
     expected: np.ndarray | float,
-    seen: str,
-    wanted: str,
+    seen: str = "different numbers",
+    wanted: str = "",
     *,
     tolerance: float = 1e-6,
 ) -> None:
     """Numbers agree up to ``tolerance``, relative to the largest expected one.
 
     Single precision is given the room it needs. ``seen`` and ``wanted`` are the
-    sentences of the message.
+    sentences of the message; hidden checks, which tell no values, leave them out.
     """
     finite(value)
     expected = np.asarray(expected)
@@ -151,6 +152,31 @@ def close(
     room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
     if not (np.abs(value - expected) <= room).all():
         raise CheckFailed(seen, wanted)
+
+
+def agree(
+    value: Any, expected: Any, what: str = "the result", *, tolerance: float = 1e-6
+) -> None:
+    """``value`` has type, shape and numbers of the oracle's array or tensor."""
+    shape = tuple(expected.shape)
+    if isinstance(expected, np.ndarray):
+        value = array(value, shape, what)
+    else:
+        value, expected = tensor(value, shape, what), expected.detach().numpy()
+    close(value, expected, tolerance=tolerance)
+
+
+def agree_pair(
+    result: Any,
+    expected: tuple[Any, Any],
+    names: str = "output, weights",
+    *,
+    tolerance: float = 1e-6,
+) -> None:
+    """Both parts of the pair ``names`` agree with the oracle's."""
+    parts = zip(pair(result, names), expected, names.split(", "), strict=True)
+    for value, wanted, name in parts:
+        agree(value, wanted, f"the {name}", tolerance=tolerance)
 
 
 def same(a: Any, b: Any) -> bool:

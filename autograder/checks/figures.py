@@ -63,7 +63,7 @@ def _curves(ax: Any, legend: Any) -> list[dict[str, Any]]:
             x, y = np.asarray(points.get_offsets(), dtype=float).T
             label = str(points.get_label())
             curves.append({"x": x, "y": y, "label": label})
-    unnamed = [curve for curve in curves if curve["label"].startswith("_")]
+    unnamed = [curve for curve in curves if str(curve["label"]).startswith("_")]
     if legend and len(unnamed) == len(legend.get_texts()):  # ax.legend([names])
         for curve, text in zip(unnamed, legend.get_texts(), strict=True):
             curve["label"] = text.get_text()

@@ -7,15 +7,25 @@ Its docstring is the sentence that students read.
 from __future__ import annotations
 
 import difflib
-import importlib
+import linecache
 from collections.abc import Callable
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from autograder.checks.catalog import Misconception
+from autograder.checks.places import place_of
+from autograder.checks.surroundings import borrowed, not_written, settled
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known mistake: ``diagnosis`` is a sentence, ``read`` a place in the book."""
+
+    id: str
+    question: str
+    diagnosis: str
+    read: str
 
 
 class CheckFailed(AssertionError):
@@ -31,11 +41,13 @@ class CheckFailed(AssertionError):
         *,
         read: str = "",
         kind: str = "value",
+        place: str = "",
         title: str = "",
         misconception: Misconception | None = None,
     ) -> None:
         self.seen, self.expected, self.read = seen, expected, read
-        self.kind, self.title, self.misconception = kind, title, misconception
+        self.kind, self.place = kind, place
+        self.title, self.misconception = title, misconception
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -43,6 +55,8 @@ class CheckFailed(AssertionError):
             return f"{self.title}: no answer yet" if self.title else "no answer yet"
         lines = [self.title] if self.title else []
         lines.append(f"  seen:     {self.seen}")
+        if self.place:
+            lines.append(f"  at:       {self.place}")
         if self.expected:
             lines.append(f"  expected: {self.expected}")
         if self.misconception:
@@ -51,6 +65,11 @@ class CheckFailed(AssertionError):
         if read:
             lines.append(f"  read:     {read}")
         return "\n".join(lines)
+
+    def about(self, title: str) -> CheckFailed:
+        """The same failure with a title."""
+        self.title = title
+        return self
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows these lines where it would show a traceback."""
@@ -81,11 +100,19 @@ class Question:
     """The visible half of a graded name; call it with the student's answer.
 
     Raises CheckFailed at the first property that does not hold. ``read`` points into
-    the book: a chapter's name, "#", the id of a heading.
+    the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
+    misconception that behaves like an answer, if there is one.
     """
 
-    def __init__(self, name: str, points: float, read: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        points: float,
+        read: str,
+        diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
+    ) -> None:
         self.name, self.points, self.read = name, points, read
+        self.diagnose = diagnose
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -94,9 +121,12 @@ class Question:
         return check
 
     def __call__(self, answer: Any) -> None:
+        if module := borrowed(answer):
+            raise CheckFailed(not_written(self.name, module), title=self.name)
         total = len(self.checks)
         for number, check in enumerate(self.checks, 1):
-            failure = failure_of(check, answer)
+            with settled():
+                failure = failure_of(check, answer)
             if failure is None:
                 continue
             failure.read = failure.read or self.read
@@ -113,18 +143,6 @@ class Question:
             f"{self.name}: visible checks {total} of {total} hold; "
             "hidden checks run when you submit"
         )
-
-    def diagnose(self, answer: Any) -> Misconception | None:
-        """The known misconception that behaves like ``answer``, if there is one.
-
-        Always None where the catalog is not installed, as on students' machines.
-        """
-        package = self.checks[0].__module__
-        try:
-            catalog = importlib.import_module(f"{package}.catalog").catalog
-        except ModuleNotFoundError:
-            return None
-        return catalog.diagnose(self.name, answer)
 
 
 class Hidden:
@@ -152,7 +170,8 @@ class Hidden:
         rng = np.random.default_rng(seed)
         earned, broken = self.core, []
         for share, check in self.checks:
-            failure = failure_of(check, answer, rng)
+            with settled():
+                failure = failure_of(check, answer, rng)
             if failure is None:
                 earned += share
             else:
@@ -184,22 +203,6 @@ class Hidden:
             lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")
         return "\n".join(lines)
-
-
-def hidden_half(package: str) -> Callable[[str], ModuleType]:
-    """Module ``__getattr__`` that loads ``package.hidden`` where it is installed."""
-
-    def __getattr__(name: str) -> ModuleType:
-        if name != "hidden":
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        try:
-            return importlib.import_module(f"{package}.hidden")
-        except ModuleNotFoundError:
-            raise AttributeError(
-                "the hidden checks are not installed here; they run when you submit"
-            ) from None
-
-    return __getattr__
 
 
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
@@ -239,7 +242,16 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
         f"your code raised {kind}{': ' if text else ''}{text}",
         "no exception",
         kind="error",
+        place=where(error),
     )
+
+
+def where(error: BaseException) -> str:
+    """The student's line that raised ``error``, with a caret; empty if unknown."""
+    if told_place := getattr(error, "told_place", None):  # by the wall
+        return told_place
+    place = place_of(error)
+    return place.told("".join(linecache.getlines(place.file))) if place else ""
 
 
 def names_in_reach(error: BaseException) -> list[str]:

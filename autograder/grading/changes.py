@@ -2,54 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from autograder.course import Submission
 from autograder.grading.store import Store
+from autograder.grading.verdict import Verdict
 
 
-def changes(
-    store: Store, judged: list[tuple[Submission, dict[str, Any]]]
-) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Change:
+    """What a question would have in place of what it has; None: no points yet.
+
+    For a submission that is held, before or after, ``question`` is None, and its
+    reasons stand in place of points.
+    """
+
+    assignment: str
+    student: str
+    question: str | None
+    before: float | str | None
+    after: float | str | None
+
+    def __str__(self) -> str:
+        if self.question is None:
+            held = f"no longer held ({self.before})"
+            return f"held: {self.after}" if self.after else held
+        before, after = (
+            "none" if points is None else f"{points:g}"
+            for points in (self.before, self.after)
+        )
+        return f"{self.question.removeprefix('test_')}: {before} -> {after}"
+
+
+def changes(store: Store, judged: list[tuple[Submission, Verdict]]) -> list[Change]:
     """New verdicts beside the stored ones, as far as they differ.
 
-    Dictionaries with "assignment", "student", "question" and the points "before" and
-    "after"; None stands for no points yet. A held submission has the question None,
-    and its reasons in place of points. Points that a person gave do not change.
+    Points that a person gave do not change.
     """
     names = {submission.assignment for submission, _ in judged}
-    stored = {
-        (name, result["student"]): result
-        for name in names
-        for result in store.results(name)
-    }
-    found = []
+    stored = {name: store.results(name) for name in names}
+    changed = []
     for submission, verdict in judged:
-        where = {"assignment": submission.assignment, "student": submission.student}
-        before = stored.get((submission.assignment, submission.student))
-        reasons = (before or {}).get("reason"), verdict["reason"]
-        if reasons[0] != reasons[1]:
-            before_after = {"before": reasons[0], "after": reasons[1]}
-            found.append(where | {"question": None} | before_after)
-        old = {q["id"]: q for q in (before or {}).get("questions", [])}
-        for question in verdict["questions"]:
-            known = old.get(question["id"], {})
-            after = question["score"]
-            if after is None or known.get("by_hand"):
+        where = submission.assignment, submission.student
+        old = stored[submission.assignment].get(submission.student)
+        reason = old.reason if old else None
+        if reason != verdict.reason:
+            changed.append(Change(*where, None, reason, verdict.reason))
+        known = {question.id: question for question in old.questions} if old else {}
+        for question in verdict.questions:
+            before = known.get(question.id)
+            if question.score is None or (before and before.by_hand):
                 continue  # a person's
-            if known.get("score") != after:
-                line = {"question": question["id"], "before": known.get("score")}
-                found.append(where | line | {"after": after})
-    return found
-
-
-def told(change: dict[str, Any]) -> str:
-    """A change in a line."""
-    if change["question"] is None:
-        before, after = change["before"], change["after"]
-        return f"held: {after}" if after else f"no longer held ({before})"
-    points = [
-        "none" if change[when] is None else f"{change[when]:g}"
-        for when in ("before", "after")
-    ]
-    return f"{change['question'].removeprefix('test_')}: {points[0]} -> {points[1]}"
+            points = before.score if before else None
+            if points != question.score:
+                changed.append(Change(*where, question.id, points, question.score))
+    return changed

@@ -1,33 +1,22 @@
-"""The gradebook: nbgrader's own tables, and one table of verdicts beside them.
-
-Only the process that drives grading opens it for writing.
-"""
+"""Verdicts: nbgrader's own tables of points, and one table of verdicts beside them."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-import nbgrader.api
-from alembic.script import ScriptDirectory
-from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
     BaseCell,
     Comment,
     Grade,
-    Gradebook,
     Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from nbgrader.utils import compute_checksum
 from sqlalchemy import (
     Column,
     MetaData,
@@ -39,24 +28,11 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError, OperationalError
 
-from autograder.course import Course, CourseError, printable
-
-WAIT = 60  # seconds to wait for another program that holds SQLite's lock
-
-
-def schema_version() -> str:
-    """The newest of nbgrader's migrations, which every new gradebook notes.
-
-    nbgrader starts a program to find out. That takes more than a second, and the
-    program has to be on the PATH; it reads the same folder.
-    """
-    folder = Path(nbgrader.api.__file__).with_name("alembic")
-    return ScriptDirectory(str(folder)).get_current_head()
-
-
-nbgrader.api.get_alembic_version = schema_version
+from autograder.course import Course
+from autograder.grading.gradebook import OpenGradebook, Place
+from autograder.grading.verdict import Verdict
+from autograder.notebook.records import Release
 
 VERDICTS = Table(
     "autograder_verdict",
@@ -74,189 +50,43 @@ NOTEBOOK = SubmittedNotebook.__table__
 GRADE, COMMENT = Grade.__table__, Comment.__table__
 
 
-@dataclass(frozen=True)
-class Place:
-    """The rows that an assignment has in the gradebook, by their ids."""
+class Stored(NamedTuple):
+    """A verdict in the gradebook, and the key of what it is about."""
 
-    assignment: str
-    notebook: str
-    graded: dict[str, str]  # cells with points, by name
-    answered: dict[str, str]  # cells with answers, by name
+    key: str
+    verdict: Verdict
 
 
-class Store:
-    """A course's gradebook, open; a context manager."""
+class Store(OpenGradebook):
+    """A course's gradebook with its verdicts, open; a context manager."""
 
     def __init__(self, course: Course, *, create: bool = True) -> None:
-        settings = course.nbgrader().get("CourseDirectory", {})
-        self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
-        if self.url.startswith("sqlite") and "timeout=" not in self.url:
-            self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
-        self.places: dict[str, Place] = {}
-        path = course.root / "gradebook.db"
-        if not create and not settings.get("db_url") and not path.exists():
-            raise CourseError(
-                "There is no gradebook yet, so there is nothing to compare with; grade "
-                "without --dry-run."
-            )
+        super().__init__(course, create=create)
         with self.reachable():
-            self.gradebook = Gradebook(
-                self.url, settings.get("course_id", "default_course")
-            )
             VERDICTS.create(self.gradebook.engine, checkfirst=True)
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.gradebook.close()
-
-    @contextmanager
-    def reachable(self) -> Iterator[None]:
-        """Say it in a sentence when the database does not answer."""
-        try:
-            yield
-        except OperationalError as error:
-            if "locked" in str(error):
-                raise CourseError(
-                    f"The gradebook was locked by another program for {WAIT} s. What "
-                    "was graded so far is stored; run the same command again."
-                ) from None
-            raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
-        except IntegrityError:
-            raise CourseError(
-                "Another program made the same row of the gradebook at the same "
-                "moment. What was graded so far is stored; run the same command again."
-            ) from None
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        """All of it is written, or nothing."""
-        session = self.gradebook.db
-        with self.reachable():
-            try:
-                yield session
-                session.commit()
-            except BaseException:
-                session.rollback()
-                raise
-
-    # ------------------------------------------------------------- students
-
-    def accept(self, students: set[str]) -> None:
-        """CourseError when a name cannot be stored; then nothing is graded at all.
-
-        nbgrader's column has a length; SQLite takes longer names all the same.
-        """
-        longest = None if self.url.startswith("sqlite") else Student.id.type.length
-        for student in sorted(students):
-            why = ""
-            if student.encode(errors="replace").decode() != student:
-                why = "is not in UTF-8"
-            elif longest and len(student) > longest:
-                why = f"has more than {longest} characters, which is all it takes"
-            if why:
-                raise CourseError(
-                    f"The gradebook cannot hold the student {printable(student)}: the "
-                    f"name {why}. Rename the folder in submitted/. Nothing was graded."
-                )
-
-    # ------------------------------------------------------- the assignment
-
-    def prepare(self, release: dict[str, Any]) -> None:
-        """Make the rows of the assignment what its solution notebook says."""
-        book, name = self.gradebook, release["notebook"]
-        assignment = release["assignment"]
-        with self.reachable():
-            book.update_or_create_assignment(assignment)
-            book.update_or_create_notebook(
-                name,
-                assignment,
-                kernelspec=json.dumps(release["metadata"].get("kernelspec", {})),
-            )
-            self.remove_old_cells(release)
-            for cell in release["cells"]:
-                where = (cell["grade_id"], name, assignment)
-                kind = {"cell_type": cell["cell_type"]}
-                if cell["kind"] in ("test", "written"):
-                    book.update_or_create_grade_cell(
-                        *where, max_score=cell["points"], **kind
-                    )
-                if cell["kind"] in ("answer", "written"):
-                    book.update_or_create_solution_cell(*where)
-                node = NotebookNode(
-                    cell_type=cell["cell_type"],
-                    source=cell["source"],
-                    metadata=NotebookNode(
-                        nbgrader=NotebookNode(cell["metadata"]["nbgrader"])
-                    ),
-                )
-                book.update_or_create_source_cell(
-                    *where,
-                    source=cell["source"],
-                    locked=cell["kind"] in ("test", "locked"),
-                    checksum=compute_checksum(node),
-                    **kind,
-                )
-            notebook = book.find_notebook(name, assignment)
-            self.places[assignment] = Place(
-                notebook.assignment_id,
-                notebook.id,
-                {cell.name: cell.id for cell in notebook.grade_cells},
-                {cell.name: cell.id for cell in notebook.solution_cells},
-            )
-
-    def remove_old_cells(self, release: dict[str, Any]) -> None:
-        """Remove cells that the release no longer has, unless people graded them."""
-        kinds = {cell["grade_id"]: cell["kind"] for cell in release["cells"]}
-        wanted = {
-            "GradeCell": {n for n, k in kinds.items() if k in ("test", "written")},
-            "SolutionCell": {n for n, k in kinds.items() if k in ("answer", "written")},
-        }
-        with self.transaction() as session:
-            notebook = self.gradebook.find_notebook(
-                release["notebook"], release["assignment"]
-            )
-            for cell in list(notebook._base_cells):
-                if cell.name in wanted.get(cell.type, ()):
-                    continue
-                by_hand = any(g.manual_score is not None for g in cell.grades)
-                if by_hand or any(c.manual_comment for c in cell.comments):
-                    raise CourseError(
-                        f"{release['assignment']} no longer has {cell.name}, which "
-                        "people have graded already; put the cell back."
-                    )
-                for row in [*cell.grades, *cell.comments, cell]:
-                    session.delete(row)
-            for cell in list(notebook.source_cells):
-                if cell.name not in kinds:
-                    session.delete(cell)
 
     # --------------------------------------------------------- the verdicts
 
-    def verdict(self, student: str, assignment: str) -> tuple[str, dict] | None:
+    def verdict(self, student: str, assignment: str) -> Stored | None:
         """The stored verdict and the key of what it is about."""
         query = select(VERDICTS.c.key, VERDICTS.c.verdict).where(
             VERDICTS.c.student == student, VERDICTS.c.assignment == assignment
         )
         with self.reachable():
             row = self.gradebook.db.execute(query).first()
-        return (row.key, json.loads(row.verdict)) if row else None
+        return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(
-        self, student: str, release: dict[str, Any], key: str, verdict: dict[str, Any]
-    ) -> None:
+    def save(self, student: str, release: Release, key: str, verdict: Verdict) -> None:
         """Store a verdict and its points in one transaction."""
-        assignment = release["assignment"]
+        assignment = release.assignment
         stored = self.verdict(student, assignment)
-        before = stored[1]["answers"] if stored else {}
-        kept = {name: part for name, part in verdict.items() if name != "notebook"}
+        before = stored.verdict.answers if stored else {}
         with self.transaction() as session:
-            if verdict["status"] == "graded":
-                self.save_points(session, student, release, verdict, before)
+            if verdict.held:  # keep what people's points were given for
+                verdict = replace(verdict, answers=before)
             else:
-                kept["answers"] = before  # what people's points were given for
-            row = {"key": key, "verdict": json.dumps(kept)}
+                self.save_points(session, student, release, verdict, before)
+            row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
                 session.execute(update(VERDICTS).filter_by(**where).values(row))
@@ -267,16 +97,16 @@ class Store:
         self,
         session: Any,
         student: str,
-        release: dict[str, Any],
-        verdict: dict[str, Any],
-        before: dict[str, str],
+        release: Release,
+        verdict: Verdict,
+        before: Mapping[str, str],
     ) -> None:
         """Points and comments as nbgrader keeps them.
 
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
-        place = self.places[release["assignment"]]
+        place = self.places[release.assignment]
         notebook = self.submitted_notebook(session, student, place)
         query = select(GRADE.c.cell_id, GRADE.c.manual_score)
         by_hand = {
@@ -285,21 +115,21 @@ class Store:
             if given is not None
         }
         grades = {}
-        for question in verdict["questions"]:
-            name, cell = question["id"], place.graded[question["id"]]
-            changed, waits = before.get(name) != verdict["answers"][name], False
-            if question["score"] is None:
+        for question in verdict.questions:
+            cell = place.graded[question.id]
+            changed = before.get(question.id) != verdict.answers[question.id]
+            if question.score is None:
                 waits = changed or cell not in by_hand
             else:
                 waits = changed and cell in by_hand
             grades[cell] = {
-                "auto_score": question["score"],
+                "auto_score": question.score,
                 "needs_manual_grade": waits,
             }
         comments = {
             cell: {"auto_comment": "No response." if silent else None}
             for name, cell in place.answered.items()
-            for silent in [name in verdict["unanswered"]]
+            for silent in [name in verdict.unanswered]
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
@@ -318,12 +148,9 @@ class Store:
 
     # ---------------------------------------------------------- the results
 
-    def results(self, assignment: str) -> list[dict[str, Any]]:
-        """Every stored verdict with the points of the gradebook, by student.
-
-        ``by_hand`` tells of a question that a person gave its points.
-        """
-        points: dict[str, dict[str, tuple[float, bool, bool]]] = defaultdict(dict)
+    def results(self, assignment: str) -> dict[str, Verdict]:
+        """Every stored verdict with the points of the gradebook, by student."""
+        points: dict[str, dict[str, Points]] = defaultdict(dict)
         penalties: dict[str, float] = {}
         graded = (
             select(
@@ -348,26 +175,38 @@ class Store:
             VERDICTS.c.assignment == assignment
         )
         with self.transaction() as session:
-            for student, name, score, waits, by_hand, penalty in session.execute(
+            for student, name, score, waiting, by_hand, penalty in session.execute(
                 graded
             ):
-                points[student][name] = (score, waits, by_hand is not None)
+                points[student][name] = Points(score, waiting, by_hand is not None)
                 penalties[student] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
-        found = []
-        for student, text in verdicts:
-            verdict = json.loads(text)
-            score = None
-            if verdict["status"] == "graded":
-                for question in verdict["questions"]:
-                    missing = (0.0, True, False)
-                    given, waits, by_hand = points[student].get(question["id"], missing)
-                    question["score"], question["needs_manual_grade"] = given, waits
-                    question["by_hand"] = by_hand
-                score = sum(question["score"] for question in verdict["questions"])
-                score = round(score - penalties.get(student, 0.0), 6)
-            found.append(verdict | {"student": student, "score": score})
-        return found
+        return {
+            student: decided(
+                Verdict.from_json(text), points[student], penalties.get(student, 0.0)
+            )
+            for student, text in verdicts
+        }
+
+
+class Points(NamedTuple):
+    """What the gradebook says of a question: points, and what people did or have to."""
+
+    score: float
+    waiting: bool
+    by_hand: bool
+
+
+MISSING = Points(0.0, True, False)
+
+
+def decided(verdict: Verdict, points: Mapping[str, Points], penalty: float) -> Verdict:
+    """The verdict with what people have decided since."""
+    questions = tuple(
+        replace(question, **points.get(question.id, MISSING)._asdict())
+        for question in verdict.questions
+    )
+    return replace(verdict, questions=questions, penalty=penalty)
 
 
 def add(session: Any, table: Table, row: dict[str, Any]) -> str:
@@ -382,8 +221,8 @@ def write(
 
     Columns that are not in ``rows`` stay: those are what people wrote.
     """
-    found = select(table.c.cell_id).filter_by(notebook_id=notebook)
-    old = set(session.scalars(found))
+    known = select(table.c.cell_id).filter_by(notebook_id=notebook)
+    old = set(session.scalars(known))
     new = [
         {"cell_id": cell, "notebook_id": notebook, **row}
         for cell, row in rows.items()

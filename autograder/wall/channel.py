@@ -7,19 +7,8 @@ import struct
 import time
 from typing import Any
 
-from autograder.wall.wire import (
-    MAX_FRAME,
-    Refer,
-    Resolve,
-    Violation,
-    decode,
-    encode,
-    no_handles,
-)
-
-
-class Closed(Exception):
-    """The other side is gone."""
+from autograder.errors import Closed, Violation
+from autograder.wall.wire import MAX_FRAME, Refer, Resolve, decode, encode, no_handles
 
 
 class Channel:
@@ -46,10 +35,14 @@ class Channel:
             while view:
                 self._wait(deadline)
                 view = view[self.socket.send(view) :]
+        except BlockingIOError:
+            raise TimeoutError from None
         except (BrokenPipeError, ConnectionResetError):
             raise Closed from None
 
-    def receive(self, resolve: Resolve = no_handles, deadline: float | None = None):
+    def receive(
+        self, resolve: Resolve = no_handles, deadline: float | None = None
+    ) -> Any:
         """Receive one value; files that come with it are not accepted."""
         return decode(self._frame(deadline), resolve)
 
@@ -61,7 +54,9 @@ class Channel:
             raise Closed from None
         return decode(self._frame(None, bytearray(first)), no_handles), list(fds)
 
-    def _frame(self, deadline: float | None, head: bytearray | None = None):
+    def _frame(
+        self, deadline: float | None, head: bytearray | None = None
+    ) -> bytearray:
         head = head or bytearray()
         self._fill(head, 4, deadline)
         (size,) = struct.unpack("<I", head)
@@ -76,6 +71,8 @@ class Channel:
             self._wait(deadline)
             try:
                 chunk = self.socket.recv(min(size - len(buffer), 1 << 20))
+            except BlockingIOError:
+                raise TimeoutError from None
             except ConnectionResetError:
                 raise Closed from None
             if not chunk:
@@ -87,10 +84,8 @@ class Channel:
         if deadline is None:
             self.socket.settimeout(None)
             return
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self.socket.settimeout(left)
+        # what has come by now counts: this process may have been stopped meanwhile
+        self.socket.settimeout(max(deadline - time.monotonic(), 0.0))
 
     def close(self) -> None:
         """Close this end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import platform
 import socket
@@ -14,17 +15,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.wall import namespaces
-from autograder.wall.channel import Channel, Closed
+from autograder.errors import Closed, NoSandbox, Violation
+from autograder.wall.channel import Channel
 from autograder.wall.records import Cell, Limits, Transcript
-from autograder.wall.runner import ONE_THREAD
-from autograder.wall.wire import Violation
+from autograder.wall.sandbox import namespaces
+from autograder.wall.sandbox.runner import ONE_THREAD
 
 ROOT = str(Path(__file__).resolve().parents[2])
 START = (
     "import os, sys; sys.path.insert(0, {root!r}); "
-    "from autograder.wall import parent; del sys.path[0]; "
-    "parent.main({kind!r}, {profile!r}, {sandboxed!r}, {descriptor!r}); "
+    "from autograder.wall import zygote; del sys.path[0]; "
+    "zygote.main({kind!r}, {profile!r}, {sandboxed!r}, {descriptor!r}); "
     "os._exit(0)"  # without half a second of taking libraries apart
 )
 START_SECONDS = 120
@@ -33,10 +34,6 @@ START_SECONDS = 120
 LARGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 # A set of words has the same order in every run, so that verdicts can be repeated.
 SAME_ORDER = {"PYTHONHASHSEED": "0"}
-
-
-class NoSandbox(RuntimeError):
-    """A warm parent could not be started."""
 
 
 class Parent:
@@ -145,7 +142,7 @@ class Grader:
             try:
                 return self._judge(cells, profile, files or {})
             except (Closed, TimeoutError, Violation):
-                pass
+                logging.getLogger(__name__).exception("a judge stopped")
             except NoSandbox as error:
                 reason = str(error)
             self._end_student()
@@ -168,8 +165,9 @@ class Grader:
             )
             there.close()
             student.close()
-            patience = self.limits.total_seconds + 2 * self.limits.question_seconds
-            deadline = time.monotonic() + patience + 60
+            question = self.limits.question_seconds * self.limits.patience
+            seconds = self.limits.total_seconds + 2 * question + 60
+            deadline = time.monotonic() + seconds
             while True:
                 message = judge.receive(deadline=deadline)
                 if message[0] == "transcript":

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.errors import Violation
+
 MAX_FRAME = 128 << 20
 MAX_DEPTH = 24
 MAX_ITEMS = 400_000
@@ -35,10 +37,6 @@ TORCH_DTYPES = (*DTYPES, "bfloat16")
 # The numbers belong to the sandbox; the judge asks about them.
 Refer = Callable[[Any], tuple[int, str]]
 Resolve = Callable[[int, str], Any]
-
-
-class Violation(Exception):
-    """The other side broke the format."""
 
 
 class TooLarge(ValueError):
@@ -117,7 +115,12 @@ class _Writer:
 
     def number(self, value: Any, kind: type, depth: int) -> bool:
         """Write NumPy's and torch's kinds of numbers; False if it is none."""
-        if kind is np.ndarray:
+        if kind is np.longdouble:
+            value, kind = np.float64(value), np.float64
+        if isinstance(value, np.ndarray):  # a subclass too, as the array that it is
+            value = np.asarray(value)
+            if value.dtype == np.longdouble:
+                value = value.astype(np.float64)
             dtype = value.dtype.newbyteorder("=")
             if dtype not in NUMPY_DTYPES:
                 return False
@@ -153,17 +156,19 @@ class _Writer:
                 return False
             self.out += b"X" + bytes([TORCH_DTYPES.index(name)])
             return True
-        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+        if not isinstance(value, torch.Tensor):
             return False
         name = str(value.dtype).removeprefix("torch.")
         plain = value.layout is torch.strided and value.device.type == "cpu"
         if not plain or name not in TORCH_DTYPES:
             return False
+        parameter = isinstance(value, torch.nn.Parameter)
+        value = value.as_subclass(torch.Tensor)  # one of the student's, as what it is
         order = _order(value)
         content = value.detach().permute(order).resolve_conj().resolve_neg()
         content = content.contiguous().flatten().view(torch.uint8)
         self.array(b"x", TORCH_DTYPES.index(name), value)
-        self.out.append(value.requires_grad | (kind is not torch.Tensor) << 1)
+        self.out.append(value.requires_grad | parameter << 1)
         self.block(b"", content.numpy().tobytes())
         return True
 

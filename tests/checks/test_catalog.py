@@ -1,39 +1,23 @@
 """The tests are tested: every misconception loses points and is named, every correct
 style earns all points, and the reference and the stub get what they deserve."""
 
-import contextlib
-import importlib
 import inspect
-import io
-import pkgutil
 from collections import Counter
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-import autograder.checks
-from autograder.checks.question import CheckFailed, Hidden, Question
+from autograder.checks import attention
+from autograder.checks.assignment import Assignment
+from autograder.checks.catalog import Catalog
+from autograder.checks.question import Hidden
+from autograder.tools.judging import catalog_of, judge, packages
 
-matplotlib.use("Agg")
-
-PACKAGES = [
-    importlib.import_module(f"autograder.checks.{module.name}")
-    for module in pkgutil.iter_modules(autograder.checks.__path__)
-    if module.ispkg
-]
-
-
-def catalog_of(package):
-    return importlib.import_module(f"{package.__name__}.catalog").catalog
-
-
+PACKAGES = packages()
 QUESTIONS = [
     pytest.param(package, name, id=name)
     for package in PACKAGES
-    for name, value in vars(package).items()
-    if isinstance(value, Question)
+    for name in package.assignment.questions
 ]
 MISCONCEPTIONS = [
     pytest.param(package, entry, id=entry.id)
@@ -43,26 +27,11 @@ MISCONCEPTIONS = [
 STYLES = [
     pytest.param(package, entry, id=entry.id)
     for package in PACKAGES
-    for entry in catalog_of(package).styles
+    for entry in [
+        *catalog_of(package).references.values(),
+        *catalog_of(package).styles,
+    ]
 ]
-
-
-def judge(package, question, answer, seed=0):
-    """Points as the test cell gives them: visible first, then hidden.
-
-    Returns (points, message, misconception id or None).
-    """
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        try:
-            getattr(package, question)(answer)
-            score = getattr(package.hidden, question)(answer, seed)
-        except CheckFailed as failure:
-            named = failure.misconception
-            return 0.0, str(failure), named.id if named else None
-        finally:
-            plt.close("all")
-    named = score.misconception
-    return float(score), score.message, named.id if named else None
 
 
 @pytest.mark.parametrize(("package", "entry"), MISCONCEPTIONS)
@@ -130,9 +99,8 @@ def test_hidden_checks_decide_alike_for_many_seeds(package, question):
             assert judge(package, question, catalog.answer(entry), seed)[0] < points
 
 
-def test_messages_of_hidden_checks_hold_no_number_that_was_drawn(monkeypatch):
+def test_messages_of_hidden_checks_hold_no_number_that_was_drawn():
     """Feedback may name a property, never an input or a value."""
-    from autograder.checks import attention
 
     def tells_its_input(x, axis=-1):
         if x.shape == (2, 3) or x.shape == (3,):
@@ -145,9 +113,77 @@ def test_messages_of_hidden_checks_hold_no_number_that_was_drawn(monkeypatch):
 
 
 def test_a_prepared_catalog_names_answers_without_running_its_entries(monkeypatch):
-    catalog = catalog_of(autograder.checks.attention)
+    catalog = catalog_of(attention)
     entry, *_ = catalog.of("softmax")
     answer = catalog.answer(entry)
     catalog.prepare()
     monkeypatch.setattr(type(catalog), "answer", None)
     assert catalog.diagnose("softmax", answer) is entry
+
+
+PLAIN = "json"  # a package without hidden checks and catalog
+
+
+@pytest.fixture
+def small():
+    """A catalog of an assignment with one question."""
+    assignment = Assignment(PLAIN, "01-chapter")
+    question = assignment.question("double", 2, "doubling")
+    catalog = Catalog(assignment, "import math")
+    return catalog, catalog.about(question, "def double(x):\n    return x + x\n")
+
+
+def test_an_edit_is_the_reference_with_its_changes(small):
+    catalog, double = small
+    double.edit("squared", "It is squared.", ("+ x", "* x"), ("return", "return 1 *"))
+    (entry,) = catalog.misconceptions
+    assert entry.code == "def double(x):\n    return 1 * x * x\n"
+    assert (entry.id, entry.read) == ("double-squared", "01-chapter#doubling")
+
+
+@pytest.mark.parametrize("old", ["x", "- x"])
+def test_an_edit_that_does_not_hit_exactly_once_is_refused(small, old):
+    with pytest.raises(ValueError, match=r"double: .* occurs [03] times"):
+        small[1].edit("odd", "It is odd.", (old, "y"))
+
+
+def test_an_indented_entry_is_the_body_of_the_function(small):
+    catalog, double = small
+    double.right(
+        "product",
+        """
+    return 2 * x
+""",
+    )
+    assert catalog.answer(catalog.styles[0])(4) == 8
+
+
+def test_a_catalog_names_mistakes_from_the_moment_it_is_made(small):
+    """And without one nothing is named, as on students' machines."""
+    catalog, double = small
+    question = catalog.assignment.questions["double"]
+    double.wrong("same", "It is not doubled.", "    return x\n")
+    double.probe(lambda answer: [answer(3)])
+    assert question.diagnose(lambda x: x).id == "double-same"
+    assert question.diagnose(lambda x: 2 * x) is None
+    catalog.assignment.known = None
+    assert question.diagnose(lambda x: x) is None
+
+
+def test_without_the_instructors_side_a_mistake_has_no_name_and_hidden_checks_wait():
+    assignment = Assignment(PLAIN, "01-chapter")
+    question = assignment.question("double", 2, "doubling")
+    assert question.diagnose(3) is None
+    with pytest.raises(AttributeError, match="they run when you submit"):
+        assignment.hidden_half("hidden")
+    assignment.prepare()
+
+
+def test_a_library_that_the_instructors_side_lacks_is_told(tmp_path, monkeypatch):
+    folder = tmp_path / "checks_of_mine"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "catalog.py").write_text("import a_library_that_is_missing")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="a_library_that_is_missing"):
+        Assignment("checks_of_mine", "01-chapter").load("catalog")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from test_catalog import judge
+
+from autograder.tools.judging import judge
 
 SOLUTIONS = sorted(Path("solutions").glob("*/*.ipynb"))
 
@@ -39,7 +40,8 @@ def test_a_solution_cell_bears_its_name_and_starts_with_it(solution):
         name = grade_id.removeprefix("test_")
         answer = cells[name]
         assert answer.metadata.nbgrader.solution
-        assert answer.source.startswith((f"def {name}(", f"class {name}("))
+        first = (f"def {name}(", f"class {name}(", f"class {name}:")
+        assert answer.source.startswith(first)
         assert "### BEGIN SOLUTION" in answer.source
         test = cells[grade_id]
         assert test.metadata.nbgrader.locked
@@ -48,42 +50,53 @@ def test_a_solution_cell_bears_its_name_and_starts_with_it(solution):
 
 def test_written_questions_have_a_rubric(solution):
     cells = cells_of(solution)
-    written = [cell for g, cell in cells.items() if g.startswith("explain_")]
-    assert written or solution.parent.name == "03-multi-head"
-    for cell in written:
+    for grade_id in [g for g in cells if g.startswith("explain_")]:
+        cell = cells[grade_id]
         assert cell.metadata.nbgrader.grade and cell.metadata.nbgrader.solution
-        assert "### BEGIN MARK SCHEME" in cell.source
+        assert "### BEGIN MARK SCHEME" in cell.source, f"{grade_id} has no rubric"
 
 
-def test_the_points_are_those_of_the_course(solution):
-    total = {
-        "01-attention": 20,
-        "02-scaling": 20,
-        "03-multi-head": 30,
-        "04-masking": 25,
-        "05-positional-encoding": 25,
-        "06-encoder-layer": 30,
-        "07-real-model": 30,
-    }
-    points = [
-        cell.metadata.nbgrader.points
-        for cell in cells_of(solution).values()
-        if cell.metadata.nbgrader.grade
-    ]
-    assert sum(points) == total[solution.parent.name]
+def test_every_question_of_the_checks_is_asked_and_no_other(solution):
+    package = importlib.import_module(f"autograder.checks.{solution.stem}")
+    asked = [g for g in cells_of(solution) if g.startswith("test_")]
+    assert asked == [f"test_{name}" for name in package.assignment.questions]
 
 
-def test_the_minutes_of_the_cards_add_up_to_what_notebook_and_chapter_say(solution):
-    notebook = nbformat.read(solution, as_version=4)
-    introduction, *cards = [
-        c.source for c in notebook.cells if c.cell_type == "markdown"
-    ]
-    minutes = [int(m) for m in re.findall(r"points?, (\d+) minutes\)", "".join(cards))]
+@pytest.fixture
+def cards(solution):
+    """The texts that say what is to be done, for how many points in what time."""
+    texts = [cell.source for cell in cells_of(solution).values()]
+    return [text for text in texts if re.search(r"^## .*\(\d+ points?, ", text)]
+
+
+@pytest.fixture
+def told(solution):
+    """What the notebook's introduction and the chapter's card say of the whole."""
+    introduction = next(iter(cells_of(solution).values())).source
     number = solution.parent.name[:2]
-    (chapter,) = Path("book/text").glob(f"{number}-*.md")
-    card = chapter.read_text(encoding="utf-8").split(":class: exercise-card")[1]
-    told = [
-        int(re.search(r"[Aa]bout (\d+) minutes", text)[1])
-        for text in (introduction, card)
-    ]
-    assert told == [sum(minutes)] * 2
+    chapters = list(Path("book/text").glob(f"{number}-*.md"))
+    assert len(chapters) == 1, f"{solution.parent.name} needs one chapter {number}-….md"
+    chapter = chapters[0].read_text(encoding="utf-8")
+    assert ":class: exercise-card" in chapter, f"{chapters[0]} has no exercise card"
+    return [introduction, chapter.split(":class: exercise-card")[1]]
+
+
+def test_cells_checks_cards_and_chapter_agree_about_the_points(solution, cards, told):
+    package = importlib.import_module(f"autograder.checks.{solution.stem}")
+    points = {
+        grade_id: cell.metadata.nbgrader.points
+        for grade_id, cell in cells_of(solution).items()
+        if cell.metadata.nbgrader.grade
+    }
+    for name, question in package.assignment.questions.items():
+        assert points[f"test_{name}"] == question.points
+    on_cards = [int(re.search(r"\((\d+) points?, ", card)[1]) for card in cards]
+    assert on_cards == list(points.values()), "a card names other points than its cell"
+    totals = [int(re.search(r"(\d+) points", text)[1]) for text in told]
+    assert totals == [sum(points.values())] * 2
+
+
+def test_the_minutes_of_the_cards_add_up_to_what_notebook_and_chapter_say(cards, told):
+    minutes = [int(re.search(r"points?, (\d+) minutes\)", card)[1]) for card in cards]
+    totals = [int(re.search(r"[Aa]bout (\d+) minutes", text)[1]) for text in told]
+    assert totals == [sum(minutes)] * 2

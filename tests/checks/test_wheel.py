@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checks.surroundings import BOOK_MODULES
+
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = ["attention.py", "minilm.py"]
-MODULES = ["__init__", "__main__", "check", "cli", "course", "submission"]
-LIBRARY += [f"autograder/{name}.py" for name in MODULES]
-CHECKS = ["__init__", "expect", "figures", "gradients", "library", "question"]
-ASSIGNMENTS = ["attention", "encoder_layer", "masking", "multi_head"]
-ASSIGNMENTS += ["positional_encoding", "real_model", "scaling"]
+PACKAGE = ROOT / "autograder"
+INSTRUCTORS = {"catalog.py", "hidden.py", "tensors.py"}
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +24,20 @@ def wheel(tmp_path_factory):
     return zipfile.ZipFile(path)
 
 
+def is_library(path):
+    """Whether chapters and exercises import it."""
+    return path.stem in BOOK_MODULES
+
+
 def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
-    expected = LIBRARY + [f"autograder/checks/{name}.py" for name in CHECKS]
-    expected += [f"autograder/checks/{name}/__init__.py" for name in ASSIGNMENTS]
+    kept = [*PACKAGE.glob("*.py"), *PACKAGE.glob("notebook/*.py")]
+    kept += [p for p in PACKAGE.glob("checks/**/*.py") if p.name not in INSTRUCTORS]
+    expected = [path.relative_to(ROOT).as_posix() for path in kept]
+    expected += [path.name for path in (ROOT / "book").glob("*.py") if is_library(path)]
+    expected += [
+        f"autograder/{path.relative_to(ROOT)}"
+        for path in ROOT.glob("exercises/*/*.ipynb")
+    ]
     files = [name for name in wheel.namelist() if ".dist-info/" not in name]
     assert sorted(files) == sorted(expected)
 

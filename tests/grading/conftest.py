@@ -11,9 +11,11 @@ from classroom import ASSIGNMENT, Classroom
 from nbgrader.api import Gradebook
 
 from autograder.course import Course
-from autograder.grading import driver
-from autograder.release import notebook_text, plan, students_notebook
-from autograder.sample_class import reference_answers, solved
+from autograder.grading import jobs
+from autograder.notebook.records import Release
+from autograder.release.plan import plan
+from autograder.release.sample_class import reference_answers, solved
+from autograder.release.students import notebook_text, students_notebook
 
 
 class Inline(Executor):
@@ -31,7 +33,12 @@ class Inline(Executor):
 @pytest.fixture(autouse=True)
 def pool(monkeypatch):
     """Most tests are not about worker processes, and do without."""
-    monkeypatch.setattr(driver, "new_pool", lambda workers: Inline())
+
+    def inline(workers, releases):
+        jobs.learn(releases)
+        return Inline()
+
+    monkeypatch.setattr(jobs, "local_pool", inline)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +68,7 @@ def attention(repository):
 
 
 @pytest.fixture(scope="session")
-def release(repository, attention) -> dict:
+def release(repository, attention) -> Release:
     return plan(repository, attention)
 
 

@@ -5,12 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
+from autograder.check import watch
 from autograder.cli import main
-from autograder.sample_class import solved, with_cells
+from autograder.release.sample_class import delete_tests, solved, with_cells
 
 
 @pytest.fixture
@@ -107,12 +107,22 @@ def test_a_name_that_only_an_annotation_uses_is_missing_too(check, right):
     assert "Code cell 1: NameError: name 'Tensor' is not defined" in text
 
 
-def test_a_loop_ends_at_the_time_limit(check, right):
-    started = time.monotonic()
-    code, text = check(with_code(right, "while True: pass"), "--seconds", "1")
+def test_a_loop_costs_its_own_cell_alone(check, right):
+    code, text = check(with_code(right, "while True: pass"), "--seconds", "2")
+    assert code == 0
+    assert "Code cell 1: did not finish in 2 s" in text
+    assert "The visible checks of 3 of 3 questions hold." in text
+
+
+def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
+    check, untouched, answers
+):
+    loop = "def attention_scores(Q, K):\n    while True:\n        pass\n"
+    text = solved(untouched, answers | {"attention_scores": loop})
+    code, said = check(text, "--seconds", "2")
     assert code == 1
-    assert "Code cell 1 did not finish in 1 s" in text
-    assert time.monotonic() - started < 8
+    assert "attention_scores: did not finish in 2 s" in said
+    assert "softmax: visible checks 4 of 4 hold" in said
 
 
 def test_the_program_may_end_without_taking_the_rest_along(check, right):
@@ -129,9 +139,10 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
 
 def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository):
     package = repository.root / "autograder"
-    for path in ["__init__", "__main__", "cli", "check", "course", "submission"]:
-        (tmp_path / "autograder").mkdir(exist_ok=True)
-        shutil.copy(package / f"{path}.py", tmp_path / "autograder")
+    (tmp_path / "autograder").mkdir()
+    for path in package.glob("*.py"):
+        shutil.copy(path, tmp_path / "autograder")
+    shutil.copytree(package / "notebook", tmp_path / "autograder" / "notebook")
     shutil.copytree(
         package / "checks",
         tmp_path / "autograder" / "checks",
@@ -150,3 +161,65 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository)
     )
     assert run.returncode == 0, run.stderr
     assert "3 of 3 questions hold" in run.stdout
+
+
+def test_watching_tells_the_next_open_question_at_each_save(
+    tmp_path, capsys, monkeypatch, untouched, answers
+):
+    path = tmp_path / "attention.ipynb"
+    first = {"softmax": answers["softmax"]}
+    second = first | {"attention_scores": "def attention_scores(Q, K):\n    return Q"}
+    saved = iter([first, second, answers])
+    told = []
+
+    def save(path, before):
+        told.append(capsys.readouterr().out)
+        path.write_text(solved(untouched, next(saved)))
+        return len(told)
+
+    monkeypatch.setattr("autograder.check.wait_for_change", save)
+    assert watch(path, 30) == 0
+    told.append(capsys.readouterr().out)
+    assert told[1].splitlines()[0] == "attention_scores: no answer yet"
+    assert "attention_scores, visible check 1 of 3" in told[2]
+    assert "scaled_dot_product_attention" not in told[2]
+    assert "The visible checks of 3 of 3 questions hold." in told[3]
+
+
+def test_a_deleted_test_cell_and_an_open_question_in_words_are_named(check, right):
+    def change(cells):
+        cells = delete_tests(cells)
+        cells[-1]["source"] = "Your answer here."
+        return cells
+
+    code, text = check(with_cells(right, change))
+    assert code == 0
+    assert "The cell test_softmax was missing; the course's own was used." in text
+    assert "explain_roles: no answer yet; a person reads it" in text
+
+
+def test_an_answer_that_is_imported_from_the_book_does_not_count(check, right):
+    book = """import sys, types
+sys.modules["attention"] = module = types.ModuleType("attention")
+exec("def softmax(x, axis=-1): return x", vars(module))
+from attention import softmax"""
+    code, text = check(with_code(without_answer(right), book))
+    assert code == 1
+    assert "`softmax` is imported from the book's `attention`" in text
+
+
+def without_answer(text):
+    """The notebook without its first answer."""
+
+    def change(cells):
+        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells]
+        return [cell for cell, id in zip(cells, ids, strict=True) if id != "softmax"]
+
+    return with_cells(text, change)
+
+
+def test_an_exception_is_told_with_its_line_and_a_caret(check, untouched, answers):
+    wrong = "def softmax(x, axis=-1):\n    e = np.exp(x)\n    return e / np.zeros(7)\n"
+    _, text = check(solved(untouched, answers | {"softmax": wrong}))
+    assert "  at:       cell 2, line 3\n      return e / np.zeros(7)" in text
+    assert "\n             ^^^^^^^^^^^^^^^\n" in text

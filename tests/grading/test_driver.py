@@ -1,23 +1,23 @@
 """A class is graded to the end, whatever dies on the way."""
 
 import contextlib
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
 
 from autograder import wall
-from autograder.grading import job
+from autograder.grading import jobs
 from autograder.grading.driver import Driver
+from autograder.grading.progress import Progress
 from autograder.grading.store import Store
-from autograder.progress import Progress
 
 
 @pytest.fixture(autouse=True)
@@ -25,48 +25,41 @@ def pool():
     """These tests are about worker processes."""
 
 
-def dies_on_eve(marker, release, submission, notes, sandbox) -> str:
+def dies_on_eve(marker, release, submission, notes, sandbox):
     """A job that ends its process for one submission: once, or whenever it sees it."""
     path = Path(marker)
     if b"eve was here" in submission and path.read_text() != "done":
         if path.read_text() == "once":
             path.write_text("done")
         os.kill(os.getpid(), signal.SIGKILL)
-    return job.work(release, submission, notes, sandbox)
-
-
-class Dangerous(Driver):
-    """A driver whose workers die on eve's submission."""
-
-    def submit(self, pool, task):
-        release = json.dumps(self.releases[task.submission.assignment])
-        arguments = (release, task.data, task.notes, self.sandbox)
-        return pool.submit(dies_on_eve, str(self.marker), *arguments)
+    return jobs.work(release, submission, notes, sandbox)
 
 
 @pytest.mark.parametrize("how_often", ["once", "always"])
-def test_a_worker_that_dies_costs_the_others_nothing(classroom, right, how_often):
+def test_a_worker_that_dies_costs_the_others_nothing(
+    classroom, right, how_often, monkeypatch
+):
     names = ["ada", "bela", "eve", "fatou"]
     for name in names:
         says = "# eve was here" if name == "eve" else ""
         classroom.hand_in(name, right.replace("A query says", f"{says} A query says"))
     marker = classroom.root / "marker"
     marker.write_text(how_often)
+    monkeypatch.setattr(jobs, "work", partial(dies_on_eve, str(marker)))
     with Store(classroom.course) as store:
-        driver = Dangerous(
+        driver = Driver(
             classroom.course, store, workers=2, sandbox=not wall.available()
         )
-        driver.marker = marker
         submissions = classroom.course.submissions(classroom.course.assignments())
         counts = driver.grade(submissions, Progress(len(submissions)))
-        scores = {r["student"]: r["score"] for r in store.results("01-attention")}
-        reason = store.verdict("eve", "01-attention")[1]["reason"]
+        results = store.results("01-attention")
+    scores = {student: verdict.score for student, verdict in results.items()}
     if how_often == "once":
         assert scores == dict.fromkeys(names, 16.0)
         assert counts["held"] == 0
     else:
         assert scores.pop("eve") is None
-        assert "ended, twice" in reason
+        assert "ended, twice" in results["eve"].reason
         assert set(scores.values()) == {16.0}
 
 
@@ -169,7 +162,7 @@ def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong):
 
 def stored(classroom) -> list[str]:
     with Store(classroom.course) as store:
-        return [r["student"] for r in store.results("01-attention")]
+        return list(store.results("01-attention"))
 
 
 def test_two_workers_give_the_same_as_one(classroom, right, wrong):

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from autograder.cli import main
 from autograder.grading.store import Store
-from autograder.sample_class import delete_tests, with_cells, without_metadata
+from autograder.release.sample_class import delete_tests, with_cells, without_metadata
 
 NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention")
 
@@ -226,7 +226,7 @@ def test_a_locked_gradebook_is_told_in_a_sentence(
 ):
     classroom.hand_in("ada", right)
     classroom.grade()
-    monkeypatch.setattr("autograder.grading.store.WAIT", 0.2)
+    monkeypatch.setattr("autograder.grading.gradebook.WAIT", 0.2)
     with gradebook() as book:
         book.db.connection().exec_driver_sql("BEGIN EXCLUSIVE")
         assert main(["grade", *UNPROTECTED, "--force"]) == 2
@@ -306,7 +306,7 @@ def test_a_gradebook_of_the_config_is_used(classroom, right):
     assert Path(classroom.root, "elsewhere.db").exists()
     assert not Path(classroom.root, "gradebook.db").exists()
     with Store(classroom.course) as store:
-        assert store.verdict("ada", "01-attention")[1]["status"] == "graded"
+        assert store.verdict("ada", "01-attention").verdict.status == "graded"
 
 
 def test_a_new_gradebook_notes_the_version_that_nbgrader_would(classroom, monkeypatch):

@@ -5,8 +5,11 @@ import json
 
 import pytest
 
-from autograder.sample_class import delete_tests, without_metadata
-from autograder.submission import Held, match, read, resemblance
+from autograder.errors import Held
+from autograder.notebook.finding import resemblance
+from autograder.notebook.matching import match
+from autograder.notebook.reading import read
+from autograder.release.sample_class import delete_tests, without_metadata
 
 
 @pytest.fixture
@@ -26,66 +29,70 @@ def matched(release, cells):
 
 
 def by_name(result):
-    return {cell["grade_id"]: cell for cell in result.cells if cell["grade_id"]}
+    return {cell.grade_id: cell for cell in result.cells if cell.grade_id}
 
 
 def test_a_right_notebook_matches_without_a_note(release, cells):
     result = matched(release, cells)
     assert result.notes == []
-    assert [c["grade_id"] for c in result.cells] == [
-        c["grade_id"] for c in release["cells"]
-    ]
+    assert [c.grade_id for c in result.cells] == [c.grade_id for c in release.cells]
 
 
 def test_test_cells_come_from_the_instructor(release, cells):
     cells[place(cells, "test_softmax")]["source"] = "pass"
     result = matched(release, cells)
-    assert "check.hidden.softmax" in by_name(result)["test_softmax"]["source"]
+    assert "check.hidden.softmax" in by_name(result)["test_softmax"].source
     assert result.notes == [
-        "The cell test_softmax had been changed; the course's own was used."
+        "The cell test_softmax had been changed; the course's own was used, and what "
+        "was added is kept before it."
     ]
 
 
 def test_a_deleted_test_cell_is_still_judged(release, cells):
     result = matched(release, delete_tests(cells))
-    assert by_name(result)["test_softmax"]["kind"] == "test"
+    assert by_name(result)["test_softmax"].kind == "test"
 
 
-def test_a_deleted_answer_counts_as_not_answered(release, cells):
+def test_a_deleted_answer_runs_nothing_and_counts_as_not_answered(release, cells):
     del cells[place(cells, "softmax")]
     result = matched(release, cells)
-    assert by_name(result)["softmax"]["unanswered"]
-    assert "raise NotImplementedError" in by_name(result)["softmax"]["source"]
-    assert "softmax was missing" in result.notes[0]
+    missing = by_name(result)["softmax"]
+    assert missing.unanswered and not missing.runs
+    assert "softmax was missing; it counts as not answered" in result.notes[0]
 
 
 def test_an_answer_in_a_new_cell_is_found_by_its_name(release, cells):
     cell = cells.pop(place(cells, "softmax"))
     cells.insert(0, {"cell_type": "code", "source": cell["source"], "metadata": {}})
     result = matched(release, cells)
-    assert by_name(result)["softmax"]["source"] == cell["source"]
+    assert by_name(result)["softmax"].source == cell["source"]
 
 
 def test_cells_without_metadata_are_found_by_their_text(release, right):
     result = match(release, read(without_metadata(right).encode()))
     found = by_name(result)
-    assert "powers" in found["softmax"]["source"]
-    assert not found["explain_roles"]["unanswered"]
-    assert len(result.cells) == len(release["cells"])
+    assert "powers" in found["softmax"].source
+    assert not found["explain_roles"].unanswered
+    assert len(result.cells) == len(release.cells)
     assert "lost nbgrader's metadata" in result.notes[0]
 
 
-def test_cells_out_of_order_are_put_into_the_release_s_order(release, cells):
+def test_moved_cells_run_as_the_student_sees_them_and_tests_after_answers(
+    release, cells
+):
     result = matched(release, cells[::-1])
-    assert [c["grade_id"] for c in result.cells] == [
-        c["grade_id"] for c in release["cells"]
-    ]
+    names = [cell.grade_id for cell in result.cells]
+    answers = [cell.grade_id for cell in release.cells if cell.kind == "answer"]
+    assert [name for name in names if name in answers] == answers[::-1]
+    for name in answers:
+        assert names.index("imports") < names.index(name)
+        assert names.index(name) < names.index(f"test_{name}")
 
 
 def test_a_pasted_test_cell_is_dropped_with_a_note(release, cells):
     cells.append(copy.deepcopy(cells[place(cells, "test_softmax")]))
     result = matched(release, cells)
-    assert len(result.cells) == len(release["cells"])
+    assert len(result.cells) == len(release.cells)
     assert "more than once" in result.notes[0]
 
 
@@ -94,8 +101,8 @@ def test_of_two_answer_cells_the_first_filled_in_one_counts(release, cells, unto
     stub = untouched["cells"][where]
     cells[where : where + 1] = [stub, cells[where], stub]
     result = matched(release, cells)
-    assert "powers" in by_name(result)["softmax"]["source"]
-    assert len(result.cells) == len(release["cells"])
+    assert "powers" in by_name(result)["softmax"].source
+    assert len(result.cells) == len(release.cells)
 
 
 def test_a_split_answer_keeps_both_halves_in_order(release, cells):
@@ -103,16 +110,16 @@ def test_a_split_answer_keeps_both_halves_in_order(release, cells):
     half = dict(copy.deepcopy(cells[where]), source="helper = 1")
     cells.insert(where + 1, half)
     result = matched(release, cells)
-    names = [cell["grade_id"] for cell in result.cells]
+    names = [cell.grade_id for cell in result.cells]
     following = result.cells[names.index("softmax") + 1]
-    assert (following["kind"], following["source"]) == ("extra", "helper = 1")
+    assert (following.kind, following.source) == ("extra", "helper = 1")
 
 
 def test_own_cells_stay_where_they_are(release, cells):
     where = place(cells, "test_softmax")
     cells.insert(where, {"cell_type": "code", "source": "mine = 1", "metadata": {}})
     result = matched(release, cells)
-    names = [cell["grade_id"] or cell["source"] for cell in result.cells]
+    names = [cell.grade_id or cell.source for cell in result.cells]
     assert names[names.index("softmax") + 1 :][:2] == ["mine = 1", "test_softmax"]
 
 
@@ -120,7 +127,7 @@ def test_own_cells_stay_where_they_are(release, cells):
 def test_an_answer_that_became_another_type_is_code_again(release, cells, other):
     cells[place(cells, "softmax")]["cell_type"] = other
     result = matched(release, cells)
-    assert by_name(result)["softmax"]["cell_type"] == "code"
+    assert by_name(result)["softmax"].cell_type == "code"
     assert f"become a {other} cell" in result.notes[0]
 
 
@@ -129,8 +136,8 @@ def test_points_and_kinds_of_the_submission_are_ignored(release, cells):
     about.update(points=1000, solution=True, grade=False)
     cells[place(cells, "test_softmax")]["metadata"]["tags"] = ["skip-execution"]
     cell = by_name(matched(release, cells))["test_softmax"]
-    assert (cell["kind"], cell["points"]) == ("test", 4.0)
-    assert "tags" not in cell["metadata"]
+    assert (cell.kind, cell.points) == ("test", 4.0)
+    assert "tags" not in cell.metadata
 
 
 def test_swapped_ids_of_tests_change_nothing(release, cells):
@@ -138,12 +145,12 @@ def test_swapped_ids_of_tests_change_nothing(release, cells):
     first, second = cells[one]["metadata"], cells[two]["metadata"]
     cells[one]["metadata"], cells[two]["metadata"] = second, first
     found = by_name(matched(release, cells))
-    assert "check.hidden.softmax(softmax)" in found["test_softmax"]["source"]
+    assert "check.hidden.softmax(softmax)" in found["test_softmax"].source
 
 
 def test_an_untouched_written_answer_is_unanswered(release, untouched):
     found = by_name(matched(release, copy.deepcopy(untouched["cells"])))
-    assert found["explain_roles"]["unanswered"]
+    assert found["explain_roles"].unanswered
 
 
 def test_another_assignment_s_notebook_is_held(release):
@@ -152,4 +159,4 @@ def test_another_assignment_s_notebook_is_held(release):
 
 
 def test_a_notebook_resembles_its_own_assignment(release, right):
-    assert resemblance(release, read(right.encode())) == len(release["cells"])
+    assert resemblance(release, read(right.encode())) == len(release.cells)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from html.parser import HTMLParser
 
@@ -9,9 +10,12 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.export import table
-from autograder.feedback import safe_markdown
-from autograder.sample_class import with_cells, write_class
+from autograder.grading.autograded import autograded
+from autograder.notebook.records import MatchedCell
+from autograder.release.sample_class import with_cells, write_class
+from autograder.results.export import table
+from autograder.results.feedback import safe_html
+from autograder.wall import Transcript
 
 SCRIPT = """<script>alert(1)</script> <img src=x onerror=alert(2)>
 <svg onload=alert(3)></svg> <a href="javascript:alert(4)">here</a>
@@ -131,7 +135,7 @@ def test_nbgrader_s_own_feedback_is_clean_too(classroom, hostile, repository):
 
 
 def test_markdown_keeps_its_meaning():
-    page = safe_markdown(SCRIPT + "\n\n<details><summary>Hint</summary>x</details>")
+    page = safe_html(SCRIPT + "\n\n<details><summary>Hint</summary>x</details>")
     assert "<strong>strong</strong>" in page
     assert "<b>bold</b>" in page
     assert "<code>a &lt; b</code>" in page
@@ -155,6 +159,83 @@ def test_feedback_for_one_student_only(classroom, right):
     assert main(["feedback", "--student", "bela"]) == 0
     folders = [path.name for path in (classroom.root / "feedback").iterdir()]
     assert folders == ["bela"]
+
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
+    "AABJRU5ErkJggg=="
+)
+DRAWN = {"drawn.png": {"image/png": PNG}}
+
+
+def pictures(html: str) -> list:
+    return [a.get("src") for tag, a in Page(html).elements if tag == "img"]
+
+
+def test_a_picture_in_an_answer_is_on_the_page_and_a_lost_one_is_named(
+    classroom, right, capsys
+):
+    classroom.hand_in("ada", right)
+    classroom.grade()
+    path = classroom.root / "autograded/ada/01-attention/attention.ipynb"
+    notebook = json.loads(path.read_text())
+    cell = next(c for c in notebook["cells"] if c["id"] == "explain-roles")
+    cell["attachments"] = DRAWN
+    cell["source"] = (
+        "![mine](attachment:drawn.png) ![lost](attachment:lost.png)\n\n"
+        '<img src="attachment:lost.png"> ![a](<attachment:lost too.png>)\n\n'
+        "![far](https://example.org/a.png)"
+    )
+    path.write_text(json.dumps(notebook))
+    html = feedback(classroom, "ada")
+    assert [src for src in pictures(html) if src] == [f"data:image/png;base64,{PNG}"]
+    assert "the picture lost.png is not in the notebook" in Page(html).text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[x](data:text/html,y)",
+        '<a href="d\nata:text/html,y">x</a>',
+        '<a href="&#100;ata:text/html,y">x</a>',
+        "<img src='data:image/svg+xml;base64,AAAA'>",
+        '<img src="attached-0">',
+        '<img src="https://example.org/a.png">',
+        '<img src="data:image/png;base64,AA" onerror="x()">',
+    ],
+)
+def test_no_other_address_with_data_is_on_a_page(source):
+    page = Page(safe_html(source))
+    for _, attributes in page.elements:
+        assert set(attributes) <= {"src", "class", "href", "title"}
+        assert "data:" not in attributes.get("href", "").replace("\n", "")
+        src = attributes.get("src") or ""
+        assert not src or src == "data:image/png;base64,AA"
+
+
+def test_attached_pictures_go_into_the_autograded_notebook(release):
+    text = "![a](attachment:drawn.png) and ![b](attachment:lost.png)"
+    cell = MatchedCell("written", "markdown", text, "explain_roles", attachments=DRAWN)
+    notebook = json.loads(autograded(release, [cell], Transcript(), ()))
+    (shown,) = notebook["cells"]
+    assert shown["attachments"] == DRAWN
+    assert shown["source"] == (
+        "![a](attachment:drawn.png) and (the picture lost.png is not in the notebook)"
+    )
+
+
+def test_feedback_of_one_student_does_not_stop_the_others(classroom, right, capsys):
+    for student in ("ada", "bela", "chen"):
+        classroom.hand_in(student, right)
+    classroom.grade()
+    broken = classroom.root / "autograded/bela/01-attention/attention.ipynb"
+    broken.write_text("{")
+    assert main(["feedback", "--log", "feedback.log"]) == 1
+    assert "no feedback: bela, 01-attention: " in capsys.readouterr().err
+    written = (classroom.root / "feedback").iterdir()
+    assert sorted(path.name for path in written) == ["ada", "chen"]
+    log = (classroom.root / "feedback.log").read_text()
+    assert "no feedback for bela" in log and "Traceback" in log
 
 
 # ------------------------------------------------------------ export and report

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from autograder.submission import SIZE_LIMIT, Held, read
+from autograder.errors import Held
+from autograder.notebook.reading import SIZE_LIMIT, read
 
 
 def notebook(**changes) -> bytes:
@@ -59,17 +60,17 @@ def test_a_broken_file_is_held_with_a_sentence(case):
 
 
 def test_a_byte_order_mark_is_no_harm():
-    assert read(b"\xef\xbb\xbf" + notebook())[0]["source"] == "x = 1"
+    assert read(b"\xef\xbb\xbf" + notebook())[0].source == "x = 1"
 
 
 def test_a_source_may_be_a_list_of_lines():
     cell = {"cell_type": "code", "source": ["a = 1\n", "b = 2"]}
-    assert read(notebook(cells=[cell]))[0]["source"] == "a = 1\nb = 2"
+    assert read(notebook(cells=[cell]))[0].source == "a = 1\nb = 2"
 
 
 def test_half_a_character_is_replaced():
     cell = {"cell_type": "code", "source": "x = '\ud800'"}
-    assert read(notebook(cells=[cell]))[0]["source"] == "x = '\ufffd'"
+    assert read(notebook(cells=[cell]))[0].source == "x = '\ufffd'"
 
 
 def test_format_3_is_read():
@@ -78,7 +79,7 @@ def test_format_3_is_read():
         {"cell_type": "code", "input": "x = 1", "outputs": []},
     ]
     data = json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode()
-    assert [cell["source"] for cell in read(data)] == ["## Answers", "x = 1"]
+    assert [cell.source for cell in read(data)] == ["## Answers", "x = 1"]
 
 
 def test_metadata_of_the_wrong_shape_is_passed_over():
@@ -86,4 +87,4 @@ def test_metadata_of_the_wrong_shape_is_passed_over():
         {"cell_type": "code", "source": "1", "metadata": metadata}
         for metadata in (None, 3, [], {"nbgrader": 1}, {"nbgrader": {"grade_id": []}})
     ]
-    assert [cell["grade_id"] for cell in read(notebook(cells=strange))] == [None] * 5
+    assert [cell.grade_id for cell in read(notebook(cells=strange))] == [None] * 5

@@ -5,7 +5,7 @@ import json
 from classroom import UNPROTECTED
 
 from autograder.cli import main
-from autograder.release import engine_files
+from autograder.release.plan import engine_files
 
 
 def fix(classroom):
@@ -90,6 +90,7 @@ def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
 def test_only_the_assignments_whose_checks_changed_are_judged_again():
     names = {name for name, _ in engine_files("attention")}
     assert "autograder/checks/attention/hidden.py" in names
-    assert {"autograder/checks/question.py", "autograder/wall/judge.py"} <= names
+    assert {"autograder/checks/question.py", "autograder/wall/judge/judge.py"} <= names
+    assert {"autograder/notebook/matching.py", "autograder/grading/job.py"} <= names
     assert {"book/attention.py", "book/minilm.py"} <= names
     assert not any(name.startswith("autograder/checks/scaling") for name in names)

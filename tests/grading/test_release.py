@@ -10,7 +10,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.course import Course
-from autograder.release import find_leaks, notebook_text, plan, students_notebook
+from autograder.release.plan import plan
+from autograder.release.students import find_leaks, notebook_text, students_notebook
 
 ALL = Course.find(Path(__file__).parent).assignments()
 
@@ -87,17 +88,17 @@ def test_outputs_of_the_solution_are_a_leak(repository, attention):
 
 
 def test_the_plan_knows_what_each_cell_is_for(release):
-    kinds = {cell["grade_id"]: cell["kind"] for cell in release["cells"]}
+    kinds = {cell.grade_id: cell.kind for cell in release.cells}
     assert kinds["softmax"] == "answer"
     assert kinds["test_softmax"] == "test"
     assert kinds["explain_roles"] == "written"
     assert kinds["imports"] == "locked"
-    assert release["profile"] == "numpy"
+    assert release.profile == "numpy"
 
 
 def test_the_plan_s_hash_changes_with_the_solution(classroom):
     assignment = classroom.course.chosen([])[0]
-    before = plan(classroom.course, assignment)["hash"]
-    assert plan(classroom.course, assignment)["hash"] == before
+    before = plan(classroom.course, assignment).hash
+    assert plan(classroom.course, assignment).hash == before
     leaky(classroom, "introduction", "Other words.")
-    assert plan(classroom.course, assignment)["hash"] != before
+    assert plan(classroom.course, assignment).hash != before

@@ -3,23 +3,24 @@
 import json
 import os
 import time
+from pathlib import Path
 
 from classroom import UNPROTECTED
 
 from autograder.cli import main
-from autograder.grading.driver import Driver
+from autograder.grading import jobs
+from autograder.grading.progress import Progress
 from autograder.grading.store import Store
-from autograder.progress import Progress
-from autograder.report import runs
+from autograder.results.report import Section
 
 
 def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
     classroom.hand_in("ada", right)
-    monkeypatch.setattr(
-        Driver, "submit", lambda self, pool, task: pool.submit(int, "x")
-    )
-    result = classroom.grade()["ada"]
+    monkeypatch.setattr(jobs, "work", lambda *job: int("x"))
+    result = classroom.grade("--log", "grading.log")["ada"]
     assert result["reason"] == "The grader failed with ValueError."
+    log = Path("grading.log").read_text()
+    assert "student='ada'" in log and "ValueError: invalid literal" in log
     monkeypatch.undo()
     os.chdir(classroom.root)
     assert classroom.grade("--force")["ada"]["score"] == 16.0
@@ -44,8 +45,7 @@ def test_one_student_only(classroom, right):
     classroom.hand_in("bela", right)
     assert list(classroom.grade("--student", "bela")) == ["bela"]
     with Store(classroom.course) as store:
-        found = [result["student"] for result in store.results("01-attention")]
-    assert found == ["bela"]
+        assert list(store.results("01-attention")) == ["bela"]
 
 
 def test_several_assignments_give_a_list(classroom, right, repository, monkeypatch):
@@ -74,14 +74,16 @@ def test_the_report_tells_each_run_with_its_time_and_cost(classroom, right):
     classroom.hand_in("ada", right)
     classroom.grade()
     with Store(classroom.course) as store:
-        (ada,) = store.results("01-attention")
-    assert 0 < ada["seconds"] <= ada["run"]["seconds"] and ada["run"]["workers"] == 1
+        ada = store.results("01-attention")["ada"]
+    assert 0 < ada.seconds <= ada.run.seconds and ada.run.workers == 1
 
     classroom.solution.write_text(ends_with_text)  # what was judged, and then held
     classroom.hand_in("bela", right)
     time.sleep(1.1)  # runs are told apart by the second
     assert classroom.grade("--student", "bela")["bela"]["status"] == "held"
     with Store(classroom.course) as store:
-        ada, bela = store.results("01-attention")
-    assert bela["seconds"] > 0 and bela["run"]["started"] > ada["run"]["started"]
-    assert runs([ada, bela]).count("<tr><th") == 3  # the headings and two runs
+        results = store.results("01-attention")
+    assert results["bela"].seconds > 0
+    first, second = Section(classroom.course.assignments()[0], results, "").runs()
+    assert (first.slowest, second.slowest) == ("ada", "bela")
+    assert second.started > first.started

@@ -17,8 +17,8 @@ from classroom import Classroom
 from nbgrader.api import Gradebook
 
 from autograder.course import Course
-from autograder.release import notebook_text, students_notebook
-from autograder.sample_class import by_question, reference_answers, solved
+from autograder.release.sample_class import by_question, reference_answers, solved
+from autograder.release.students import notebook_text, students_notebook
 
 BIN = Path(sys.executable).parent
 

@@ -17,8 +17,8 @@ import pytest
 from distributed import Client
 
 from autograder.course import CONFIG, Course
-from autograder.release import notebook_text, students_notebook
-from autograder.sample_class import reference_answers, solved
+from autograder.release.sample_class import reference_answers, solved
+from autograder.release.students import notebook_text, students_notebook
 
 ASSIGNMENT = "01-attention"
 

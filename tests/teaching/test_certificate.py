@@ -12,9 +12,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from jsonschema import validate
 
-from autograder.certificate import credential, did, page, signing_key, verify
 from autograder.cli import main
-from autograder.course import CourseError
+from autograder.errors import CourseError
+from autograder.results.certificate import credential, page, signing_key
+from autograder.results.verify import did, verify
 
 NAME = "Ada <script>alert(1)</script> \u202eecalevoL"
 

@@ -238,3 +238,17 @@ def test_a_file_that_is_no_archive_and_one_that_is_missing(course, tmp_path, cap
     assert main(["collect", str(tmp_path / "no.zip")]) == 2
     assert main(["collect", str(tmp_path / "gone.zip")]) == 2
     assert "There is no archive" in capsys.readouterr().err
+
+
+def test_work_under_a_name_that_two_students_have_goes_to_neither(
+    course, archive, right, tmp_path, capsys
+):
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "student_id,name\nal1,Ada Lovelace\nal2,Ada Lovelace\nag,Ada Gray\n"
+    )
+    path = archive({"Ada Lovelace/x.ipynb": right, "Ada Gray/x.ipynb": right})
+    assert main(["collect", str(path), "--roster", str(roster)]) == 0
+    assert "not in the roster: Ada Lovelace" in capsys.readouterr().out
+    other, mine = students(course)
+    assert mine == "ag" and other.startswith("Ada-Lovelace")

@@ -8,7 +8,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
-from autograder.sample_class import with_cells
+from autograder.release.sample_class import with_cells
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
-from autograder.course import printable
+from autograder.text import one_line
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 NAMES = [
@@ -116,7 +116,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
 
     assert main(["report"]) == 0
     report = Page((graded.root / "report.html").read_text())
-    assert report.dangers == [] and printable(HELD) in report.text
+    assert report.dangers == [] and one_line(HELD) in report.text
 
     assert main(["feedback"]) == 0
     for name in NAMES:

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
-from autograder.sample_class import submissions
+from autograder.release.sample_class import submissions
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 

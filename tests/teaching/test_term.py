@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 
 from autograder import checks, wall
 from autograder.cli import main
-from autograder.sample_class import submissions
+from autograder.release.sample_class import submissions
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 GRADE = ["grade", "--workers", "2", "--json", "results.json", *UNPROTECTED]

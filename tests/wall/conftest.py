@@ -6,6 +6,7 @@ from autograder.wall import Cell, Grader, Limits, available
 
 SHORT = Limits(
     cell_seconds=1.0,
+    patience=4.0,
     question_seconds=1.0,
     total_seconds=30.0,
     memory_bytes=400 << 20,

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from corpus import Case, text_of
 
-from autograder.wall import Grader, available, seccomp
+from autograder.wall import Grader, available
 from autograder.wall import grader as module
+from autograder.wall.sandbox import seccomp
 
 
 def family(pid):
@@ -255,7 +256,7 @@ def test_without_the_sandbox_right_answers_earn_their_points(unprotected):
 
 
 def test_pictures_beyond_what_is_kept_of_a_submission_are_left_out(run):
-    draw = """import autograder.wall.cells as c
+    draw = """import autograder.notebook.cells as c
 picture = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(4_000_000)
 c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
     result, seen = run(draw, *["1"] * 15, test="0.5")
@@ -265,7 +266,7 @@ c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
 
 
 def test_a_picture_that_would_unpack_to_gigabytes_is_left_out(run):
-    draw = """import autograder.wall.cells as c
+    draw = """import autograder.notebook.cells as c
 size = (60_000).to_bytes(4, "big")
 picture = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(4) + b"IHDR" + size + size
 c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""

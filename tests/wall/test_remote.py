@@ -1,14 +1,10 @@
 """Remote objects behave as local ones: the same test cell, here and behind the wall."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "checks"))
 from corpus import text_of
-from test_catalog import PACKAGES, catalog_of, judge
 
+from autograder.checks import multi_head
+from autograder.tools.judging import catalog_of, judge, packages
 from autograder.wall import Cell, Grader, Limits
 
 STUDENT = """
@@ -155,8 +151,15 @@ def test_objects_know_their_place_in_messages(run):
 # ---------------------------------------------------------------- the course
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__.split(".")[-1])
-def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(package):
+@pytest.fixture(scope="module")
+def patient(_needs_namespaces):
+    """One grader with time for all catalogs: its start costs more than a catalog."""
+    with Grader(limits=Limits(total_seconds=600)) as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__.split(".")[-1])
+def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(patient, package):
     catalog = catalog_of(package)
     short = package.__name__.split(".")[-1]
     cells, local = [Cell("prelude", catalog.prelude)], {}
@@ -169,14 +172,28 @@ check.hidden.{entry.question}({entry.question})"""
         cells.append(Cell(f"test {entry.id}", test, entry.id, points))
         cells.append(Cell(f"again {entry.id}", catalog.prelude))
         local[entry.id] = judge(package, entry.question, catalog.answer(entry), None)
-    with Grader(limits=Limits(total_seconds=600)) as grader:
-        seen = grader.judge(cells, profile="torch")
+    seen = patient.judge(cells, profile="torch")
     assert seen.held is None
     there = {
         id: (result.score, result.misconception) for id, result in seen.results.items()
     }
     here = {id: (points, named) for id, (points, _, named) in local.items()}
     assert there == here
+
+
+def test_another_default_dtype_costs_no_points_behind_the_wall_either(run):
+    catalog = catalog_of(multi_head)
+    module = catalog.references["MultiHeadAttention"]
+    result, _ = run(
+        catalog.prelude + "torch.set_default_dtype(torch.float64)",
+        module.code,
+        test="""from autograder.checks import multi_head as check
+check.MultiHeadAttention(MultiHeadAttention)
+check.hidden.MultiHeadAttention(MultiHeadAttention)""",
+        points=12.0,
+        profile="torch",
+    )
+    assert (result.score, result.message) == (12, None)
 
 
 def test_random_numbers_go_on_where_the_cells_left_them(run):

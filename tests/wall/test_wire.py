@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.wall.channel import Channel, Closed, no_handles
-from autograder.wall.wire import (
-    MAX_DEPTH,
-    TooLarge,
-    Violation,
-    decode,
-    encode,
-)
+from autograder.errors import Closed, Violation
+from autograder.wall.channel import Channel, no_handles
+from autograder.wall.wire import MAX_DEPTH, TooLarge, decode, encode
 
 HANDLE = object()
 PLAIN = [
@@ -131,8 +126,8 @@ class Array(np.ndarray):
 @pytest.mark.parametrize(
     "value",
     [
-        *(HANDLE, len, Float(1), np.ones(2).view(Array), {1, 2}, range(3)),
-        *(np.array([None]), np.array(["a"]), np.longdouble(1), torch.nn.Linear(1, 1)),
+        *(HANDLE, len, Float(1), {1, 2}, range(3)),
+        *(np.array([None]), np.array(["a"]), torch.nn.Linear(1, 1)),
         *(torch.ones(2).to_sparse(), bytearray(2), (1).__add__),
     ],
     ids=lambda value: type(value).__name__,
@@ -140,6 +135,23 @@ class Array(np.ndarray):
 def test_whatever_is_not_plain_data_stays_a_handle(value):
     assert crossed(value) == (7, "thing")
     assert crossed([value]) == [(7, "thing")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.ones(2).view(Array),
+        np.matrix([[1.0, 2.0]]),
+        np.array([1, 2], np.longdouble),
+        np.array([1.0, 2.0], ">f8"),
+        np.longdouble(1),
+    ],
+    ids=["subclass", "matrix", "longdouble", "big-endian", "scalar"],
+)
+def test_numbers_of_every_kind_cross_as_plain_ones(value):
+    back = crossed(value)
+    assert type(back) is (np.float64 if np.ndim(value) == 0 else np.ndarray)
+    assert back.dtype == np.float64 and np.array_equal(back, value)
 
 
 def test_named_tuples_cross_as_the_tuples_that_they_are():

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.assignment import Assignment
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="01-queries-keys-values")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "01-queries-keys-values"
-
-softmax = Question("softmax", points=4, read=f"{CHAPTER}#softmax")
-attention_scores = Question(
-    "attention_scores", points=4, read=f"{CHAPTER}#the-dot-product"
-)
-scaled_dot_product_attention = Question(
-    "scaled_dot_product_attention", points=8, read=f"{CHAPTER}#the-whole-formula"
+softmax = assignment.question("softmax", 4, "softmax")
+attention_scores = assignment.question("attention_scores", 4, "the-dot-product")
+scaled_dot_product_attention = assignment.question(
+    "scaled_dot_product_attention", 8, "the-whole-formula"
 )
 
 

@@ -9,17 +9,17 @@ import torch
 from torch.nn import functional as F
 
 from autograder.checks import expect
+from autograder.checks.assignment import Assignment
 from autograder.checks.library import library
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="06-encoder-layer")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "06-encoder-layer"
-
-FeedForward = Question("FeedForward", 5, f"{CHAPTER}#the-feed-forward-network")
-EncoderLayer = Question("EncoderLayer", 12, f"{CHAPTER}#the-layer")
-count_parameters = Question("count_parameters", 5, f"{CHAPTER}#counting-parameters")
-encode = Question("encode", 4, f"{CHAPTER}#from-text-to-layers")
+FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
+EncoderLayer = assignment.question("EncoderLayer", 12, "the-layer")
+count_parameters = assignment.question("count_parameters", 5, "counting-parameters")
+encode = assignment.question("encode", 4, "from-text-to-layers")
 
 
 def waves(*shape: int) -> torch.Tensor:
@@ -92,12 +92,12 @@ def ffn_drops_only_in_training(answer: Any) -> None:
     """Dropout acts in train mode and is absent in eval mode."""
     ffn, x = answer(8, 200, dropout=0.5), waves(1, 3, 8)
     ffn.eval()
-    calm = [expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2)]
-    if not np.array_equal(*calm):
+    one, two = (expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2))
+    if not np.array_equal(one, two):
         raise CheckFailed("in eval mode two calls differ", "the same result twice")
     ffn.train()
-    noisy = [expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2)]
-    if np.array_equal(*noisy):
+    one, two = (expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2))
+    if np.array_equal(one, two):
         raise CheckFailed("in train mode two calls agree", "dropout: they differ")
 
 

@@ -20,31 +20,17 @@ from autograder.checks.encoder_layer import (
 )
 from autograder.checks.gradients import gradients
 from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.tensors import draw, loaded
 
 FeedForward = Hidden(visible.FeedForward, core=0.5)
 EncoderLayer = Hidden(visible.EncoderLayer, core=0.5)
 count_parameters = Hidden(visible.count_parameters, core=0.4)
 encode = Hidden(visible.encode, core=0.5)
 
-DIFFERENT = "different numbers"
 
-
-def draw(rng: np.random.Generator, *shape: int) -> torch.Tensor:
-    """A standard normal tensor in single precision."""
-    return torch.from_numpy(rng.standard_normal(shape).astype(np.float32))
-
-
-def loaded(module: Any, shapes: dict, rng: np.random.Generator) -> dict:
-    """Fill the module with random parameters, norms included, and return them."""
-    state = {name: 0.5 * draw(rng, *shape) for name, shape in shapes.items()}
-    module.load_state_dict(state)
-    return state
-
-
-def compare(value: Any, expected: torch.Tensor, what: str = "the output") -> None:
-    """A tensor against the oracle's."""
-    value = expect.tensor(value, tuple(expected.shape), what)
-    expect.close(value, expected.detach().numpy(), DIFFERENT, "", tolerance=2e-4)
+def compare(value: Any, expected: torch.Tensor) -> None:
+    """An output against the oracle's."""
+    expect.agree(value, expected, "the output", tolerance=2e-4)
 
 
 # ------------------------------------------------------------ FeedForward
@@ -84,10 +70,18 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
 # ----------------------------------------------------------- EncoderLayer
 
 
-def torch_layer(d_model: int, n_heads: int, d_ff: int, state: dict) -> Any:
-    """torch's own layer, post-norm and GELU, with the student's parameters."""
+def torch_layer(
+    d_model: int, n_heads: int, d_ff: int, state: dict, norm_first: bool = False
+) -> Any:
+    """torch's own layer, with GELU and the student's parameters."""
     layer = nn.TransformerEncoderLayer(
-        d_model, n_heads, d_ff, dropout=0.0, activation="gelu", batch_first=True
+        d_model,
+        n_heads,
+        d_ff,
+        dropout=0.0,
+        activation="gelu",
+        batch_first=True,
+        norm_first=norm_first,
     )
     own = {
         "self_attn.in_proj_weight": torch.cat(
@@ -104,6 +98,30 @@ def torch_layer(d_model: int, n_heads: int, d_ff: int, state: dict) -> Any:
             own[name.removeprefix("ffn.")] = value
     layer.load_state_dict(own)
     return layer
+
+
+def expect_gradients(
+    layer: Any, oracle: Any, rng: np.random.Generator, **options: Any
+) -> None:
+    """Gradients of a random input (2, 3, 6) and of the parameters are the oracle's."""
+    x, weights = draw(rng, 2, 3, 6), draw(rng, 2, 3, 6)
+    found = gradients(layer, x, weights=weights)
+    given = x.clone().requires_grad_()
+    (oracle(given, **options) * weights).sum().backward()
+    pairs = [(found["inputs"][0], given.grad)]
+    for name, parameter in oracle.named_parameters():
+        if not name.startswith("self_attn."):
+            own = name if name.startswith("norm") else f"ffn.{name}"
+            pairs.append((found["parameters"].get(own), parameter.grad))
+    rows = [found["parameters"].get(f"self_attn.W_{n}.weight") for n in "qkv"]
+    if all(row is not None for row in rows):
+        pairs.append((torch.cat(rows), oracle.self_attn.in_proj_weight.grad))
+    else:
+        pairs.append((None, None))
+    for value, wanted in pairs:
+        if value is None:
+            raise CheckFailed("a gradient is missing", "a gradient", kind="type")
+        expect.agree(value, wanted, "a gradient", tolerance=2e-3)
 
 
 @EncoderLayer.check(0.2)
@@ -160,25 +178,7 @@ def layer_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
     layer = answer(6, 2, 8)
     state = loaded(layer, layer_shapes(6, 8), rng)
     layer.eval()
-    x, weights = draw(rng, 2, 3, 6), draw(rng, 2, 3, 6)
-    found = gradients(layer, x, weights=weights)
-    oracle, given = torch_layer(6, 2, 8, state), x.clone().requires_grad_()
-    (oracle(given) * weights).sum().backward()
-    pairs = [(found["inputs"][0], given.grad)]
-    for name, parameter in oracle.named_parameters():
-        if not name.startswith("self_attn."):
-            own = name if name.startswith("norm") else f"ffn.{name}"
-            pairs.append((found["parameters"].get(own), parameter.grad))
-    rows = [found["parameters"].get(f"self_attn.W_{n}.weight") for n in "qkv"]
-    if all(row is not None for row in rows):
-        pairs.append((torch.cat(rows), oracle.self_attn.in_proj_weight.grad))
-    else:
-        pairs.append((None, None))
-    for value, wanted in pairs:
-        if value is None:
-            raise CheckFailed("a gradient is missing", "a gradient", kind="type")
-        value = expect.tensor(value, tuple(wanted.shape), "a gradient")
-        expect.close(value, wanted.numpy(), DIFFERENT, "", tolerance=2e-3)
+    expect_gradients(layer, torch_layer(6, 2, 8, state), rng)
 
 
 # ------------------------------------------------------- count_parameters
@@ -192,7 +192,7 @@ def layers_of_any_size_are_counted(answer: Any, rng: np.random.Generator) -> Non
         layer = nn.TransformerEncoderLayer(d_model, 1, d_ff)
         wanted = sum(parameter.numel() for parameter in layer.parameters())
         if whole(expect.call(answer, d_model, d_ff)) != wanted:
-            raise CheckFailed(DIFFERENT, "")
+            raise CheckFailed("different numbers")
 
 
 # ----------------------------------------------------------------- encode

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.assignment import Assignment
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="04-masking")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "04-masking"
-
-causal_mask = Question("causal_mask", points=4, read=f"{CHAPTER}#the-causal-mask")
-padding_mask = Question("padding_mask", points=4, read=f"{CHAPTER}#the-padding-mask")
-masked_softmax = Question("masked_softmax", points=6, read=f"{CHAPTER}#empty-rows")
-causal_attention = Question(
-    "causal_attention", points=6, read=f"{CHAPTER}#causal-attention"
-)
+causal_mask = assignment.question("causal_mask", 4, "the-causal-mask")
+padding_mask = assignment.question("padding_mask", 4, "the-padding-mask")
+masked_softmax = assignment.question("masked_softmax", 6, "empty-rows")
+causal_attention = assignment.question("causal_attention", 6, "causal-attention")
 
 
 def shown(mask: np.ndarray) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.catalog import Catalog, Misconception, Style, outcome
-from autograder.checks.expect import LOUD
-
-CHAPTER = "04-masking"
+from autograder.checks import masking as check
+from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """
 import numpy as np
@@ -37,575 +36,373 @@ def attention_scores(Q, K):
     return Q @ np.swapaxes(K, -2, -1) / Q.shape[-1] ** 0.5
 """
 
-SIGNATURES = {
-    "causal_mask": ("n", "the-causal-mask"),
-    "padding_mask": ("lengths, n", "the-padding-mask"),
-    "masked_softmax": ("scores, mask", "empty-rows"),
-    "causal_attention": ("Q, K, V", "causal-attention"),
-}
+catalog = Catalog(check.assignment, PRELUDE)
 
 
-def wrong(question: str, name: str, diagnosis: str, body: str) -> Misconception:
-    """An entry from the body of its function."""
-    arguments, section = SIGNATURES[question]
-    code = f"def {question}({arguments}):\n{body}"
-    read = f"{CHAPTER}#{section}"
-    return Misconception(f"{question}-{name}", question, diagnosis, read, code)
+# ----------------------------------------------------------- causal_mask
 
+causal_mask = catalog.about(
+    check.causal_mask,
+    """
+def causal_mask(n):
+    return np.tril(np.ones((n, n), dtype=bool))
+""",
+)
 
-def right(question: str, name: str, body: str) -> Style:
-    """A correct style from the body of its function."""
-    arguments, _ = SIGNATURES[question]
-    code = f"def {question}({arguments}):\n{body}"
-    return Style(f"{question}-{name}", question, code)
-
-
-CAUSAL_MASK = [
-    wrong(
-        "causal_mask",
-        "inverted",
-        "True marks the forbidden positions here; in this course True means "
-        '"may attend".',
-        """\
+causal_mask.wrong(
+    "inverted",
+    'True marks the forbidden positions here; in this course True means "may attend".',
+    """
     return np.triu(np.ones((n, n), dtype=bool), k=1)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "upper-triangle",
-        "The mask is transposed: each position sees itself and what comes after it.",
-        """\
-    return np.triu(np.ones((n, n), dtype=bool))
-""",
-    ),
-    wrong(
-        "causal_mask",
-        "without-itself",
-        "The diagonal is missing: a position may attend to itself.",
-        """\
+)
+causal_mask.edit(
+    "upper-triangle",
+    "The mask is transposed: each position sees itself and what comes after it.",
+    ("np.tril", "np.triu"),
+)
+causal_mask.wrong(
+    "without-itself",
+    "The diagonal is missing: a position may attend to itself.",
+    """
     return np.tril(np.ones((n, n), dtype=bool), k=-1)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "one-ahead",
-        "The diagonal is off by one: each position also sees the next token.",
-        """\
+)
+causal_mask.wrong(
+    "one-ahead",
+    "The diagonal is off by one: each position also sees the next token.",
+    """
     return np.tril(np.ones((n, n), dtype=bool), k=1)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "integers",
-        "The mask holds ones and zeros; it has to be boolean.",
-        """\
-    return np.tril(np.ones((n, n), dtype=int))
-""",
-    ),
-    wrong(
-        "causal_mask",
-        "floats",
-        "The mask holds floating-point ones and zeros; it has to be boolean.",
-        """\
-    return np.tril(np.ones((n, n)))
-""",
-    ),
-    wrong(
-        "causal_mask",
-        "additive",
-        "This mask is one to add to the scores (0 and minus infinity); a "
-        "boolean one is asked for.",
-        """\
+)
+causal_mask.edit(
+    "integers",
+    "The mask holds ones and zeros; it has to be boolean.",
+    ("bool", "int"),
+)
+causal_mask.edit(
+    "floats",
+    "The mask holds floating-point ones and zeros; it has to be boolean.",
+    (", dtype=bool", ""),
+)
+causal_mask.wrong(
+    "additive",
+    "This mask is one to add to the scores (0 and minus infinity); a boolean one is "
+    "asked for.",
+    """
     return np.where(np.tril(np.ones((n, n))) == 1, 0.0, -np.inf)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "everything",
-        "Every position may attend everywhere: nothing is masked.",
-        """\
+)
+causal_mask.wrong(
+    "everything",
+    "Every position may attend everywhere: nothing is masked.",
+    """
     return np.ones((n, n), dtype=bool)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "only-itself",
-        "Every position sees itself alone; it may also see what came before.",
-        """\
+)
+causal_mask.wrong(
+    "only-itself",
+    "Every position sees itself alone; it may also see what came before.",
+    """
     return np.eye(n, dtype=bool)
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "only-the-past-row",
-        "One row is returned for all positions; each position needs its own.",
-        """\
+)
+causal_mask.wrong(
+    "only-the-past-row",
+    "One row is returned for all positions; each position needs its own.",
+    """
     return np.arange(n) <= n - 1
 """,
-    ),
-    wrong(
-        "causal_mask",
-        "list",
-        "A Python list is returned; the next step needs a NumPy array.",
-        """\
+)
+causal_mask.wrong(
+    "list",
+    "A Python list is returned; the next step needs a NumPy array.",
+    """
     return np.tril(np.ones((n, n), dtype=bool)).tolist()
 """,
-    ),
-]
-
-PADDING_MASK = [
-    wrong(
-        "padding_mask",
-        "inverted",
-        'True marks the padding here; in this course True means "may attend".',
-        """\
-    return np.arange(n) >= np.asarray(lengths)[:, None, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "no-query-axis",
-        "The axis for the queries is missing: (batch, n) cannot broadcast to "
-        "(batch, n_q, n).",
-        """\
-    return np.arange(n) < np.asarray(lengths)[:, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "masks-queries",
-        "The mask runs down the queries, (batch, n, 1); padding has to be "
-        "hidden as keys.",
-        """\
-    return (np.arange(n) < np.asarray(lengths)[:, None])[:, :, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "one-too-many",
-        "One padding position counts as real: length 3 means positions 0, 1 and 2.",
-        """\
-    return np.arange(n) <= np.asarray(lengths)[:, None, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "one-too-few",
-        "The last real token is masked: length 3 means positions 0, 1 and 2.",
-        """\
-    return np.arange(n) < np.asarray(lengths)[:, None, None] - 1
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "longest-length",
-        "The width is the longest sentence's; it has to be n.",
-        """\
-    lengths = np.asarray(lengths)
-    return np.arange(lengths.max()) < lengths[:, None, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "right-aligned",
-        "The real tokens are taken to stand at the end; they come first.",
-        """\
-    return np.arange(n) >= n - np.asarray(lengths)[:, None, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "first-length",
-        "All sentences get the length of the first one.",
-        """\
-    lengths = np.asarray(lengths)
-    first = np.full_like(lengths, lengths[0])
-    return np.arange(n) < first[:, None, None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "integers",
-        "The mask holds ones and zeros; it has to be boolean.",
-        """\
-    return (np.arange(n) < np.asarray(lengths)[:, None, None]).astype(int)
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "query-axis-first",
-        "The axis of length 1 stands before the batch: (1, batch, n).",
-        """\
-    return (np.arange(n) < np.asarray(lengths)[:, None])[None]
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "square",
-        "The mask is expanded to (batch, n, n); (batch, 1, n) is asked for "
-        "and broadcasts.",
-        """\
-    real = np.arange(n) < np.asarray(lengths)[:, None, None]
-    return np.repeat(real, n, axis=1)
-""",
-    ),
-    wrong(
-        "padding_mask",
-        "needs-an-array",
-        "Lengths given as a list are not handled; turn them into an array first.",
-        """\
-    return np.arange(n) < lengths.reshape(-1, 1, 1)
-""",
-    ),
-]
-
-MASKED_SOFTMAX = [
-    wrong(
-        "masked_softmax",
-        "zeroed-after",
-        "The weights are set to 0 after the softmax, so the rest no longer sums to 1.",
-        """\
-    return np.where(mask, softmax(scores), 0.0)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "renormalized",
-        "The softmax runs over all keys and is renormalized: a large masked "
-        "score squeezes the allowed weights to 0.",
-        """\
-    weights = softmax(scores) * mask
-    total = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(total == 0, 1, total)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "zero-scores",
-        "Masked scores become 0 instead of minus infinity, and exp(0) is 1.",
-        """\
-    return softmax(np.where(mask, scores, 0.0))
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "minus-1e9",
-        "Masked scores become -1e9: a row with nothing to attend to turns "
-        "uniform instead of empty.",
-        """\
-    return softmax(np.where(mask, scores, -1e9))
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "nan-rows",
-        "A row with nothing to attend to becomes NaN: minus infinity minus "
-        "minus infinity.",
-        """\
-    return softmax(np.where(mask, scores, -np.inf))
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "noisy",
-        "The NaN of an empty row is replaced afterwards, but the warning remains.",
-        """\
-    return np.nan_to_num(softmax(np.where(mask, scores, -np.inf)))
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "inverted",
-        'True is read as "masked"; in this course True means "may attend".',
-        """\
-    kept = np.where(mask, -np.inf, scores)
-    top = np.max(kept, axis=-1, keepdims=True)
-    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
-    total = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "whole-array",
-        "The sum runs over the whole array; each row has to sum to 1 by itself.",
-        """\
-    kept = np.where(mask, np.exp(scores - scores.max()), 0.0)
-    return kept / kept.sum()
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "over-queries",
-        "The softmax runs over the queries; each row has to sum to 1 over its keys.",
-        """\
-    kept = np.where(mask, scores, -np.inf)
-    top = np.max(kept, axis=-2, keepdims=True)
-    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
-    total = powers.sum(axis=-2, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "in-place",
-        "Minus infinity is written into the caller's scores; work on a copy.",
-        """\
-    scores[~np.broadcast_to(mask, scores.shape)] = -np.inf
-    top = np.max(scores, axis=-1, keepdims=True)
-    powers = np.exp(scores - np.where(np.isneginf(top), 0, top))
-    total = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "overflow",
-        "exp is taken of the raw scores, which overflows for large ones.",
-        """\
-    powers = np.where(mask, np.exp(scores), 0.0)
-    total = powers.sum(axis=-1, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "ignores-the-mask",
-        "The mask is never used.",
-        """\
-    return softmax(scores)
-""",
-    ),
-    wrong(
-        "masked_softmax",
-        "adds-the-mask",
-        "The boolean mask is added to the scores, which moves them by 0 or 1.",
-        """\
-    return softmax(scores + mask)
-""",
-    ),
-]
-
-CAUSAL_ATTENTION = [
-    wrong(
-        "causal_attention",
-        "no-mask",
-        "Nothing is masked: every token sees the future.",
-        """\
-    weights = softmax(attention_scores(Q, K))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "zeroed-after",
-        "The weights are set to 0 after the softmax: rows no longer sum to 1,"
-        " and later tokens still change them.",
-        """\
-    weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "renormalized",
-        "The weights are zeroed and renormalized after a softmax over all "
-        "keys: a large future score squeezes the past to 0.",
-        """\
-    weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])
-    total = weights.sum(axis=-1, keepdims=True)
-    weights = weights / np.where(total == 0, 1, total)
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "without-itself",
-        "The diagonal is masked too: the first token has nothing to attend to.",
-        """\
-    past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=-1)
-    weights = masked_softmax(attention_scores(Q, K), past)
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "one-ahead",
-        "The mask is off by one: each token still sees the next one.",
-        """\
-    past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=1)
-    weights = masked_softmax(attention_scores(Q, K), past)
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "upside-down",
-        "The mask is transposed: each token sees the future and not the past.",
-        """\
-    weights = masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2]).T)
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "zero-scores",
-        "Masked scores become 0 instead of minus infinity, and exp(0) is 1.",
-        """\
-    weights = softmax(np.where(causal_mask(Q.shape[-2]), attention_scores(Q, K), 0))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "unscaled",
-        "The dot products are not divided by √d_k.",
-        """\
-    scores = Q @ np.swapaxes(K, -2, -1)
-    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "divides-by-d_k",
-        "The dot products are divided by d_k instead of √d_k.",
-        """\
-    scores = Q @ np.swapaxes(K, -2, -1) / Q.shape[-1]
-    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "batch-sized-mask",
-        "The mask's size is taken from the first axis, which is the batch; "
-        "the tokens are on the last but one.",
-        """\
-    weights = masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[0]))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "output-only",
-        "Only the output is returned; the weights are asked for too.",
-        """\
-    return masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2])) @ V
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "swapped",
-        "Output and weights are returned in the wrong order.",
-        """\
-    weights = masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2]))
-    return weights, weights @ V
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "over-queries",
-        "The softmax runs over the queries; each row has to sum to 1 over its keys.",
-        """\
-    kept = np.where(causal_mask(Q.shape[-2]), attention_scores(Q, K), -np.inf)
-    weights = softmax(kept, axis=-2)
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "transpose-all",
-        "`K.T` reverses all axes; with a batch only the last two may be swapped.",
-        """\
-    scores = Q @ K.T / np.sqrt(Q.shape[-1])
-    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
-    return weights @ V, weights
-""",
-    ),
-    wrong(
-        "causal_attention",
-        "mixes-keys",
-        "The weights mix the keys; they have to mix the values.",
-        """\
-    weights = masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2]))
-    return weights @ K, weights
-""",
-    ),
-]
-
-STYLES = [
-    right(
-        "causal_mask",
-        "comparison",
-        """\
+)
+causal_mask.right(
+    "comparison",
+    """
     position = np.arange(n)
     return position[None, :] <= position[:, None]
 """,
-    ),
-    right(
-        "causal_mask",
-        "not-triu",
-        """\
+)
+causal_mask.right(
+    "not-triu",
+    """
     return ~np.triu(np.ones((n, n)), 1).astype(bool)
 """,
-    ),
-    right(
-        "causal_mask",
-        "loops",
-        """\
+)
+causal_mask.right(
+    "loops",
+    """
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         for j in range(i + 1):
             mask[i, j] = True
     return mask
 """,
-    ),
-    right(
-        "causal_mask",
-        "tri",
-        """\
+)
+causal_mask.right(
+    "tri",
+    """
     return np.tri(n, dtype=bool)
 """,
-    ),
-    right(
-        "padding_mask",
-        "comparison",
-        """\
+)
+
+
+# ---------------------------------------------------------- padding_mask
+
+padding_mask = catalog.about(
+    check.padding_mask,
+    """
+def padding_mask(lengths, n):
+    return np.arange(n) < np.asarray(lengths)[:, None, None]
+""",
+)
+
+padding_mask.edit(
+    "inverted",
+    'True marks the padding here; in this course True means "may attend".',
+    ("(n) < ", "(n) >= "),
+)
+padding_mask.edit(
+    "no-query-axis",
+    "The axis for the queries is missing: (batch, n) cannot broadcast to (batch, "
+    "n_q, n).",
+    ("None, None", "None"),
+)
+padding_mask.wrong(
+    "masks-queries",
+    "The mask runs down the queries, (batch, n, 1); padding has to be hidden as keys.",
+    """
+    return (np.arange(n) < np.asarray(lengths)[:, None])[:, :, None]
+""",
+)
+padding_mask.edit(
+    "one-too-many",
+    "One padding position counts as real: length 3 means positions 0, 1 and 2.",
+    ("(n) < ", "(n) <= "),
+)
+padding_mask.edit(
+    "one-too-few",
+    "The last real token is masked: length 3 means positions 0, 1 and 2.",
+    ("[:, None, None]", "[:, None, None] - 1"),
+)
+padding_mask.wrong(
+    "longest-length",
+    "The width is the longest sentence's; it has to be n.",
+    """
+    lengths = np.asarray(lengths)
+    return np.arange(lengths.max()) < lengths[:, None, None]
+""",
+)
+padding_mask.edit(
+    "right-aligned",
+    "The real tokens are taken to stand at the end; they come first.",
+    ("(n) < ", "(n) >= n - "),
+)
+padding_mask.wrong(
+    "first-length",
+    "All sentences get the length of the first one.",
+    """
+    lengths = np.asarray(lengths)
+    first = np.full_like(lengths, lengths[0])
+    return np.arange(n) < first[:, None, None]
+""",
+)
+padding_mask.wrong(
+    "integers",
+    "The mask holds ones and zeros; it has to be boolean.",
+    """
+    return (np.arange(n) < np.asarray(lengths)[:, None, None]).astype(int)
+""",
+)
+padding_mask.wrong(
+    "query-axis-first",
+    "The axis of length 1 stands before the batch: (1, batch, n).",
+    """
+    return (np.arange(n) < np.asarray(lengths)[:, None])[None]
+""",
+)
+padding_mask.wrong(
+    "square",
+    "The mask is expanded to (batch, n, n); (batch, 1, n) is asked for and broadcasts.",
+    """
+    real = np.arange(n) < np.asarray(lengths)[:, None, None]
+    return np.repeat(real, n, axis=1)
+""",
+)
+padding_mask.wrong(
+    "needs-an-array",
+    "Lengths given as a list are not handled; turn them into an array first.",
+    """
+    return np.arange(n) < lengths.reshape(-1, 1, 1)
+""",
+)
+padding_mask.right(
+    "comparison",
+    """
     lengths = np.array(lengths)
     return np.arange(n).reshape(1, 1, n) < lengths.reshape(-1, 1, 1)
 """,
-    ),
-    right(
-        "padding_mask",
-        "loops",
-        """\
+)
+padding_mask.right(
+    "loops",
+    """
     mask = np.zeros((len(lengths), 1, n), dtype=bool)
     for row, length in zip(mask, lengths):
         row[0, :length] = True
     return mask
 """,
-    ),
-    right(
-        "padding_mask",
-        "stacked",
-        """\
+)
+padding_mask.right(
+    "stacked",
+    """
     return np.stack([[np.arange(n) < length] for length in lengths])
 """,
-    ),
-    right(
-        "padding_mask",
-        "cumulative",
-        """\
+)
+padding_mask.right(
+    "cumulative",
+    """
     ends = np.zeros((len(lengths), n + 1), dtype=int)
     ends[np.arange(len(lengths)), lengths] = 1
     return (np.cumsum(ends, axis=1)[:, None, :n]) == 0
 """,
+)
+padding_mask.equivalent(
+    "NumPy takes any negative size for the rest",
+    "sizes = np.array(lengths).reshape(-1, 1, 1) -> sizes = "
+    "np.array(lengths).reshape(-2, 1, 1)",
+)
+
+
+# -------------------------------------------------------- masked_softmax
+
+masked_softmax = catalog.about(
+    check.masked_softmax,
+    """
+def masked_softmax(scores, mask):
+    kept = np.where(mask, scores, -np.inf)
+    top = np.max(kept, axis=-1, keepdims=True)
+    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+""",
+)
+
+masked_softmax.wrong(
+    "zeroed-after",
+    "The weights are set to 0 after the softmax, so the rest no longer sums to 1.",
+    """
+    return np.where(mask, softmax(scores), 0.0)
+""",
+)
+masked_softmax.wrong(
+    "renormalized",
+    "The softmax runs over all keys and is renormalized: a large masked score "
+    "squeezes the allowed weights to 0.",
+    """
+    weights = softmax(scores) * mask
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(total == 0, 1, total)
+""",
+)
+masked_softmax.wrong(
+    "zero-scores",
+    "Masked scores become 0 instead of minus infinity, and exp(0) is 1.",
+    """
+    return softmax(np.where(mask, scores, 0.0))
+""",
+)
+masked_softmax.wrong(
+    "minus-1e9",
+    "Masked scores become -1e9: a row with nothing to attend to turns uniform "
+    "instead of empty.",
+    """
+    return softmax(np.where(mask, scores, -1e9))
+""",
+)
+masked_softmax.wrong(
+    "nan-rows",
+    "A row with nothing to attend to becomes NaN: minus infinity minus minus infinity.",
+    """
+    return softmax(np.where(mask, scores, -np.inf))
+""",
+)
+masked_softmax.wrong(
+    "noisy",
+    "The NaN of an empty row is replaced afterwards, but the warning remains.",
+    """
+    return np.nan_to_num(softmax(np.where(mask, scores, -np.inf)))
+""",
+)
+masked_softmax.edit(
+    "inverted",
+    'True is read as "masked"; in this course True means "may attend".',
+    ("scores, -np.inf", "-np.inf, scores"),
+    (
+        "np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)",
+        "powers / np.where(total == 0, 1, total)",
     ),
-    right(
-        "masked_softmax",
-        "where",
-        """\
+)
+masked_softmax.wrong(
+    "whole-array",
+    "The sum runs over the whole array; each row has to sum to 1 by itself.",
+    """
+    kept = np.where(mask, np.exp(scores - scores.max()), 0.0)
+    return kept / kept.sum()
+""",
+)
+masked_softmax.wrong(
+    "over-queries",
+    "The softmax runs over the queries; each row has to sum to 1 over its keys.",
+    """
+    kept = np.where(mask, scores, -np.inf)
+    top = np.max(kept, axis=-2, keepdims=True)
+    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
+    total = powers.sum(axis=-2, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+""",
+)
+masked_softmax.wrong(
+    "in-place",
+    "Minus infinity is written into the caller's scores; work on a copy.",
+    """
+    scores[~np.broadcast_to(mask, scores.shape)] = -np.inf
+    top = np.max(scores, axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isneginf(top), 0, top))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+""",
+)
+masked_softmax.wrong(
+    "overflow",
+    "exp is taken of the raw scores, which overflows for large ones.",
+    """
+    powers = np.where(mask, np.exp(scores), 0.0)
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+""",
+)
+masked_softmax.wrong(
+    "ignores-the-mask",
+    "The mask is never used.",
+    """
+    return softmax(scores)
+""",
+)
+masked_softmax.wrong(
+    "adds-the-mask",
+    "The boolean mask is added to the scores, which moves them by 0 or 1.",
+    """
+    return softmax(scores + mask)
+""",
+)
+masked_softmax.right(
+    "where",
+    """
     mask = np.broadcast_to(mask, scores.shape)
     top = np.max(scores, axis=-1, keepdims=True, where=mask, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
@@ -614,11 +411,10 @@ STYLES = [
     total = powers.sum(-1, keepdims=True)
     return powers / np.where(total > 0, total, 1)
 """,
-    ),
-    right(
-        "masked_softmax",
-        "row-by-row",
-        """\
+)
+masked_softmax.right(
+    "row-by-row",
+    """
     mask = np.broadcast_to(mask, scores.shape)
     weights = np.zeros(scores.shape)
     for index in np.ndindex(scores.shape[:-1]):
@@ -629,41 +425,176 @@ STYLES = [
             weights[index][chosen] = powers / powers.sum()
     return weights
 """,
-    ),
-    right(
-        "masked_softmax",
-        "empty-rows-last",
-        """\
+)
+masked_softmax.right(
+    "empty-rows-last",
+    """
     masked = np.where(mask, scores, -np.inf)
     empty = ~np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
     masked = np.where(empty, 0.0, masked)
     return np.where(empty, 0.0, softmax(masked))
 """,
-    ),
-    right(
-        "causal_attention",
-        "together",
-        """\
+)
+masked_softmax.equivalent(
+    "any finite number will do",
+    "peak[np.isneginf(peak)] = 0 -> peak[np.isneginf(peak)] = 1",
+)
+masked_softmax.equivalent(
+    "a row without a key is divided by any number",
+    "total[total == 0] = 1 -> total[total == 0] = 2",
+)
+
+
+# ------------------------------------------------------ causal_attention
+
+causal_attention = catalog.about(
+    check.causal_attention,
+    """
+def causal_attention(Q, K, V):
+    weights = masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+
+causal_attention.wrong(
+    "no-mask",
+    "Nothing is masked: every token sees the future.",
+    """
+    weights = softmax(attention_scores(Q, K))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "zeroed-after",
+    "The weights are set to 0 after the softmax: rows no longer sum to 1, and later "
+    "tokens still change them.",
+    """
+    weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "renormalized",
+    "The weights are zeroed and renormalized after a softmax over all keys: a large "
+    "future score squeezes the past to 0.",
+    """
+    weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])
+    total = weights.sum(axis=-1, keepdims=True)
+    weights = weights / np.where(total == 0, 1, total)
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "without-itself",
+    "The diagonal is masked too: the first token has nothing to attend to.",
+    """
+    past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=-1)
+    weights = masked_softmax(attention_scores(Q, K), past)
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "one-ahead",
+    "The mask is off by one: each token still sees the next one.",
+    """
+    past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=1)
+    weights = masked_softmax(attention_scores(Q, K), past)
+    return weights @ V, weights
+""",
+)
+causal_attention.edit(
+    "upside-down",
+    "The mask is transposed: each token sees the future and not the past.",
+    ("(Q.shape[-2])", "(Q.shape[-2]).T"),
+)
+causal_attention.wrong(
+    "zero-scores",
+    "Masked scores become 0 instead of minus infinity, and exp(0) is 1.",
+    """
+    weights = softmax(np.where(causal_mask(Q.shape[-2]), attention_scores(Q, K), 0))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "unscaled",
+    "The dot products are not divided by √d_k.",
+    """
+    scores = Q @ np.swapaxes(K, -2, -1)
+    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "divides-by-d_k",
+    "The dot products are divided by d_k instead of √d_k.",
+    """
+    scores = Q @ np.swapaxes(K, -2, -1) / Q.shape[-1]
+    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+causal_attention.edit(
+    "batch-sized-mask",
+    "The mask's size is taken from the first axis, which is the batch; the tokens "
+    "are on the last but one.",
+    ("shape[-2]", "shape[0]"),
+)
+causal_attention.wrong(
+    "output-only",
+    "Only the output is returned; the weights are asked for too.",
+    """
+    return masked_softmax(attention_scores(Q, K), causal_mask(Q.shape[-2])) @ V
+""",
+)
+causal_attention.edit(
+    "swapped",
+    "Output and weights are returned in the wrong order.",
+    (" @ V, weights", ", weights @ V"),
+)
+causal_attention.wrong(
+    "over-queries",
+    "The softmax runs over the queries; each row has to sum to 1 over its keys.",
+    """
+    kept = np.where(causal_mask(Q.shape[-2]), attention_scores(Q, K), -np.inf)
+    weights = softmax(kept, axis=-2)
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "transpose-all",
+    "`K.T` reverses all axes; with a batch only the last two may be swapped.",
+    """
+    scores = Q @ K.T / np.sqrt(Q.shape[-1])
+    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+causal_attention.edit(
+    "mixes-keys",
+    "The weights mix the keys; they have to mix the values.",
+    ("@ V", "@ K"),
+)
+causal_attention.right(
+    "together",
+    """
     n = Q.shape[-2]
     weights = masked_softmax(attention_scores(Q, K), causal_mask(n))
     return np.matmul(weights, V), weights
 """,
-    ),
-    right(
-        "causal_attention",
-        "einsum",
-        """\
+)
+causal_attention.right(
+    "einsum",
+    """
     n = K.shape[-2]
     scores = np.einsum("...id,...jd->...ij", Q, K) / np.sqrt(K.shape[-1])
     scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
     weights = softmax(scores)
     return np.einsum("...ij,...jv->...iv", weights, V), weights
 """,
-    ),
-    right(
-        "causal_attention",
-        "prefix-by-prefix",
-        """\
+)
+causal_attention.right(
+    "prefix-by-prefix",
+    """
     n = Q.shape[-2]
     weights = np.zeros((*Q.shape[:-1], n))
     for t in range(n):
@@ -671,23 +602,19 @@ STYLES = [
         weights[..., t, : t + 1] = softmax(seen)[..., 0, :]
     return weights @ V, weights
 """,
-    ),
-]
-
-catalog = Catalog(
-    PRELUDE,
-    [*CAUSAL_MASK, *PADDING_MASK, *MASKED_SOFTMAX, *CAUSAL_ATTENTION],
-    STYLES,
 )
 
 
-@catalog.probe("causal_mask")
+# --------------------------------------------- how answers are told apart
+
+
+@causal_mask.probe
 def probe_causal_mask(answer: Any) -> list:
     """Tell masks apart by pattern and type."""
     return [described(outcome(answer, n)) for n in (1, 4)]
 
 
-@catalog.probe("padding_mask")
+@padding_mask.probe
 def probe_padding_mask(answer: Any) -> list:
     """Tell masks apart by pattern, type, and what they take for lengths."""
     return [
@@ -701,7 +628,7 @@ def described(result: Any) -> Any:
     return [result, getattr(getattr(result[1], "dtype", None), "kind", "")]
 
 
-@catalog.probe("masked_softmax")
+@masked_softmax.probe
 def probe_masked_softmax(answer: Any) -> list:
     """Tell masked softmaxes apart by values, extremes, empty rows and warnings."""
     scores = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 0.3], [0.2, 1.2, 0.1]])
@@ -718,12 +645,12 @@ def probe_masked_softmax(answer: Any) -> list:
 
 def warned(answer: Any, *args: Any) -> list:
     """An outcome, and whether a warning was given."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(**LOUD):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**NUMPY_ERRORS):
         warnings.simplefilter("always")
         return [outcome(answer, *args), bool(caught)]
 
 
-@catalog.probe("causal_attention")
+@causal_attention.probe
 def probe_causal_attention(answer: Any) -> list:
     """Tell attentions apart by values, batches and a loud future."""
     rng = np.random.default_rng(7)

@@ -8,18 +8,18 @@ import numpy as np
 import torch
 
 from autograder.checks import expect
+from autograder.checks.assignment import Assignment
 from autograder.checks.figures import describe_axes, labels_of
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="03-multi-head")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "03-multi-head"
-
-AttentionHead = Question("AttentionHead", 6, f"{CHAPTER}#one-head")
-plot_attention = Question("plot_attention", 4, f"{CHAPTER}#one-head")
-split_heads = Question("split_heads", 4, f"{CHAPTER}#split-and-merge")
-merge_heads = Question("merge_heads", 4, f"{CHAPTER}#split-and-merge")
-MultiHeadAttention = Question("MultiHeadAttention", 12, f"{CHAPTER}#the-module")
+AttentionHead = assignment.question("AttentionHead", 6, "one-head")
+plot_attention = assignment.question("plot_attention", 4, "one-head")
+split_heads = assignment.question("split_heads", 4, "split-and-merge")
+merge_heads = assignment.question("merge_heads", 4, "split-and-merge")
+MultiHeadAttention = assignment.question("MultiHeadAttention", 12, "the-module")
 
 
 def counting(*shape: int) -> torch.Tensor:

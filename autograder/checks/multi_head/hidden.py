@@ -13,6 +13,7 @@ from autograder.checks import multi_head as visible
 from autograder.checks.gradients import gradients
 from autograder.checks.multi_head import drawn_weights, head_shapes, multi_head_shapes
 from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.tensors import draw, loaded
 
 AttentionHead = Hidden(visible.AttentionHead, core=0.5)
 plot_attention = Hidden(visible.plot_attention, core=0.7)
@@ -20,30 +21,10 @@ split_heads = Hidden(visible.split_heads, core=0.6)
 merge_heads = Hidden(visible.merge_heads, core=0.6)
 MultiHeadAttention = Hidden(visible.MultiHeadAttention, core=0.5)
 
-DIFFERENT = "different numbers"
 
-
-def draw(rng: np.random.Generator, *shape: int) -> torch.Tensor:
-    """A standard normal tensor in single precision."""
-    return torch.from_numpy(rng.standard_normal(shape).astype(np.float32))
-
-
-def loaded(answer: Any, arguments: tuple, shapes: dict, rng: Any) -> tuple[Any, dict]:
-    """A module of the student's with random weights, and these weights."""
-    module = answer(*arguments)
-    state = {name: draw(rng, *shape) * 0.5 for name, shape in shapes.items()}
-    module.load_state_dict(state)
-    return module, state
-
-
-def compare(result: Any, *expected: torch.Tensor) -> None:
+def compare(result: Any, expected: tuple[torch.Tensor, torch.Tensor]) -> None:
     """A pair (output, weights) against the oracle's."""
-    values = expect.pair(result, "output, weights")
-    for value, wanted, what in zip(
-        values, expected, ("the output", "the weights"), strict=True
-    ):
-        value = expect.tensor(value, tuple(wanted.shape), what)
-        expect.close(value, wanted.detach().numpy(), DIFFERENT, "", tolerance=1e-4)
+    expect.agree_pair(result, expected, tolerance=1e-4)
 
 
 def weights_of(q: torch.Tensor, k: torch.Tensor, mask: Any = None) -> torch.Tensor:
@@ -65,24 +46,27 @@ def head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
     """With random weights the head agrees with torch's own attention."""
     for batch, n, d_model, d_k in [(2, 5, 10, 3), (3, 3, 3, 3), (1, 7, 6, 11)]:
         shapes = head_shapes(d_model, d_k)
-        head, state = loaded(answer, (d_model, d_k), shapes, rng)
+        head = answer(d_model, d_k)
+        state = loaded(head, shapes, rng)
         x = draw(rng, batch, n, d_model)
-        compare(expect.call(head, x), *head_oracle(x, state))
+        compare(expect.call(head, x), head_oracle(x, state))
 
 
 @AttentionHead.check(0.1)
 def head_with_large_scores(answer: Any, rng: np.random.Generator) -> None:
     """Very large scores give finite results."""
-    head, state = loaded(answer, (6, 4), head_shapes(6, 4), rng)
+    head = answer(6, 4)
+    state = loaded(head, head_shapes(6, 4), rng)
     for scale in (5, 15):  # in float32, exp overflows beyond 88
         x = scale * draw(rng, 8, 8, 6)
-        compare(expect.call(head, x), *head_oracle(x, state))
+        compare(expect.call(head, x), head_oracle(x, state))
 
 
 @AttentionHead.check(0.2)
 def head_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
     """The gradients of all three matrices and of the input are right."""
-    head, state = loaded(answer, (6, 4), head_shapes(6, 4), rng)
+    head = answer(6, 4)
+    state = loaded(head, head_shapes(6, 4), rng)
     x, weights = draw(rng, 2, 5, 6), draw(rng, 2, 5, 4)
     compare_gradients(head, state, (x,), weights, lambda s, x: head_oracle(x, s)[0])
 
@@ -100,8 +84,7 @@ def compare_gradients(
     for value, wanted in pairs:
         if value is None:
             raise CheckFailed("a gradient is missing", "a gradient", kind="type")
-        value = expect.tensor(value, tuple(wanted.shape), "a gradient")
-        expect.close(value, wanted.numpy(), DIFFERENT, "", tolerance=1e-3)
+        expect.agree(value, wanted, "a gradient", tolerance=1e-3)
 
 
 # --------------------------------------------------------- plot_attention
@@ -113,7 +96,7 @@ def map_of_any_sentence(answer: Any, rng: np.random.Generator) -> None:
     n = int(rng.integers(5, 9))
     tokens = ["the", *(f"word{i}" for i in range(n - 2)), "the"]
     weights = rng.dirichlet(np.ones(n), size=n)
-    expect.close(drawn_weights(answer, weights, tokens), weights, DIFFERENT, "")
+    expect.close(drawn_weights(answer, weights, tokens), weights)
 
 
 # ------------------------------------------------ split_heads, merge_heads
@@ -128,8 +111,7 @@ def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
         x = draw(rng, batch, n, n_heads * d_k)
         wanted = torch.stack(x.split(d_k, dim=-1), dim=1)
         given = x.transpose(0, 1).contiguous().transpose(0, 1)  # not contiguous
-        heads = expect.tensor(expect.call(answer, given, n_heads), wanted.shape)
-        expect.close(heads, wanted.numpy(), DIFFERENT, "")
+        expect.agree(expect.call(answer, given, n_heads), wanted)
 
 
 @merge_heads.check(0.4)
@@ -138,8 +120,7 @@ def merge_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
     for batch, n, n_heads, d_k in SIZES:
         heads = draw(rng, batch, n_heads, n, d_k)
         wanted = torch.cat(list(heads.unbind(1)), dim=-1)
-        merged = expect.tensor(expect.call(answer, heads), wanted.shape)
-        expect.close(merged, wanted.numpy(), DIFFERENT, "")
+        expect.agree(expect.call(answer, heads), wanted)
 
 
 # ----------------------------------------------------- MultiHeadAttention
@@ -175,30 +156,32 @@ def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
         (1, 6, 2, 10, 5),
         (2, 3, 4, 6, 1),
     ]:
-        shapes = multi_head_shapes(d_model)
-        module, state = loaded(answer, (d_model, n_heads), shapes, rng)
+        module = answer(d_model, n_heads)
+        state = loaded(module, multi_head_shapes(d_model), rng)
         query = draw(rng, batch, n_q, d_model)
         key, value = draw(rng, batch, n_k, d_model), draw(rng, batch, n_k, d_model)
         expected = multi_head_oracle(state, n_heads, query, key, value)
-        compare(expect.call(module, query, key, value), *expected)
+        compare(expect.call(module, query, key, value), expected)
 
 
 @MultiHeadAttention.check(0.15)
 def multi_head_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
     """Masks (n_q, n_k), (batch, 1, 1, n_k) and (batch, n_heads, n_q, n_k) all work."""
-    module, state = loaded(answer, (12, 3), multi_head_shapes(12), rng)
+    module = answer(12, 3)
+    state = loaded(module, multi_head_shapes(12), rng)
     query, key, value = (draw(rng, 2, n, 12) for n in (4, 5, 5))
     for shape in [(4, 5), (2, 1, 1, 5), (2, 3, 4, 5)]:
         mask = torch.from_numpy(rng.random(shape) < 0.6)
         mask[..., int(rng.integers(5))] = True  # nobody is left without a key
         expected = multi_head_oracle(state, 3, query, key, value, mask)
-        compare(expect.call(module, query, key, value, mask), *expected)
+        compare(expect.call(module, query, key, value, mask), expected)
 
 
 @MultiHeadAttention.check(0.15)
 def multi_head_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
     """The gradients of all four matrices and of the three inputs are right."""
-    module, state = loaded(answer, (6, 2), multi_head_shapes(6), rng)
+    module = answer(6, 2)
+    state = loaded(module, multi_head_shapes(6), rng)
     inputs = tuple(draw(rng, 2, n, 6) for n in (3, 4, 4))
     compare_gradients(
         module,

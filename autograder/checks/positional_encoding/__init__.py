@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.assignment import Assignment
 from autograder.checks.figures import describe_axes
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="05-positional-encoding")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "05-positional-encoding"
-
-positional_encoding = Question("positional_encoding", 6, f"{CHAPTER}#sinusoids")
-shift_matrix = Question("shift_matrix", 5, f"{CHAPTER}#shifts")
-plot_encoding_heatmap = Question("plot_encoding_heatmap", 5, f"{CHAPTER}#heat-map")
-plot_encoding_waves = Question("plot_encoding_waves", 4, f"{CHAPTER}#waves")
+positional_encoding = assignment.question("positional_encoding", 6, "sinusoids")
+shift_matrix = assignment.question("shift_matrix", 5, "shifts")
+plot_encoding_heatmap = assignment.question("plot_encoding_heatmap", 5, "heat-map")
+plot_encoding_waves = assignment.question("plot_encoding_waves", 4, "waves")
 
 
 def oracle(positions: np.ndarray, d_model: int) -> np.ndarray:

@@ -8,16 +8,16 @@ import numpy as np
 import torch
 
 from autograder.checks import expect
+from autograder.checks.assignment import Assignment
 from autograder.checks.library import library
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="07-reading-attention")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "07-reading-attention"
-
-load_layer = Question("load_layer", 10, f"{CHAPTER}#a-real-encoder")
-sentence_embedding = Question("sentence_embedding", 6, f"{CHAPTER}#a-real-encoder")
-strongest_head = Question("strongest_head", 6, f"{CHAPTER}#all-seventy-two-heads")
+load_layer = assignment.question("load_layer", 10, "a-real-encoder")
+sentence_embedding = assignment.question("sentence_embedding", 6, "a-real-encoder")
+strongest_head = assignment.question("strongest_head", 6, "all-seventy-two-heads")
 
 # our name: the published name below encoder.layer.<index>
 PUBLISHED = {
@@ -158,7 +158,9 @@ def triple(value: Any) -> tuple[int, int, float]:
     return numbers[0], numbers[1], numbers[2]
 
 
-def compare_triple(value: Any, wanted: tuple, seen: str, expected: str) -> None:
+def compare_triple(
+    value: Any, wanted: tuple, seen: str = "different numbers", expected: str = ""
+) -> None:
     """Layer, head and weight against those that are right."""
     layer, head, weight = triple(value)
     if (layer, head) != wanted[:2] or abs(weight - wanted[2]) > 1e-6:

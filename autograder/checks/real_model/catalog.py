@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.catalog import Catalog, Misconception, Style, outcome
+from autograder.checks import real_model as check
+from autograder.checks.catalog import Catalog, outcome
 from autograder.checks.real_model import new_layer, published
-
-CHAPTER = "07-reading-attention"
 
 PRELUDE = """
 import copy
@@ -40,444 +39,148 @@ def renamed(tensors, index, names=NAMES, kinds=("weight", "bias")):
     }
 """
 
-SECTIONS = {
-    "load_layer": "a-real-encoder",
-    "sentence_embedding": "a-real-encoder",
-    "strongest_head": "all-seventy-two-heads",
-}
+catalog = Catalog(check.assignment, PRELUDE)
 
 
-def wrong(question: str, name: str, diagnosis: str, code: str) -> Misconception:
-    """An entry; its id says where it belongs."""
-    read = f"{CHAPTER}#{SECTIONS[question]}"
-    return Misconception(f"{question}-{name}", question, diagnosis, read, code)
+# ------------------------------------------------------------ load_layer
 
-
-LOAD = [
-    wrong(
-        "load_layer",
-        "first-layer",
-        "The index is ignored: always layer 0 is copied.",
-        """\
+load = catalog.about(
+    check.load_layer,
+    """
 def load_layer(layer, tensors, index):
+    layer.load_state_dict(renamed(tensors, index))
+""",
+)
+
+load.wrong(
+    "first-layer",
+    "The index is ignored: always layer 0 is copied.",
+    """
     layer.load_state_dict(renamed(tensors, 0))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "off-by-one",
-        "Layers are counted from 1 here; the published ones count from 0.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "off-by-one",
+    "Layers are counted from 1 here; the published ones count from 0.",
+    """
     last = max(int(n.split('.')[2]) for n in tensors if n.startswith('encoder'))
     layer.load_state_dict(renamed(tensors, min(max(index - 1, 0), last)))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "query-key-swapped",
-        "The tensors of query and key are exchanged.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "query-key-swapped",
+    "The tensors of query and key are exchanged.",
+    """
     swap = NAMES | {
         "self_attn.W_q": NAMES["self_attn.W_k"],
         "self_attn.W_k": NAMES["self_attn.W_q"],
     }
     layer.load_state_dict(renamed(tensors, index, swap))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "norms-swapped",
-        "The two normalizations are exchanged: attention.output.LayerNorm "
-        "follows attention, output.LayerNorm the feed-forward network.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "norms-swapped",
+    "The two normalizations are exchanged: attention.output.LayerNorm follows "
+    "attention, output.LayerNorm the feed-forward network.",
+    """
     swap = NAMES | {"norm1": NAMES["norm2"], "norm2": NAMES["norm1"]}
     layer.load_state_dict(renamed(tensors, index, swap))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "one-norm-twice",
-        "Both normalizations got the same tensors.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "one-norm-twice",
+    "Both normalizations got the same tensors.",
+    """
     twice = NAMES | {"norm2": NAMES["norm1"]}
     layer.load_state_dict(renamed(tensors, index, twice))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "value-output-swapped",
-        "The tensors of the value and of the output projection are exchanged.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "value-output-swapped",
+    "The tensors of the value and of the output projection are exchanged.",
+    """
     swap = NAMES | {
         "self_attn.W_v": NAMES["self_attn.W_o"],
         "self_attn.W_o": NAMES["self_attn.W_v"],
     }
     layer.load_state_dict(renamed(tensors, index, swap))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "no-biases",
-        "Only the weights are copied; the biases stay random.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "no-biases",
+    "Only the weights are copied; the biases stay random.",
+    """
     layer.load_state_dict(renamed(tensors, index, kinds=("weight",)), strict=False)
 """,
-    ),
-    wrong(
-        "load_layer",
-        "no-norms",
-        "The normalizations keep their own parameters.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "no-norms",
+    "The normalizations keep their own parameters.",
+    """
     some = {n: t for n, t in NAMES.items() if "norm" not in n}
     layer.load_state_dict(renamed(tensors, index, some), strict=False)
 """,
-    ),
-    wrong(
-        "load_layer",
-        "attention-only",
-        "Only attention is copied; the feed-forward network and the "
-        "normalizations are left as they were.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "attention-only",
+    "Only attention is copied; the feed-forward network and the normalizations are "
+    "left as they were.",
+    """
     some = {n: t for n, t in NAMES.items() if n.startswith("self_attn")}
     layer.load_state_dict(renamed(tensors, index, some), strict=False)
 """,
-    ),
-    wrong(
-        "load_layer",
-        "published-names",
-        "With strict=False, names that do not match are passed over in "
-        "silence: nothing was copied.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "published-names",
+    "With strict=False, names that do not match are passed over in silence: nothing "
+    "was copied.",
+    """
     start = f"encoder.layer.{index}."
     own = {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
     layer.load_state_dict(own, strict=False)
 """,
-    ),
-    wrong(
-        "load_layer",
-        "transposed",
-        "The square matrices are transposed; nn.Linear keeps (out, in), as "
-        "the published tensors do.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "transposed",
+    "The square matrices are transposed; nn.Linear keeps (out, in), as the published "
+    "tensors do.",
+    """
     state = renamed(tensors, index)
     for name, tensor in state.items():
         if name.startswith("self_attn") and name.endswith("weight"):
             state[name] = tensor.T
     layer.load_state_dict(state)
 """,
-    ),
-    wrong(
-        "load_layer",
-        "same-projection",
-        "Query, key and value all got the tensors of the query.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "same-projection",
+    "Query, key and value all got the tensors of the query.",
+    """
     same = NAMES | {f"self_attn.W_{n}": NAMES["self_attn.W_q"] for n in "kv"}
     layer.load_state_dict(renamed(tensors, index, same))
 """,
-    ),
-    wrong(
-        "load_layer",
-        "a-copy",
-        "A copy of the layer is loaded and returned; the given layer is "
-        "left as it was.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "a-copy",
+    "A copy of the layer is loaded and returned; the given layer is left as it was.",
+    """
     loaded = copy.deepcopy(layer)
     loaded.load_state_dict(renamed(tensors, index))
     return loaded
 """,
-    ),
-    wrong(
-        "load_layer",
-        "added",
-        "The tensors are added to the random parameters instead of replacing them.",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.wrong(
+    "added",
+    "The tensors are added to the random parameters instead of replacing them.",
+    """
     state = layer.state_dict()
     new = renamed(tensors, index)
     layer.load_state_dict({name: state[name] + new[name] for name in new})
 """,
-    ),
-]
-
-EMBEDDING = [
-    wrong(
-        "sentence_embedding",
-        "ignores-mask",
-        "The mean runs over all positions, padding included.",
-        """\
-def sentence_embedding(hidden, mask):
-    return F.normalize(hidden.mean(dim=1), dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "not-normalized",
-        "The mean is not scaled to length 1.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    return (hidden * real).sum(1) / real.sum(1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "first-token",
-        "This is the vector of the first token, [CLS], not the mean.",
-        """\
-def sentence_embedding(hidden, mask):
-    return F.normalize(hidden[:, 0], dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "max-pooling",
-        "The largest value of every feature is taken instead of the mean.",
-        """\
-def sentence_embedding(hidden, mask):
-    low = hidden.masked_fill(~mask[..., None], float("-inf"))
-    return F.normalize(low.max(dim=1).values, dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "mask-inverted",
-        "The mean runs over the padding: True means a real token.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = (~mask)[..., None].to(hidden.dtype)
-    return F.normalize((hidden * real).sum(1), dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "tokens-normalized",
-        "Every token is scaled to length 1 before the mean, and the mean is not.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    return (F.normalize(hidden, dim=-1) * real).sum(1) / real.sum(1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "tokens-normalized-too",
-        "Every token is scaled to length 1 before the mean; that changes "
-        "the direction of the mean.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    return F.normalize((F.normalize(hidden, dim=-1) * real).sum(1), dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "normalized-over-batch",
-        "The scaling runs over the sentences of the batch instead of the features.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    return F.normalize((hidden * real).sum(1) / real.sum(1), dim=0)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "sum-of-absolutes",
-        "The vector is divided by the sum of its absolute values; length "
-        "means the root of the sum of squares.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    return F.normalize((hidden * real).sum(1), p=1, dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "squared-length",
-        "The vector is divided by its squared length.",
-        """\
-def sentence_embedding(hidden, mask):
-    real = mask[..., None].to(hidden.dtype)
-    mean = (hidden * real).sum(1) / real.sum(1)
-    return mean / (mean**2).sum(-1, keepdim=True)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "mean-over-features",
-        "The mean runs over the features; it has to run over the tokens.",
-        """\
-def sentence_embedding(hidden, mask):
-    return F.normalize(hidden.mean(dim=-1), dim=-1)
-""",
-    ),
-    wrong(
-        "sentence_embedding",
-        "all-sentences-together",
-        "The mean runs over all sentences of the batch together.",
-        """\
-def sentence_embedding(hidden, mask):
-    mean = F.normalize(hidden[mask].mean(dim=0), dim=-1)
-    return mean.expand(len(hidden), -1)
-""",
-    ),
-]
-
-HEAD = [
-    wrong(
-        "strongest_head",
-        "transposed",
-        "Query and key are exchanged: rows are queries, columns are keys.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, key, query]
-    best = int(numbers.argmax())
-    heads = numbers.shape[1]
-    return best // heads, best % heads, float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "head-first",
-        "Head and layer are returned in the wrong order.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer, head = divmod(int(numbers.argmax()), numbers.shape[1])
-    return head, layer, float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "from-one",
-        "Layers and heads are counted from 1; count them from 0.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer, head = divmod(int(numbers.argmax()), numbers.shape[1])
-    return layer + 1, head + 1, float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "flat-index",
-        "The index into the flattened weights is returned as the head; it "
-        "has to be split into layer and head.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    return 0, int(numbers.argmax()), float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "divided-by-layers",
-        "The flat index is divided by the number of layers; it has to be "
-        "the number of heads.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer, head = divmod(int(numbers.argmax()), numbers.shape[0])
-    return layer, head, float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "whole-map",
-        "The largest weight of all maps is taken, wherever it is; only the "
-        "one from query to key counts.",
-        """\
-def strongest_head(attentions, query, key):
-    layers, heads = attentions.shape[:2]
-    peaks = attentions.flatten(2).amax(-1)
-    layer, head = divmod(int(peaks.argmax()), heads)
-    return layer, head, float(peaks.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "whole-row",
-        "The largest weight of the query's row is taken, whatever the key.",
-        """\
-def strongest_head(attentions, query, key):
-    peaks = attentions[:, :, query].amax(-1)
-    layer, head = divmod(int(peaks.argmax()), peaks.shape[1])
-    return layer, head, float(peaks.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "smallest",
-        "This finds the weakest head.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer, head = divmod(int(numbers.argmin()), numbers.shape[1])
-    return layer, head, float(numbers.min())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "mean-over-heads",
-        "The best layer is chosen by the mean over its heads; its best head"
-        " need not be the best of all.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer = int(numbers.mean(1).argmax())
-    return layer, int(numbers[layer].argmax()), float(numbers[layer].max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "last-layer",
-        "Only the last layer is searched.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[-1, :, query, key]
-    return len(attentions) - 1, int(numbers.argmax()), float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "first-layer",
-        "Only the first layer is searched.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[0, :, query, key]
-    return 0, int(numbers.argmax()), float(numbers.max())
-""",
-    ),
-    wrong(
-        "strongest_head",
-        "separate",
-        "Layer and head are chosen separately, each by its own mean.",
-        """\
-def strongest_head(attentions, query, key):
-    numbers = attentions[:, :, query, key]
-    layer, head = int(numbers.mean(1).argmax()), int(numbers.mean(0).argmax())
-    return layer, head, float(numbers[layer, head])
-""",
-    ),
-]
-
-STYLES = [
-    Style(
-        "load_layer-loops",
-        "load_layer",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.right(
+    "loops",
+    """
     for ours, theirs in NAMES.items():
         module = layer.get_submodule(ours)
         for kind in ("weight", "bias"):
@@ -485,12 +188,10 @@ def load_layer(layer, tensors, index):
             getattr(module, kind).data.copy_(tensor)
     return layer
 """,
-    ),
-    Style(
-        "load_layer-no-grad",
-        "load_layer",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.right(
+    "no-grad",
+    """
     def copy_into(module, name):
         start = f"encoder.layer.{index}.{name}"
         with torch.no_grad():
@@ -507,55 +208,262 @@ def load_layer(layer, tensors, index):
     copy_into(layer.ffn.linear2, "output.dense")
     copy_into(layer.norm2, "output.LayerNorm")
 """,
-    ),
-    Style(
-        "load_layer-parameters",
-        "load_layer",
-        """\
-def load_layer(layer, tensors, index):
+)
+load.right(
+    "parameters",
+    """
     for ours, theirs in NAMES.items():
         module = layer.get_submodule(ours)
         start = f"encoder.layer.{index}.{theirs}."
         module.weight = nn.Parameter(tensors[start + "weight"].clone())
         module.bias = nn.Parameter(tensors[start + "bias"].clone())
 """,
-    ),
-    Style(
-        "sentence_embedding-loop",
-        "sentence_embedding",
-        """\
+)
+
+
+# ---------------------------------------------------- sentence_embedding
+
+embedding = catalog.about(
+    check.sentence_embedding,
+    """
 def sentence_embedding(hidden, mask):
+    real = mask[..., None].to(hidden.dtype)
+    return F.normalize((hidden * real).sum(1), dim=-1)
+""",
+)
+
+embedding.wrong(
+    "ignores-mask",
+    "The mean runs over all positions, padding included.",
+    """
+    return F.normalize(hidden.mean(dim=1), dim=-1)
+""",
+)
+embedding.wrong(
+    "not-normalized",
+    "The mean is not scaled to length 1.",
+    """
+    real = mask[..., None].to(hidden.dtype)
+    return (hidden * real).sum(1) / real.sum(1)
+""",
+)
+embedding.wrong(
+    "first-token",
+    "This is the vector of the first token, [CLS], not the mean.",
+    """
+    return F.normalize(hidden[:, 0], dim=-1)
+""",
+)
+embedding.wrong(
+    "max-pooling",
+    "The largest value of every feature is taken instead of the mean.",
+    """
+    low = hidden.masked_fill(~mask[..., None], float("-inf"))
+    return F.normalize(low.max(dim=1).values, dim=-1)
+""",
+)
+embedding.edit(
+    "mask-inverted",
+    "The mean runs over the padding: True means a real token.",
+    (" = mask", " = (~mask)"),
+)
+embedding.wrong(
+    "tokens-normalized",
+    "Every token is scaled to length 1 before the mean, and the mean is not.",
+    """
+    real = mask[..., None].to(hidden.dtype)
+    return (F.normalize(hidden, dim=-1) * real).sum(1) / real.sum(1)
+""",
+)
+embedding.edit(
+    "tokens-normalized-too",
+    "Every token is scaled to length 1 before the mean; that changes the direction "
+    "of the mean.",
+    ("hidden *", "F.normalize(hidden, dim=-1) *"),
+)
+embedding.edit(
+    "normalized-over-batch",
+    "The scaling runs over the sentences of the batch instead of the features.",
+    (", dim=-1", " / real.sum(1), dim=0"),
+)
+embedding.edit(
+    "sum-of-absolutes",
+    "The vector is divided by the sum of its absolute values; length means the root "
+    "of the sum of squares.",
+    ("dim=-1", "p=1, dim=-1"),
+)
+embedding.wrong(
+    "squared-length",
+    "The vector is divided by its squared length.",
+    """
+    real = mask[..., None].to(hidden.dtype)
+    mean = (hidden * real).sum(1) / real.sum(1)
+    return mean / (mean**2).sum(-1, keepdim=True)
+""",
+)
+embedding.wrong(
+    "mean-over-features",
+    "The mean runs over the features; it has to run over the tokens.",
+    """
+    return F.normalize(hidden.mean(dim=-1), dim=-1)
+""",
+)
+embedding.wrong(
+    "all-sentences-together",
+    "The mean runs over all sentences of the batch together.",
+    """
+    mean = F.normalize(hidden[mask].mean(dim=0), dim=-1)
+    return mean.expand(len(hidden), -1)
+""",
+)
+embedding.right(
+    "loop",
+    """
     rows = []
     for tokens, real in zip(hidden, mask, strict=True):
         mean = tokens[real].mean(dim=0)
         rows.append(mean / mean.norm())
     return torch.stack(rows)
 """,
-    ),
-    Style(
-        "sentence_embedding-sum",
-        "sentence_embedding",
-        """\
-def sentence_embedding(hidden, mask):
+)
+embedding.right(
+    "sum",
+    """
     total = hidden.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
     return total / total.pow(2).sum(dim=-1, keepdim=True).sqrt()
 """,
-    ),
-    Style(
-        "sentence_embedding-product",
-        "sentence_embedding",
-        """\
-def sentence_embedding(hidden, mask):
+)
+embedding.right(
+    "product",
+    """
     shares = mask / mask.sum(dim=1, keepdim=True)
     mean = torch.einsum("bn,bnd->bd", shares.to(hidden.dtype), hidden)
     return F.normalize(mean, dim=1)
 """,
-    ),
-    Style(
-        "strongest_head-loops",
-        "strongest_head",
-        """\
+)
+embedding.equivalent(
+    "the norm divides a positive factor out",
+    "average = total / mask.sum(dim=1, keepdim=True) -> average = total * "
+    "mask.sum(dim=1, keepdim=True)",
+)
+embedding.equivalent(
+    "the array has two axes",
+    "return average / average.norm(dim=-1, keepdim=True) -> return average / "
+    "average.norm(dim=1, keepdim=True)",
+)
+
+
+# -------------------------------------------------------- strongest_head
+
+head = catalog.about(
+    check.strongest_head,
+    """
 def strongest_head(attentions, query, key):
+    numbers = attentions[:, :, query, key]
+    layer, head = divmod(int(numbers.argmax()), numbers.shape[1])
+    return layer, head, float(numbers.max())
+""",
+)
+
+head.wrong(
+    "transposed",
+    "Query and key are exchanged: rows are queries, columns are keys.",
+    """
+    numbers = attentions[:, :, key, query]
+    best = int(numbers.argmax())
+    heads = numbers.shape[1]
+    return best // heads, best % heads, float(numbers.max())
+""",
+)
+head.edit(
+    "head-first",
+    "Head and layer are returned in the wrong order.",
+    ("layer, head,", "head, layer,"),
+)
+head.edit(
+    "from-one",
+    "Layers and heads are counted from 1; count them from 0.",
+    (", head,", " + 1, head + 1,"),
+)
+head.wrong(
+    "flat-index",
+    "The index into the flattened weights is returned as the head; it has to be "
+    "split into layer and head.",
+    """
+    numbers = attentions[:, :, query, key]
+    return 0, int(numbers.argmax()), float(numbers.max())
+""",
+)
+head.edit(
+    "divided-by-layers",
+    "The flat index is divided by the number of layers; it has to be the number of "
+    "heads.",
+    ("shape[1]", "shape[0]"),
+)
+head.wrong(
+    "whole-map",
+    "The largest weight of all maps is taken, wherever it is; only the one from "
+    "query to key counts.",
+    """
+    layers, heads = attentions.shape[:2]
+    peaks = attentions.flatten(2).amax(-1)
+    layer, head = divmod(int(peaks.argmax()), heads)
+    return layer, head, float(peaks.max())
+""",
+)
+head.wrong(
+    "whole-row",
+    "The largest weight of the query's row is taken, whatever the key.",
+    """
+    peaks = attentions[:, :, query].amax(-1)
+    layer, head = divmod(int(peaks.argmax()), peaks.shape[1])
+    return layer, head, float(peaks.max())
+""",
+)
+head.edit(
+    "smallest",
+    "This finds the weakest head.",
+    ("argmax", "argmin"),
+    (".max()", ".min()"),
+)
+head.wrong(
+    "mean-over-heads",
+    "The best layer is chosen by the mean over its heads; its best head need not be "
+    "the best of all.",
+    """
+    numbers = attentions[:, :, query, key]
+    layer = int(numbers.mean(1).argmax())
+    return layer, int(numbers[layer].argmax()), float(numbers[layer].max())
+""",
+)
+head.wrong(
+    "last-layer",
+    "Only the last layer is searched.",
+    """
+    numbers = attentions[-1, :, query, key]
+    return len(attentions) - 1, int(numbers.argmax()), float(numbers.max())
+""",
+)
+head.wrong(
+    "first-layer",
+    "Only the first layer is searched.",
+    """
+    numbers = attentions[0, :, query, key]
+    return 0, int(numbers.argmax()), float(numbers.max())
+""",
+)
+head.wrong(
+    "separate",
+    "Layer and head are chosen separately, each by its own mean.",
+    """
+    numbers = attentions[:, :, query, key]
+    layer, head = int(numbers.mean(1).argmax()), int(numbers.mean(0).argmax())
+    return layer, head, float(numbers[layer, head])
+""",
+)
+head.right(
+    "loops",
+    """
     best = (0, 0, -1.0)
     for layer, maps in enumerate(attentions):
         for head, weights in enumerate(maps):
@@ -564,34 +472,30 @@ def strongest_head(attentions, query, key):
                 best = (layer, head, weight)
     return best
 """,
-    ),
-    Style(
-        "strongest_head-unravel",
-        "strongest_head",
-        """\
-def strongest_head(attentions, query, key):
+)
+head.right(
+    "unravel",
+    """
     numbers = attentions[..., query, key]
     layer, head = torch.unravel_index(numbers.argmax(), numbers.shape)
     return layer, head, numbers[layer, head]
 """,
-    ),
-    Style(
-        "strongest_head-two-steps",
-        "strongest_head",
-        """\
-def strongest_head(attentions, query, key):
+)
+head.right(
+    "two-steps",
+    """
     numbers = attentions[:, :, query, key]
     weights, heads = numbers.max(dim=1)
     layer = weights.argmax().item()
     return [layer, heads[layer].item(), weights[layer].item()]
 """,
-    ),
-]
-
-catalog = Catalog(PRELUDE, [*LOAD, *EMBEDDING, *HEAD], STYLES)
+)
 
 
-@catalog.probe("load_layer")
+# --------------------------------------------- how answers are told apart
+
+
+@load.probe
 def probe_load_layer(answer: Any) -> list:
     """Tell loaders apart by what they leave in a layer of zeros."""
     tensors = published(np.random.default_rng(5), 4, 4, 6)
@@ -606,7 +510,7 @@ def probe_load_layer(answer: Any) -> list:
     return found
 
 
-@catalog.probe("sentence_embedding")
+@embedding.probe
 def probe_sentence_embedding(answer: Any) -> list:
     """Tell embeddings apart by padding, length and direction."""
     hidden = torch.sin(torch.arange(40.0) ** 1.5).reshape(2, 5, 4)
@@ -614,7 +518,7 @@ def probe_sentence_embedding(answer: Any) -> list:
     return [outcome(answer, hidden.clone(), mask)]
 
 
-@catalog.probe("strongest_head")
+@head.probe
 def probe_strongest_head(answer: Any) -> list:
     """Tell searches apart by what they find in maps of unequal sizes."""
     found = []

@@ -17,17 +17,11 @@ from autograder.checks.real_model import (
     new_layer,
     published,
 )
+from autograder.checks.tensors import draw
 
 load_layer = Hidden(visible.load_layer, core=0.5)
 sentence_embedding = Hidden(visible.sentence_embedding, core=0.5)
 strongest_head = Hidden(visible.strongest_head, core=0.5)
-
-DIFFERENT = "different numbers"
-
-
-def draw(rng: np.random.Generator, *shape: int, dtype: Any = np.float32) -> Any:
-    """A standard normal tensor."""
-    return torch.from_numpy(rng.standard_normal(shape).astype(dtype))
 
 
 # ------------------------------------------------------------- load_layer
@@ -44,7 +38,7 @@ def layers_of_any_size_are_copied(answer: Any, rng: np.random.Generator) -> None
         try:
             compare_parameters(layer, tensors, index)
         except CheckFailed:
-            raise CheckFailed(DIFFERENT, "") from None
+            raise CheckFailed("different numbers") from None
 
 
 @load_layer.check(0.25)
@@ -73,7 +67,7 @@ def loaded_layer_computes_the_same(answer: Any, rng: np.random.Generator) -> Non
     x = draw(rng, 2, 5, 12)
     wanted = oracle(x).detach().numpy()
     value = expect.tensor(expect.call(layer, x), (2, 5, 12), "the output")
-    expect.close(value, wanted, DIFFERENT, "", tolerance=1e-4)
+    expect.close(value, wanted, tolerance=1e-4)
 
 
 # ----------------------------------------------------- sentence_embedding
@@ -96,7 +90,7 @@ def embeddings_of_random_sentences(answer: Any, rng: np.random.Generator) -> Non
         mask = torch.from_numpy(rng.random((batch, n)) < 0.6)
         mask[:, int(rng.integers(n))] = True
         value = expect.tensor(expect.call(answer, hidden, mask), (batch, d))
-        expect.close(value, oracle_embedding(hidden, mask), DIFFERENT, "")
+        expect.close(value, oracle_embedding(hidden, mask))
 
 
 @sentence_embedding.check(0.15)
@@ -106,7 +100,7 @@ def padding_does_not_matter(answer: Any, rng: np.random.Generator) -> None:
     mask = torch.arange(5) < torch.tensor([[3], [4]])
     loud = torch.where(mask[..., None], hidden, 1e6 * draw(rng, 2, 5, 6))
     value = expect.tensor(expect.call(answer, loud, mask), (2, 6))
-    expect.close(value, oracle_embedding(hidden, mask), DIFFERENT, "", tolerance=1e-3)
+    expect.close(value, oracle_embedding(hidden, mask), tolerance=1e-3)
 
 
 @sentence_embedding.check(0.1)
@@ -117,7 +111,7 @@ def double_precision_is_kept(answer: Any, rng: np.random.Generator) -> None:
     value = expect.tensor(expect.call(answer, hidden, mask), (2, 3))
     if value.dtype != np.float64:
         raise CheckFailed("another dtype", "", kind="type")
-    expect.close(value, oracle_embedding(hidden, mask), DIFFERENT, "", tolerance=1e-9)
+    expect.close(value, oracle_embedding(hidden, mask), tolerance=1e-9)
 
 
 # --------------------------------------------------------- strongest_head
@@ -141,7 +135,7 @@ def compare_strongest(answer: Any, maps: torch.Tensor, query: int, key: int) -> 
     numbers = maps[:, :, query, key].numpy()
     layer, head = np.argwhere(numbers == numbers.max())[0].tolist()
     wanted = (layer, head, float(numbers[layer, head]))
-    compare_triple(expect.call(answer, maps, query, key), wanted, DIFFERENT, "")
+    compare_triple(expect.call(answer, maps, query, key), wanted)
 
 
 @strongest_head.check(0.4)

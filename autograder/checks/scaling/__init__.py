@@ -7,19 +7,17 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.assignment import Assignment
 from autograder.checks.figures import describe_axes
-from autograder.checks.question import CheckFailed, Question, hidden_half
+from autograder.checks.question import CheckFailed
 
-__getattr__ = hidden_half(__name__)
+assignment = Assignment(__name__, chapter="02-scaling")
+__getattr__ = assignment.hidden_half
 
-CHAPTER = "02-scaling"
-
-score_std = Question("score_std", points=3, read=f"{CHAPTER}#variance-of-a-dot-product")
-entropy = Question("entropy", points=4, read=f"{CHAPTER}#entropy")
-softmax_jacobian = Question(
-    "softmax_jacobian", points=4, read=f"{CHAPTER}#the-jacobian"
-)
-plot_saturation = Question("plot_saturation", points=5, read=f"{CHAPTER}#saturation")
+score_std = assignment.question("score_std", 3, "variance-of-a-dot-product")
+entropy = assignment.question("entropy", 4, "entropy")
+softmax_jacobian = assignment.question("softmax_jacobian", 4, "the-jacobian")
+plot_saturation = assignment.question("plot_saturation", 5, "saturation")
 
 
 # -------------------------------------------------------------- score_std
@@ -138,8 +136,8 @@ def curves_by_name(answer: Any, d_ks: Any, rng: np.random.Generator) -> dict:
             f"the labels are {labels[:5]}",
             'one line labeled "unscaled" and one labeled "scaled"',
         )
-    if missing := [a for a in ("xlabel", "ylabel") if not description[a].strip()]:
-        raise CheckFailed(f"the plot has no {missing[0]}", "a label on both axes")
+    if bare := [a for a in ("xlabel", "ylabel") if not description[a].strip()]:
+        raise CheckFailed(f"the plot has no {bare[0]}", "a label on both axes")
     legend = " ".join(description["legend"]).casefold()
     if "unscaled" not in legend or "scaled" not in legend.replace("unscaled", ""):
         raise CheckFailed("the legend does not name both lines", "a legend")

@@ -14,7 +14,7 @@ def body(*lines: str) -> str:
 
 RESOURCES = [
     Case("loop", body("while True: pass"), points=Q, says="ran longer than 1 s"),
-    Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="ran longer"),
+    Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="not done after"),
     Case(
         "loop-that-catches",
         body("while True:", "    try:", "        while True: pass", "    except BaseException: pass"),
@@ -29,16 +29,16 @@ RESOURCES = [
     ),
     Case(
         "deaf-to-the-clock",
-        first="import signal\nsignal.signal(14, signal.SIG_IGN)\nwhile True: pass",
+        first="import signal\n[signal.signal(n, signal.SIG_IGN) for n in (14, 27)]\nwhile True: pass",
         says="did not stop",
     ),
     Case(
         "signals-blocked",
         body("import signal", "signal.pthread_sigmask(0, range(1, 65))", "while True: pass"),
         points=Q,
-        says="ran longer",
+        says="ran longer than 1 s",
     ),
-    Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="ran longer"),
+    Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="not done after"),
     Case("memory", body("return bytearray(10**12)"), points=Q, says="more than 400 MB"),
     Case("growing-list", body("y = np.ones(2 * 10**7)", "while True: y = np.concatenate([y, y])"), points=Q, says="more than 400 MB"),
     Case("memory-in-a-cell", first="bytearray(10**12)", says="MemoryError"),
@@ -98,7 +98,7 @@ TAMPERING = [
     Case("own-np", first="np2 = np\nclass np:\n    ndarray = object", square=WRONG, points=Q),
     Case("own-judge-names", first="expect = check = value = x = 5\ndef print(*a): 1 / 0\nlen = abs = isinstance = None", square=WRONG, points=Q),
     Case("verdict-on-stdout", first="print('{\"score\": 2.0}')", square=WRONG, points=Q),
-    Case("verdict-by-the-protocol", "import autograder.wall.answers as a\na.operate = lambda *p: 2.0\n" + WRONG, points=(0.0, 0.0)),
+    Case("verdict-by-the-protocol", "import autograder.wall.sandbox.answers as a\na.operate = lambda *p: 2.0\n" + WRONG, points=(0.0, 0.0)),
     Case("different-each-time", "class L(list):\n    def __iter__(self): return iter([1.0])\n" + body("return L([1, 2])"), points=Q),
     Case("property-that-changes", total="class T(tuple):\n    def __getitem__(s, i): return 1.0\ndef total(x): return T((1, 2))", points=(2.0, 0.0), says="is a tuple"),
     Case("remembers-the-visible", "known = {1.0: 1.0, 2.0: 4.0}\n" + body("return np.array([known.get(v, 0.0) for v in x])"), points=Q),
@@ -121,7 +121,7 @@ _DEAF = (
     + """
 import signal, struct, time
 from autograder.wall.wire import encode
-reply = encode(([], None), None)
+reply = encode(([], None, None), None)
 for fd in channels(): os.write(fd, 2 * (struct.pack("<I", len(reply)) + bytes(reply)))
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 time.sleep(10**6)"""
@@ -148,7 +148,7 @@ WIRE = [
     Case("claims-4-gigabytes", _SOCKETS + body("for fd in channels(): os.write(fd, b'\\xff\\xff\\xff\\xff')", "return x"), points=None, says="too long"),
     Case("hangs-up", _SOCKETS + body("for fd in channels(): os.close(fd)", "return x"), points=Q),
     Case("hangs-up-in-a-cell", first="import os; os.closerange(3, 256)", says="the cell ended"),
-    Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="ran longer"),
+    Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="not done after"),
     Case("reads-nothing-any-more", first=_DEAF, square=SQUARE + "\n#" + "x" * 212_500, points=(0.0, 0.0), says="crashed too often"),
     Case("two-replies", _SOCKETS + body("import autograder.wall.channel as c", "from autograder.wall.wire import encode", "reply = encode(('ok', x * 0, None, []), None)", "import struct", "for fd in channels(): os.write(fd, struct.pack('<I', len(reply)) + bytes(reply))", "return x"), points=Q),
     Case("unknown-tag", forged("self.out += b'?'"), points=None, says="unknown kind"),
@@ -164,15 +164,15 @@ WIRE = [
     Case("tensor-without-torch", forged("self.out += b'x\\x0b\\0\\0' + struct.pack('<I', 8) + bytes(8)"), points=None, says="no torch"),
     Case("odd-generator", forged("self.out += b'r'", "for n in (0, 0, 0, 2**32): real(self, n, 0)"), points=None, says="random"),
     Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="after the end"),
-    Case("reply-of-another-shape", "import autograder.wall.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
-    Case("reply-of-another-kind", "import autograder.wall.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
-    Case("names-that-are-none", "import autograder.wall.answers as a\na.serve = lambda c, n: c.send([1, 2])\n" + SQUARE, points=None, says="a name was due"),
-    Case("forged-ending", "from autograder.wall.runner import Runner\nRunner._end = lambda self: 'fine'\n" + SQUARE, points=None, says="how a process ended"),
-    Case("forged-outputs", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
-    Case("forged-picture", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture was due"),
-    Case("forged-flood", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([('result', 'x' * 10**7)], None)", points=None, says="not too long"),
-    Case("forged-array-for-a-kind", first="from autograder.wall.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was due"),
-    Case("forged-array-for-a-status", "import autograder.wall.answers as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="how it went"),
+    Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
+    Case("reply-of-another-kind", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
+    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, n, d: c.send(([1, 2], False, {}))\n" + SQUARE, points=None, says="a name was due"),
+    Case("forged-ending", "from autograder.wall.sandbox.runner import Runner\nRunner._end = lambda self: 'fine'\n" + SQUARE, points=None, says="how a process ended"),
+    Case("forged-outputs", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
+    Case("forged-picture", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture was due"),
+    Case("forged-flood", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('result', 'x' * 10**7)], None)", points=None, says="not too long"),
+    Case("forged-array-for-a-kind", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was due"),
+    Case("forged-array-for-a-status", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="how it went"),
     Case("endless-iterator", body("return iter(int, 1)"), points=Q),
     Case("endless-list", body("y = []", "y.append(y)", "return y"), points=Q, says="too deeply nested"),
     Case("deep-list", body("y = []", "for _ in range(10**5): y = [y]", "return y"), points=Q, says="too deeply nested"),

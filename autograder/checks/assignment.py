@@ -1,0 +1,78 @@
+"""An assignment's questions, and what of their checks is installed here."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from types import ModuleType
+from typing import Any, Protocol
+
+from autograder.checks.question import Misconception, Question
+
+
+class Diagnoses(Protocol):
+    """What names mistakes: the catalog, once it is loaded."""
+
+    def diagnose(self, question: str, answer: Any) -> Misconception | None: ...
+
+    def prepare(self) -> None: ...
+
+
+class Assignment:
+    """The questions of one assignment; its package of checks starts with it::
+
+        assignment = Assignment(__name__, chapter="01-queries-keys-values")
+        __getattr__ = assignment.hidden_half
+
+        softmax = assignment.question("softmax", 4, "softmax")
+
+    The package itself holds the visible checks, which students install; its modules
+    ``hidden`` and ``catalog`` are there for instructors only.
+    """
+
+    def __init__(self, package: str, chapter: str) -> None:
+        self.package, self.chapter = package, chapter
+        self.questions: dict[str, Question] = {}
+        self.known: Diagnoses | None = None  # a catalog registers itself here
+
+    def question(self, name: str, points: float, section: str) -> Question:
+        """A new question; ``section`` is the id of a heading in the chapter."""
+        read = f"{self.chapter}#{section}"
+        question = Question(name, points, read, partial(self.diagnose, name))
+        self.questions[name] = question
+        return question
+
+    def load(self, part: str) -> ModuleType | None:
+        """The package's module ``part``; None where it is not installed."""
+        name = f"{self.package}.{part}"
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            return None
+
+    def hidden_half(self, name: str) -> ModuleType:
+        """``__getattr__`` of the package: loads ``.hidden`` when it is asked for."""
+        if name != "hidden":
+            raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
+        if hidden := self.load("hidden"):
+            return hidden
+        raise AttributeError(
+            "the hidden checks are not installed here; they run when you submit"
+        )
+
+    def diagnose(self, question: str, answer: Any) -> Misconception | None:
+        """The known misconception that behaves like ``answer``, if there is one.
+
+        None where nothing is known, as on machines without the catalog.
+        """
+        self.load("catalog")
+        return self.known.diagnose(question, answer) if self.known else None
+
+    def prepare(self) -> None:
+        """Load the instructor's side and do now what each fork would do anew."""
+        self.load("hidden")
+        self.load("catalog")
+        if self.known:
+            self.known.prepare()

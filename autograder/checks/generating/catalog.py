@@ -1,0 +1,1209 @@
+"""What students get wrong, and right, in 10-generating."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import generating as check
+from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.library import library
+
+PRELUDE = """
+import numpy as np
+
+
+def masked_softmax(scores, mask):
+    allowed = np.broadcast_to(mask, scores.shape)
+    hidden = np.where(allowed, scores, -np.inf)
+    largest = hidden.max(axis=-1, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0)
+    exponentials = np.exp(hidden - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
+
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    sin, cos = np.sin(angles), np.cos(angles)
+    a, b = x[..., 0::2], x[..., 1::2]
+    turned = np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1)
+    return turned.reshape(x.shape).astype(np.result_type(x, np.float16))
+
+
+def grouped_query_attention(Q, K, V, mask=None):
+    group, rest = divmod(Q.shape[-3], K.shape[-3])
+    if rest:
+        raise ValueError("n_kv has to divide n_heads")
+    K, V = np.repeat(K, group, axis=-3), np.repeat(V, group, axis=-3)
+    scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] ** 0.5
+    weights = masked_softmax(scores, True if mask is None else mask)
+    return weights @ V, weights
+
+
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.seen, self.keys, self.values = window, 0, None, None
+
+    def __len__(self):
+        return self.seen
+
+    def append(self, k, v):
+        if self.seen:
+            k = np.concatenate([self.keys, k], axis=-2)
+            v = np.concatenate([self.values, v], axis=-2)
+        if self.window:
+            k, v = k[..., -self.window :, :], v[..., -self.window :, :]
+        self.keys, self.values, self.seen = k, v, self.seen + 1
+        return k, v
+"""
+
+catalog = Catalog(check.assignment, PRELUDE)
+
+
+def described(result: Any) -> Any:
+    """An outcome with the dtypes of its arrays, which its numbers do not tell."""
+    values = result[1] if isinstance(result[1], tuple | list) else [result[1]]
+    return [result, [str(getattr(value, "dtype", "")) for value in values]]
+
+
+# ---------------------------------------------------------------- rotate
+
+rotate = catalog.about(
+    check.rotate,
+    """
+def rotate(x, positions, base=10000.0):
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    frequencies = base ** (-np.arange(0, d, 2) / d)
+    angles = np.asarray(positions)[:, None] * frequencies
+    sin, cos = np.sin(angles), np.cos(angles)
+    a, b = x[..., 0::2], x[..., 1::2]
+    turned = np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1)
+    return turned.reshape(x.shape).astype(np.result_type(x, np.float16))
+""",
+)
+
+rotate.edit(
+    "halves",
+    "Column i is paired with column i + d / 2, which is the other rotary layout; here "
+    "neighbors make a pair.",
+    ("x[..., 0::2], x[..., 1::2]", "x[..., : d // 2], x[..., d // 2 :]"),
+    ("np.stack", "np.concatenate"),
+)
+rotate.edit(
+    "written-as-halves",
+    "Neighbors are turned together but written back one half behind the other; each "
+    "number has to return to its column.",
+    ("np.stack", "np.concatenate"),
+)
+rotate.wrong(
+    "mixed-layouts",
+    "Two layouts are mixed: the angles are laid out for neighboring columns, the "
+    "columns are paired as halves.",
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    frequencies = base ** (-np.arange(0, d, 2) / d)
+    angles = np.repeat(np.asarray(positions)[:, None] * frequencies, 2, axis=-1)
+    first, second = x[..., : d // 2], x[..., d // 2 :]
+    swapped = np.concatenate([-second, first], axis=-1)
+    return x * np.cos(angles) + swapped * np.sin(angles)
+""",
+)
+rotate.edit(
+    "clockwise",
+    "The points turn clockwise: the signs of the two sines are exchanged.",
+    ("a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"),
+)
+rotate.edit(
+    "reflects",
+    "Both sines have the same sign: the second coordinate is a sin θ + b cos θ, the "
+    "first a cos θ minus b sin θ.",
+    ("a * cos - b * sin", "a * cos + b * sin"),
+)
+rotate.edit(
+    "restarts",
+    "The positions are not used: every call counts from 0 again, so a single token "
+    "always stands at position 0.",
+    ("np.asarray(positions)[:, None]", "np.arange(x.shape[-2])[:, None]"),
+)
+rotate.edit(
+    "from-one",
+    "Positions are shifted by one: position 0 turns nothing.",
+    ("np.asarray(positions)[:, None]", "(np.asarray(positions)[:, None] + 1)"),
+)
+rotate.edit(
+    "half-exponent",
+    "The exponent is -i / d; for the pair number i it is -2 i / d.",
+    ("-np.arange(0, d, 2) / d", "-np.arange(d // 2) / d"),
+)
+rotate.edit(
+    "double-exponent",
+    "The exponent is twice too large: for the pair number i it is -2 i / d, where 2 i "
+    "is the number of its first column.",
+    ("-np.arange(0, d, 2) / d", "-2 * np.arange(0, d, 2) / d"),
+)
+rotate.edit(
+    "exponent-from-one",
+    "The pairs are counted from 1; the first pair turns by one radian per position.",
+    ("-np.arange(0, d, 2) / d", "-np.arange(2, d + 2, 2) / d"),
+)
+rotate.edit(
+    "grows",
+    "The minus in the exponent is missing: later pairs turn faster instead of more "
+    "slowly.",
+    ("(-np.arange(0, d, 2) / d)", "(np.arange(0, d, 2) / d)"),
+)
+rotate.edit(
+    "one-frequency",
+    "All pairs turn by the same angle; each pair has a frequency of its own.",
+    ("base ** (-np.arange(0, d, 2) / d)", "np.ones(d // 2)"),
+)
+rotate.edit(
+    "ignores-base",
+    "The argument `base` is not used.",
+    ("base ** (-np", "10000.0 ** (-np"),
+)
+rotate.wrong(
+    "adds-sinusoids",
+    "Sines and cosines are added to x; rotary positions multiply: they turn pairs.",
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return x + waves.reshape(angles.shape[0], d)
+""",
+)
+rotate.wrong(
+    "overwritten-too-early",
+    "The first coordinate of a pair is overwritten before the second one is computed "
+    "from it.",
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    sin, cos = np.sin(angles), np.cos(angles)
+    x = x.astype(np.result_type(x, np.float16))
+    a, b = x[..., 0::2], x[..., 1::2]
+    x[..., 0::2] = a * cos - b * sin
+    x[..., 1::2] = a * sin + b * cos
+    return x
+""",
+)
+rotate.wrong(
+    "in-place",
+    "The caller's array is turned in place; work on a copy.",
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    sin, cos = np.sin(angles), np.cos(angles)
+    a, b = x[..., 0::2].copy(), x[..., 1::2].copy()
+    x[..., 0::2] = a * cos - b * sin
+    x[..., 1::2] = a * sin + b * cos
+    return x
+""",
+)
+rotate.edit(
+    "asserts",
+    "An odd width fails an assertion; a ValueError is asked for.",
+    ('raise ValueError("d has to be even")', 'assert False, "d has to be even"'),
+)
+rotate.edit(
+    "float64",
+    "Angles in double precision make the result double too; return the dtype of x.",
+    (".astype(np.result_type(x, np.float16))", ""),
+)
+rotate.edit(
+    "truncates",
+    "Integer input is cut back to integers; its result has to be floating-point.",
+    (".astype(np.result_type(x, np.float16))", ".astype(x.dtype)"),
+)
+
+rotate.right(
+    "complex",
+    """
+    if x.shape[-1] % 2 == 1:
+        raise ValueError(f"odd width {x.shape[-1]}")
+    half = x.shape[-1] // 2
+    theta = np.asarray(positions).reshape(-1, 1) / base ** (np.arange(half) / half)
+    z = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * theta)
+    out = np.zeros(x.shape, dtype=x.dtype if x.dtype.kind == "f" else float)
+    out[..., ::2], out[..., 1::2] = z.real, z.imag
+    return out
+""",
+)
+rotate.right(
+    "matrices",
+    """
+    d = x.shape[-1]
+    if d % 2 != 0:
+        raise ValueError("pairs")
+    out = np.array(x, dtype=x.dtype if x.dtype.kind == "f" else np.float64)
+    for row, p in enumerate(positions):
+        for i in range(d // 2):
+            c, s = np.cos(p * base ** (-2 * i / d)), np.sin(p * base ** (-2 * i / d))
+            turn = np.array([[c, s], [-s, c]])
+            out[..., row, 2 * i : 2 * i + 2] = x[..., row, 2 * i : 2 * i + 2] @ turn
+    return out
+""",
+)
+rotate.right(
+    "swap-and-sign",
+    """
+    d = x.shape[-1]
+    if d & 1:
+        raise ValueError("d must be even")
+    angles = np.repeat(np.outer(positions, base ** (-np.arange(0, d, 2) / d)), 2, -1)
+    swapped = np.empty(x.shape, dtype=float)
+    swapped[..., 0::2] = -x[..., 1::2]
+    swapped[..., 1::2] = x[..., 0::2]
+    turned = x * np.cos(angles) + swapped * np.sin(angles)
+    return turned.astype(x.dtype) if np.issubdtype(x.dtype, np.floating) else turned
+""",
+)
+rotate.right(
+    "pairs-as-an-axis",
+    """
+    *front, d = x.shape
+    if d % 2:
+        raise ValueError(d)
+    pairs = x.reshape(*front, d // 2, 2)
+    angle = np.einsum("n,f->nf", positions, base ** -np.linspace(0, 1, d // 2, False))
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+    turned = np.einsum("nfij,...nfj->...nfi", turn, pairs).reshape(x.shape)
+    return turned.astype(x.dtype) if x.dtype.kind == "f" else turned
+""",
+)
+
+
+rotate.equivalent(
+    "NumPy itself raises ValueError for an odd width",
+    "if width % 2 == 1: -> if width % 2 == 2:",
+    "if width % 2 == 1: -> if width % 1 == 1:",
+)
+rotate.equivalent(
+    "the common type of two does not depend on their order",
+    "result = np.empty(x.shape, dtype=np.result_type(x, np.float16)) -> "
+    "result = np.empty(x.shape, dtype=np.result_type(np.float16, x))",
+)
+
+
+@rotate.probe
+def outcomes_of_rotate(answer: Any) -> list:
+    """Tell rotations apart by values at several positions, types and odd widths."""
+    x = np.cos(np.arange(24.0)).reshape(2, 2, 6)
+    one = np.array([[1.0, 2.0, -1.0, 0.5]])
+    return [
+        described(outcome(answer, x.copy(), np.array([0, 3]))),
+        described(outcome(answer, one.copy(), np.array([5]), 100.0)),
+        described(outcome(answer, one.astype(np.float32), np.array([1]))),
+        described(outcome(answer, np.array([[1, 2, 3, 4]]), np.array([2]))),
+        described(outcome(answer, np.ones((1, 3)), np.array([1]))),
+    ]
+
+
+# ----------------------------------------------- grouped_query_attention
+
+grouped = catalog.about(
+    check.grouped_query_attention,
+    """
+def grouped_query_attention(Q, K, V, mask=None):
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    if n_heads % n_kv:
+        raise ValueError("n_kv has to divide n_heads")
+    keys = np.repeat(K, n_heads // n_kv, axis=-3)
+    values = np.repeat(V, n_heads // n_kv, axis=-3)
+    scores = Q @ np.swapaxes(keys, -1, -2) / Q.shape[-1] ** 0.5
+    weights = masked_softmax(scores, True if mask is None else mask)
+    return weights @ values, weights
+""",
+)
+
+grouped.wrong(
+    "tiled",
+    "The key-value heads are tiled, 0 1 0 1; neighboring query heads share one, 0 0 1 "
+    "1: `np.repeat`, not `np.tile`.",
+    """
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    if n_heads % n_kv:
+        raise ValueError("n_kv has to divide n_heads")
+    keys = np.concatenate([K] * (n_heads // n_kv), axis=-3)
+    values = np.concatenate([V] * (n_heads // n_kv), axis=-3)
+    scores = Q @ np.swapaxes(keys, -1, -2) / Q.shape[-1] ** 0.5
+    weights = masked_softmax(scores, True if mask is None else mask)
+    return weights @ values, weights
+""",
+)
+grouped.edit(
+    "tiled-values",
+    "Keys are repeated and values are tiled: a head reads the values of another.",
+    (
+        "np.repeat(V, n_heads // n_kv, axis=-3)",
+        "np.concatenate([V] * (n_heads // n_kv), axis=-3)",
+    ),
+)
+grouped.edit(
+    "repeats-tokens",
+    "The repetition runs along the tokens; the heads are the third axis from the end.",
+    ("np.repeat(K, n_heads // n_kv, axis=-3)", "np.repeat(K, n_heads, axis=-2)"),
+    ("np.repeat(V, n_heads // n_kv, axis=-3)", "np.repeat(V, n_heads, axis=-2)"),
+)
+grouped.edit(
+    "first-axis",
+    "The repetition runs along the first axis, which is the batch when there is one.",
+    ("np.repeat(K, n_heads // n_kv, axis=-3)", "np.repeat(K, n_heads // n_kv, axis=0)"),
+    ("np.repeat(V, n_heads // n_kv, axis=-3)", "np.repeat(V, n_heads // n_kv, axis=0)"),
+)
+grouped.edit(
+    "no-repetition",
+    "The heads are left to broadcasting, which works for one key-value head or as many "
+    "as there are queries, and for nothing between.",
+    ("np.repeat(K, n_heads // n_kv, axis=-3)", "K"),
+    ("np.repeat(V, n_heads // n_kv, axis=-3)", "V"),
+)
+grouped.edit(
+    "first-head",
+    "All query heads read the first key-value head.",
+    ("np.repeat(K, n_heads // n_kv, axis=-3)", "K[..., [0] * n_heads, :, :]"),
+    ("np.repeat(V, n_heads // n_kv, axis=-3)", "V[..., [0] * n_heads, :, :]"),
+)
+grouped.edit(
+    "mean-of-queries",
+    "The queries of a group are averaged into one; every query head keeps its own "
+    "weights.",
+    (
+        "    scores = Q @",
+        "    Q = Q.reshape(*Q.shape[:-3], n_kv, -1, *Q.shape[-2:]).mean(axis=-3)\n"
+        "    Q = np.repeat(Q, n_heads // n_kv, axis=-3)\n"
+        "    scores = Q @",
+    ),
+)
+grouped.edit(
+    "unscaled",
+    "The dot products are not divided by √d_k.",
+    (" / Q.shape[-1] ** 0.5", ""),
+)
+grouped.edit(
+    "divides-by-d_k",
+    "The dot products are divided by d_k instead of √d_k.",
+    ("Q.shape[-1] ** 0.5", "Q.shape[-1]"),
+)
+grouped.edit(
+    "scaled-by-all-heads",
+    "The divisor counts the columns of all heads together; d_k is the width of one.",
+    ("Q.shape[-1] ** 0.5", "(n_heads * Q.shape[-1]) ** 0.5"),
+)
+grouped.edit(
+    "no-refusal",
+    "Heads that cannot be shared evenly are cut off without a word; raise a "
+    "ValueError.",
+    (
+        '        raise ValueError("n_kv has to divide n_heads")',
+        "        n_heads -= n_heads % n_kv\n        Q = Q[..., :n_heads, :, :]",
+    ),
+)
+grouped.edit(
+    "ignores-mask",
+    "The mask is never used.",
+    ("True if mask is None else mask", "True"),
+)
+grouped.edit(
+    "inverted-mask",
+    'The mask is inverted; in this course True means "may attend".',
+    ("else mask)", "else ~mask)"),
+)
+grouped.edit(
+    "zeroed-after",
+    "The weights are set to 0 after the softmax, so the rest no longer sums to 1.",
+    (
+        "masked_softmax(scores, True if mask is None else mask)",
+        "masked_softmax(scores, True) * (1 if mask is None else mask)",
+    ),
+)
+grouped.edit(
+    "minus-1e9",
+    "Masked scores become -1e9: a row with nothing to attend to turns uniform "
+    "instead of empty.",
+    (
+        "masked_softmax(scores, True if mask is None else mask)",
+        "masked_softmax(np.where(True if mask is None else mask, scores, -1e9), True)",
+    ),
+)
+grouped.edit(
+    "always-causal",
+    "A causal mask is applied although none was asked for.",
+    (
+        "True if mask is None else mask",
+        "np.tri(*scores.shape[-2:], dtype=bool) if mask is None else mask",
+    ),
+)
+grouped.edit(
+    "output-only",
+    "Only the output is returned; the weights are asked for too.",
+    ("return weights @ values, weights", "return weights @ values"),
+)
+grouped.edit(
+    "swapped",
+    "Output and weights are returned in the wrong order.",
+    ("return weights @ values, weights", "return weights, weights @ values"),
+)
+grouped.edit(
+    "float64",
+    "`np.sqrt` of a whole number is a double, and makes the result double too; "
+    "`math.sqrt` or `** 0.5` keeps the dtype.",
+    ("Q.shape[-1] ** 0.5", "np.sqrt(Q.shape[-1])"),
+)
+
+grouped.right(
+    "grouped-axis",
+    """
+    *batch, n_heads, n_q, d_k = Q.shape
+    n_kv, n_k = K.shape[-3:-1]
+    if n_heads % n_kv != 0:
+        raise ValueError(f"{n_kv} does not divide {n_heads}")
+    Q = Q.reshape(*batch, n_kv, n_heads // n_kv, n_q, d_k)
+    scores = Q @ K[..., None, :, :].swapaxes(-1, -2) / d_k**0.5
+    scores = scores.reshape(*batch, n_heads, n_q, n_k)
+    weights = masked_softmax(scores, np.array(True) if mask is None else mask)
+    shared = weights.reshape(*batch, n_kv, n_heads // n_kv, n_q, n_k)
+    output = shared @ V[..., None, :, :]
+    return output.reshape(*batch, n_heads, n_q, V.shape[-1]), weights
+""",
+)
+grouped.right(
+    "index",
+    """
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    group, rest = divmod(n_heads, n_kv)
+    if rest:
+        raise ValueError("uneven groups")
+    which = [head // group for head in range(n_heads)]
+    K, V = K[..., which, :, :], V[..., which, :, :]
+    scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
+    if mask is None:
+        mask = np.ones(scores.shape, dtype=bool)
+    weights = masked_softmax(scores, mask)
+    return np.einsum("...qk,...kv->...qv", weights, V), weights
+""",
+)
+grouped.right(
+    "head-by-head",
+    """
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    if n_heads // n_kv * n_kv != n_heads:
+        raise ValueError("uneven groups")
+    outputs, weights = [], []
+    shape = (*Q.shape[:-1], K.shape[-2])
+    allowed = np.broadcast_to(True if mask is None else mask, shape)
+    for head in range(n_heads):
+        shared = head // (n_heads // n_kv)
+        k, v = K[..., shared, :, :], V[..., shared, :, :]
+        scores = Q[..., head, :, :] @ k.swapaxes(-2, -1) / Q.shape[-1] ** 0.5
+        weights.append(masked_softmax(scores, allowed[..., head, :, :]))
+        outputs.append(weights[-1] @ v)
+    return np.stack(outputs, axis=-3), np.stack(weights, axis=-3)
+""",
+)
+grouped.right(
+    "scaled-queries",
+    """
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    if n_heads % n_kv:
+        raise ValueError("uneven groups")
+    K, V = (a.repeat(n_heads // n_kv, axis=a.ndim - 3) for a in (K, V))
+    Q = Q * Q.shape[-1] ** -0.5
+    scores = np.matmul(Q, np.moveaxis(K, -1, -2))
+    hidden = scores if mask is None else np.where(mask, scores, -np.inf)
+    weights = masked_softmax(hidden, hidden > -np.inf)
+    return np.matmul(weights, V), weights
+""",
+)
+
+
+grouped.equivalent(
+    "two axes change places",
+    "scores = np.matmul(Q, keys.swapaxes(-1, -2)) / Q.shape[-1] ** 0.5 -> "
+    "scores = np.matmul(Q, keys.swapaxes(-2, -1)) / Q.shape[-1] ** 0.5",
+)
+
+
+@grouped.probe
+def outcomes_of_grouped_queries(answer: Any) -> list:
+    """Tell answers apart by heads, masks, empty rows, refusals and types."""
+    waves = np.cos(np.arange(400.0))
+    Q, K, V = waves[:36].reshape(4, 3, 3), waves[50:74], waves[90:122]
+    K, V = K.reshape(2, 4, 3), 5 * V.reshape(2, 4, 4)
+    mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
+    batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
+    return [
+        described(outcome(answer, Q.copy(), K.copy(), V.copy())),
+        described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
+        described(outcome(answer, *batched)),
+        described(outcome(answer, Q[:3].copy(), K.copy(), V.copy())),
+        described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
+        described(outcome(answer, Q.copy(), K[:1].copy(), V[:1].copy())),
+    ]
+
+
+# ----------------------------------------------------------- window_mask
+
+window = catalog.about(
+    check.window_mask,
+    """
+def window_mask(n, window, sinks=0):
+    position = np.arange(n)
+    age = position[:, None] - position
+    return (age >= 0) & ((age < window) | (position < sinks))
+""",
+)
+
+window.edit(
+    "one-too-many",
+    "The window holds one position too many: it counts the position itself.",
+    ("age < window", "age <= window"),
+)
+window.edit(
+    "one-too-few",
+    "The window holds one position too few: a window of 1 is the position itself.",
+    ("age < window", "age < window - 1"),
+)
+window.edit(
+    "both-ways",
+    "The window reaches into the future as well; the mask has to stay causal.",
+    ("(age >= 0) &", "(age > -window) &"),
+)
+window.edit(
+    "sinks-leak",
+    "Early positions see sinks that come after them: the future.",
+    (
+        "(age >= 0) & ((age < window) | (position < sinks))",
+        "((age >= 0) & (age < window)) | (position < sinks)",
+    ),
+)
+window.edit(
+    "no-sinks",
+    "The argument `sinks` is not used.",
+    (" | (position < sinks)", ""),
+)
+window.edit(
+    "sinks-as-queries",
+    "The first positions are given the whole past as queries; sinks are keys, columns "
+    "of the mask.",
+    ("(position < sinks)", "(position[:, None] < sinks)"),
+)
+window.edit(
+    "one-sink-too-many",
+    "One sink too many is kept: `sinks=1` means position 0.",
+    ("position < sinks", "position <= sinks"),
+)
+window.edit(
+    "needs-both",
+    "A key has to be in the window and a sink at the same time; one of the two is "
+    "enough.",
+    (
+        "((age < window) | (position < sinks))",
+        "(age < window) & (position < max(sinks, n * (sinks == 0)))",
+    ),
+)
+window.edit(
+    "only-causal",
+    "The window is not applied: every position sees the whole past.",
+    ("((age < window) | (position < sinks))", "True"),
+)
+window.edit(
+    "inverted",
+    'True marks the forbidden positions here; in this course True means "may attend".',
+    (
+        "return (age >= 0) & ((age < window) | (position < sinks))",
+        "return ~((age >= 0) & ((age < window) | (position < sinks)))",
+    ),
+)
+window.edit(
+    "transposed",
+    "The mask is transposed: rows belong to queries, columns to keys.",
+    (
+        "return (age >= 0) & ((age < window) | (position < sinks))",
+        "return ((age >= 0) & ((age < window) | (position < sinks))).T",
+    ),
+)
+window.edit(
+    "outside-the-window",
+    "The comparison is the wrong way round: keys inside the window are hidden.",
+    ("age < window", "age >= window"),
+)
+window.edit(
+    "blocks",
+    "The text is cut into blocks; the window has to slide with each position.",
+    ("age < window", "position[:, None] // window == position // window"),
+)
+window.edit(
+    "integers",
+    "The mask holds ones and zeros; it has to be boolean.",
+    (
+        "return (age >= 0) & ((age < window) | (position < sinks))",
+        "return 1 * ((age >= 0) & ((age < window) | (position < sinks)))",
+    ),
+)
+
+window.right(
+    "triangles",
+    """
+    causal = np.tril(np.ones((n, n), dtype=bool))
+    mask = causal & ~np.tril(np.ones((n, n), dtype=bool), k=-window)
+    mask[:, :sinks] = causal[:, :sinks]
+    return mask
+""",
+)
+window.right(
+    "loops",
+    """
+    mask = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        mask[i, max(0, i - window + 1) : i + 1] = True
+        mask[i, : min(sinks, i + 1)] = True
+    return mask
+""",
+)
+window.right(
+    "indices",
+    """
+    i, j = np.ogrid[:n, :n]
+    return np.logical_and(j <= i, np.logical_or(j > i - window, j < sinks))
+""",
+)
+window.right(
+    "function",
+    """
+    def allowed(i, j):
+        return (i >= j) * ((i - j < window) + (j < sinks)) > 0
+
+    return np.fromfunction(allowed, (n, n), dtype=int)
+""",
+)
+
+
+@window.probe
+def outcomes_of_window_mask(answer: Any) -> list:
+    """Tell masks apart by pattern and type, with few and with many sinks."""
+    sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8)]
+    return [described(outcome(answer, *size)) for size in sizes]
+
+
+# --------------------------------------------------------------- KVCache
+
+cache = catalog.about(
+    check.KVCache,
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window = window
+        self.seen = 0
+        self.keys = None
+        self.values = None
+
+    def __len__(self):
+        return self.seen
+
+    def append(self, k, v):
+        self.seen += 1
+        if self.keys is None:
+            self.keys, self.values = k, v
+        else:
+            self.keys = np.concatenate([self.keys, k], axis=-2)
+            self.values = np.concatenate([self.values, v], axis=-2)
+        if self.window is not None:
+            self.keys = self.keys[..., -self.window :, :]
+            self.values = self.values[..., -self.window :, :]
+        return self.keys, self.values
+""",
+)
+
+cache.edit(
+    "length-of-kept",
+    "The length counts the tokens that are kept; once a window is full it stops "
+    "growing, and positions with it. Count the tokens seen.",
+    ("return self.seen", "return 0 if self.keys is None else self.keys.shape[-2]"),
+)
+cache.edit(
+    "no-window",
+    "The window is forgotten: all tokens are kept.",
+    ("if self.window is not None:", "if False:"),
+)
+cache.edit(
+    "window-of-keys-only",
+    "The window cuts the keys and leaves the values as they are.",
+    ("            self.values = self.values[..., -self.window :, :]\n", ""),
+)
+cache.edit(
+    "keeps-the-oldest",
+    "A full window keeps the oldest tokens; it has to keep the newest.",
+    ("self.keys[..., -self.window :, :]", "self.keys[..., : self.window, :]"),
+    ("self.values[..., -self.window :, :]", "self.values[..., : self.window, :]"),
+)
+cache.edit(
+    "one-too-many",
+    "The window keeps one token too many: the new one counts as well.",
+    ("self.keys[..., -self.window :, :]", "self.keys[..., -self.window - 1 :, :]"),
+    ("self.values[..., -self.window :, :]", "self.values[..., -self.window - 1 :, :]"),
+)
+cache.edit(
+    "window-on-heads",
+    "The window cuts along the heads; tokens are the last axis but one.",
+    ("self.keys[..., -self.window :, :]", "self.keys[..., -self.window :, :, :]"),
+    ("self.values[..., -self.window :, :]", "self.values[..., -self.window :, :, :]"),
+)
+cache.edit(
+    "clears-when-full",
+    "A full window is emptied and starts anew; it has to slide, one token at a time.",
+    (
+        "if self.keys is None:",
+        "if self.keys is None or (self.window and self.keys.shape[-2] >= self.window):",
+    ),
+)
+cache.edit(
+    "newest-first",
+    "New tokens are put in front; the oldest comes first.",
+    ("[self.keys, k]", "[k, self.keys]"),
+    ("[self.values, v]", "[v, self.values]"),
+    ("self.keys[..., -self.window :, :]", "self.keys[..., : self.window, :]"),
+    ("self.values[..., -self.window :, :]", "self.values[..., : self.window, :]"),
+)
+cache.edit(
+    "joins-heads",
+    "New tokens are joined along the heads; tokens are the last axis but one.",
+    ("np.concatenate([self.keys, k], axis=-2)", "np.concatenate([self.keys, k], -3)"),
+    (
+        "np.concatenate([self.values, v], axis=-2)",
+        "np.concatenate([self.values, v], -3)",
+    ),
+)
+cache.edit(
+    "second-axis",
+    "New tokens are joined along the second axis, which is the tokens only without a "
+    "batch; count axes from the end.",
+    ("np.concatenate([self.keys, k], axis=-2)", "np.concatenate([self.keys, k], 1)"),
+    (
+        "np.concatenate([self.values, v], axis=-2)",
+        "np.concatenate([self.values, v], 1)",
+    ),
+)
+cache.edit(
+    "returns-the-past",
+    "The returned keys and values lack the new token; it attends to itself too.",
+    (
+        "    def append(self, k, v):\n",
+        "    def append(self, k, v):\n"
+        "        past = (k[..., :0, :], v[..., :0, :])\n"
+        "        if self.keys is not None:\n"
+        "            past = (self.keys, self.values)\n",
+    ),
+    ("return self.keys, self.values", "return past"),
+)
+cache.edit(
+    "returns-the-new",
+    "Only the new token is returned; everything that is kept is asked for.",
+    ("return self.keys, self.values", "return k, v"),
+)
+cache.edit(
+    "returns-nothing",
+    "`append` stores and returns nothing; the kept keys and values are asked for.",
+    ("        return self.keys, self.values\n", ""),
+)
+cache.edit(
+    "swapped",
+    "Keys and values are returned in the wrong order.",
+    ("return self.keys, self.values", "return self.values, self.keys"),
+)
+cache.wrong(
+    "shared",
+    "All caches share one list, which belongs to the class; each needs its own.",
+    """
+class KVCache:
+    keys, values = [], []
+
+    def __init__(self, window=None):
+        self.window = window
+
+    def __len__(self):
+        return len(self.keys)
+
+    def append(self, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        start = -self.window if self.window else None
+        keys = np.concatenate(self.keys[start:], axis=-2)
+        return keys, np.concatenate(self.values[start:], axis=-2)
+""",
+)
+cache.edit(
+    "list",
+    "Lists of single tokens are returned; arrays are asked for.",
+    (
+        "return self.keys, self.values",
+        "return list(self.keys.swapaxes(0, -2)), list(self.values.swapaxes(0, -2))",
+    ),
+)
+cache.edit(
+    "float64",
+    "The store is made of double-precision zeros, which makes single precision double.",
+    ("self.keys, self.values = k, v", "self.keys, self.values = k + EMPTY, v + EMPTY"),
+    ("class KVCache:", "EMPTY = np.zeros(1)\n\n\nclass KVCache:"),
+)
+
+cache.right(
+    "lists",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.keys, self.values, self.count = window, [], [], 0
+
+    def append(self, k, v):
+        self.keys.append(k.copy())
+        self.values.append(v.copy())
+        self.count += 1
+        if self.window and len(self.keys) > self.window:
+            del self.keys[0], self.values[0]
+        return np.concatenate(self.keys, axis=-2), np.concatenate(self.values, axis=-2)
+
+    def __len__(self):
+        return self.count
+""",
+)
+cache.right(
+    "deque",
+    """
+from collections import deque
+
+
+class KVCache:
+    def __init__(self, window=None):
+        self.tokens, self.total = deque(maxlen=window), 0
+
+    def __len__(self):
+        return self.total
+
+    def append(self, k, v):
+        self.total += 1
+        self.tokens.append((np.array(k), np.array(v)))
+        keys, values = zip(*self.tokens)
+        return np.concatenate(keys, -2), np.concatenate(values, -2)
+""",
+)
+cache.right(
+    "buffer",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.used, self.keys, self.values = window, 0, None, None
+
+    def __len__(self):
+        return self.used
+
+    def append(self, k, v):
+        if self.keys is None or self.used == self.keys.shape[-2]:
+            self.keys = self.longer(self.keys, k)
+            self.values = self.longer(self.values, v)
+        self.keys[..., self.used, :] = k[..., 0, :]
+        self.values[..., self.used, :] = v[..., 0, :]
+        self.used += 1
+        start = max(0, self.used - self.window) if self.window else 0
+        kept = np.s_[..., start : self.used, :]
+        return self.keys[kept].copy(), self.values[kept].copy()
+
+    def longer(self, store, new):
+        room = np.empty((*new.shape[:-2], 2 * self.used + 4, new.shape[-1]), new.dtype)
+        if store is not None:
+            room[..., : self.used, :] = store
+        return room
+""",
+)
+cache.right(
+    "all-kept-and-cut-on-return",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.past, self.window = [], window
+
+    def __len__(self):
+        return len(self.past)
+
+    def append(self, k, v):
+        self.past = [*self.past, (k, v)]
+        kept = self.past if self.window is None else self.past[-self.window :]
+        return tuple(np.concatenate(arrays, axis=-2) for arrays in zip(*kept))
+""",
+)
+
+
+cache.equivalent(
+    "both pairs are pairs",
+    "two = zip(self.stored, added, strict=True) -> two = zip(self.stored, added)",
+    "two = zip(self.stored, added, strict=True) -> "
+    "two = zip(self.stored, added, strict=False)",
+)
+
+
+@cache.probe
+def outcomes_of_cache(answer: Any) -> list:
+    """Tell caches apart by what comes back and by their lengths, step by step."""
+
+    def filled(window: int | None, dtype: Any, *batch: int) -> list:
+        cache, found = answer() if window is None else answer(window), []
+        for number in range(1, 6):
+            k = np.full((*batch, 2, 1, 3), number, dtype)
+            v = np.full((*batch, 2, 1, 2), -number, dtype)
+            found.append([described(outcome(cache.append, k, v)), len(cache)])
+        return found
+
+    def apart() -> bool:
+        first = answer()
+        with contextlib.suppress(Exception):
+            first.append(np.ones((1, 1, 2)), np.ones((1, 1, 2)))
+        return len(answer()) == 0
+
+    if outcome(apart) == ("returned", False, False):
+        return ["shared"]  # what else it does depends on what was there before
+    ways = [(None, float), (1, float), (2, float), (3, float, 2), (None, np.float32, 2)]
+    return [outcome(filled, *way) for way in ways]
+
+
+# ----------------------------------------------------------- decode_step
+
+decoding = catalog.about(
+    check.decode_step,
+    """
+def decode_step(q, k, v, cache):
+    position = np.array([len(cache)])
+    q, k = rotate(q, position), rotate(k, position)
+    keys, values = cache.append(k, v)
+    return grouped_query_attention(q, keys, values)
+""",
+)
+
+decoding.edit(
+    "position-restarts",
+    "Every token stands at position 0, as if nothing were rotated: order is lost. Its "
+    "position is the number of tokens before it, which the cache knows.",
+    ("np.array([len(cache)])", "np.arange(q.shape[-2])"),
+)
+decoding.edit(
+    "position-of-kept",
+    "The position is the number of tokens that the window keeps; it has to count all "
+    "tokens seen.",
+    (
+        "    position = np.array([len(cache)])\n",
+        "    size = min(len(cache), cache.window or len(cache))\n"
+        "    position = np.array([size])\n",
+    ),
+)
+decoding.wrong(
+    "query-after-append",
+    "The query is rotated after the cache has grown: it stands one position behind its "
+    "own key.",
+    """
+    keys, values = cache.append(rotate(k, [len(cache)]), v)
+    return grouped_query_attention(rotate(q, [len(cache)]), keys, values)
+""",
+)
+decoding.edit(
+    "key-not-rotated",
+    "The new key is stored as it came and never rotated.",
+    (
+        "q, k = rotate(q, position), rotate(k, position)",
+        "q = rotate(q, position)",
+    ),
+)
+decoding.edit(
+    "query-not-rotated",
+    "The query is not rotated; query and key both have to be.",
+    (
+        "q, k = rotate(q, position), rotate(k, position)",
+        "k = rotate(k, position)",
+    ),
+)
+decoding.edit(
+    "rotates-values",
+    "The values are rotated as well; positions belong to queries and keys alone.",
+    (
+        "    keys, values = cache.append(k, v)",
+        "    v = v if v.shape[-1] % 2 else rotate(v, position)\n"
+        "    if v.shape[-1] % 2:\n"
+        "        v = np.concatenate([rotate(v[..., :-1], position), v[..., -1:]], -1)\n"
+        "    keys, values = cache.append(k, v)",
+    ),
+)
+decoding.wrong(
+    "rotates-twice",
+    "The stored keys are rotated once more at every step; each key is turned once, by "
+    "its own position.",
+    """
+    position = np.array([len(cache)])
+    keys, values = cache.append(rotate(k, position), v)
+    first = len(cache) - keys.shape[-2]
+    keys = rotate(keys, np.arange(first, len(cache)))
+    return grouped_query_attention(rotate(q, position), keys, values)
+""",
+)
+decoding.wrong(
+    "renumbers-the-window",
+    "The kept keys are numbered from 0 while the query counts all tokens: behind a "
+    "full window the distances are wrong.",
+    """
+    position = np.array([len(cache)])
+    keys, values = cache.append(k, v)
+    keys = rotate(keys, np.arange(keys.shape[-2]))
+    return grouped_query_attention(rotate(q, position), keys, values)
+""",
+)
+decoding.edit(
+    "upper-left-mask",
+    "The mask row of a first token is used: the new query sees the oldest key only.",
+    (
+        "grouped_query_attention(q, keys, values)",
+        "grouped_query_attention(q, keys, values, np.arange(keys.shape[-2]) == 0)",
+    ),
+)
+decoding.edit(
+    "without-itself",
+    "The new token does not attend to itself.",
+    (
+        "grouped_query_attention(q, keys, values)",
+        "grouped_query_attention(q, keys, values, "
+        "np.arange(keys.shape[-2]) < max(keys.shape[-2] - 1, 1))",
+    ),
+)
+decoding.edit(
+    "no-past",
+    "The new token attends to itself alone; what the cache returned is not used.",
+    (
+        "grouped_query_attention(q, keys, values)",
+        "grouped_query_attention(q, k, v)",
+    ),
+)
+decoding.edit(
+    "old-values",
+    "The weights over all keys mix the new value alone; the kept values are needed.",
+    (
+        "grouped_query_attention(q, keys, values)",
+        "grouped_query_attention(q, keys, np.broadcast_to(v, values.shape))",
+    ),
+)
+decoding.edit(
+    "appended-twice",
+    "The token is appended twice: it attends to itself twice, and positions run away.",
+    (
+        "    keys, values = cache.append(k, v)",
+        "    cache.append(k, v)\n    keys, values = cache.append(k, v)",
+    ),
+)
+decoding.edit(
+    "falsy-cache",
+    "An empty cache counts as false (its length is 0), so the first token is never "
+    "stored; ask whether it is None.",
+    (
+        "    keys, values = cache.append(k, v)",
+        "    keys, values = cache.append(k, v) if cache else (k, v)",
+    ),
+)
+decoding.edit(
+    "output-only",
+    "Only the output is returned; the weights are asked for too.",
+    (
+        "return grouped_query_attention(q, keys, values)",
+        "return grouped_query_attention(q, keys, values)[0]",
+    ),
+)
+
+decoding.right(
+    "in-one-line",
+    """
+    now = [len(cache)]
+    past = cache.append(rotate(k, now), v)
+    return grouped_query_attention(rotate(q, now), *past, None)
+""",
+)
+decoding.right(
+    "unrotated-cache",
+    """
+    keys, values = cache.append(k, v)
+    last = len(cache) - 1
+    positions = np.arange(last - keys.shape[-2] + 1, last + 1)
+    keys = rotate(keys, positions)
+    return grouped_query_attention(rotate(q, positions[-1:]), keys, values)
+""",
+)
+decoding.right(
+    "distances-only",
+    """
+    keys, values = cache.append(k, v)
+    ages = np.arange(keys.shape[-2] - 1, -1, -1)
+    return grouped_query_attention(q, rotate(keys, -ages), values)
+""",
+)
+decoding.right(
+    "with-a-mask",
+    """
+    position = np.arange(len(cache), len(cache) + q.shape[-2])
+    keys, values = cache.append(rotate(k, position), v.copy())
+    mask = np.ones((1, keys.shape[-2]), dtype=bool)
+    output, weights = grouped_query_attention(rotate(q, position), keys, values, mask)
+    return output, weights
+""",
+)
+decoding.right(
+    "own-cache",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.tokens, self.position = window, [], 0
+
+    def __len__(self):
+        return self.position
+
+    def append(self, k, v):
+        self.tokens.append((k, v))
+        self.position += 1
+        kept = self.tokens[-self.window :] if self.window else self.tokens
+        return tuple(np.concatenate(arrays, axis=-2) for arrays in zip(*kept))
+
+
+def decode_step(q, k, v, cache):
+    q = rotate(q, np.array([cache.position]))
+    k = rotate(k, np.array([cache.position]))
+    return grouped_query_attention(q, *cache.append(k, v))
+""",
+)
+
+
+@decoding.probe
+def outcomes_of_decoding(answer: Any) -> list:
+    """Tell steps apart by their results, with and without a window."""
+
+    def written(window: int | None) -> list:
+        waves = np.cos(np.arange(200.0))
+        cache, found = library(answer, "", "KVCache")(window), []
+        for t in range(5):
+            new = waves[20 * t : 20 * t + 20]
+            q, k, v = new[:8].reshape(2, 1, 4), new[8:12], new[12:15]
+            k, v = k.reshape(1, 1, 4), v.reshape(1, 1, 3)
+            found.append(
+                described(outcome(answer, q.copy(), k.copy(), v.copy(), cache))
+            )
+            found.append(len(cache))
+        return found
+
+    return [outcome(written, window) for window in (None, 2)]

@@ -1,0 +1,345 @@
+"""Visible checks of 09-language-model."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks import expect
+from autograder.checks.assignment import Assignment
+from autograder.checks.encoder_layer import layer_shapes, waves
+from autograder.checks.gradients import gradients
+from autograder.checks.library import library
+from autograder.checks.question import CheckFailed
+
+assignment = Assignment(__name__, chapter="09-language-model")
+__getattr__ = assignment.hidden_half
+
+next_token_loss = assignment.question("next_token_loss", 6, "the-model")
+sample = assignment.question("sample", 6, "drawing-the-next-token")
+DecoderLayer = assignment.question("DecoderLayer", 8, "the-decoder-layer")
+
+
+# -------------------------------------------------------- next_token_loss
+
+
+def scalar(value: Any) -> float:
+    """The number in a tensor of shape (), which a loss has to be."""
+    return float(expect.tensor(value, (), "the loss"))
+
+
+def shares(*rows: list[float]) -> torch.Tensor:
+    """Logits (1, n, vocabulary) that stand for these probabilities."""
+    return torch.tensor([rows], dtype=torch.float64).log()
+
+
+@next_token_loss.visible
+def loss_is_a_scalar(answer: Any) -> None:
+    """The loss of logits (2, 5, 7) is one number, a tensor of shape ()."""
+    tokens = torch.arange(10).reshape(2, 5) % 7
+    scalar(expect.call(answer, waves(2, 5, 7), tokens))
+
+
+@next_token_loss.visible
+def loss_of_the_card(answer: Any) -> None:
+    """The example of the card gives ln 2 = 0.6931."""
+    logits = shares([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5])
+    tokens = torch.tensor([[2, 0, 1]])
+    seen = scalar(expect.call(answer, logits, tokens))
+    expect.close(
+        np.array(seen),
+        math.log(2),
+        f"the loss is {seen:.4f}",
+        "0.6931: token 0 was given probability 1/2 at position 0, and token 1 "
+        "at position 1",
+    )
+
+
+@next_token_loss.visible
+def loss_leaves_out_the_ends(answer: Any) -> None:
+    """The last logits have no target, and the first token has no guess."""
+    logits, tokens = waves(2, 4, 5).double(), torch.arange(8).reshape(2, 4) % 5
+    before = scalar(expect.call(answer, logits, tokens))
+    logits[:, -1], tokens[:, 0] = logits[:, -1].flip(-1) * 9, 4
+    after = scalar(expect.call(answer, logits, tokens))
+    expect.close(
+        np.array(after),
+        before,
+        f"other last logits and another first token: the loss went from "
+        f"{before:.4f} to {after:.4f}",
+        "the same loss",
+    )
+
+
+@next_token_loss.visible
+def loss_leaves_out_padding(answer: Any) -> None:
+    """A padded text has the loss that it has alone."""
+    logits = waves(1, 5, 6).double()
+    tokens = torch.tensor([[3, 0, 2, 5, 1]])
+    mask = torch.tensor([[True, True, True, False, False]])
+    alone = scalar(expect.call(answer, logits[:, :3], tokens[:, :3]))
+    padded = scalar(expect.call(answer, logits, tokens, mask))
+    expect.close(
+        np.array(padded),
+        alone,
+        f"three tokens alone: {alone:.4f}; with two of padding: {padded:.4f}",
+        "the same loss: only real targets count",
+    )
+
+
+@next_token_loss.visible
+def loss_has_a_gradient(answer: Any) -> None:
+    """The logits get a gradient: training needs one."""
+    logits, tokens = waves(1, 4, 5), torch.tensor([[1, 2, 0, 4]])
+    scalar(expect.call(answer, logits, tokens))
+    try:
+        found = gradients(answer, logits, tokens, weights=torch.ones(()))["inputs"][0]
+    except RuntimeError:  # torch's, when nothing leads back to the logits
+        found = None
+    if found is None:
+        raise CheckFailed("the logits got no gradient", "a gradient")
+
+
+# ----------------------------------------------------------------- sample
+
+
+def ids(value: Any, batch: int) -> np.ndarray:
+    """The token ids (batch,) that a draw has to be."""
+    if not type(value).__module__.startswith("torch"):
+        raise CheckFailed(
+            f"the result is a {type(value).__name__}", "a torch tensor", kind="type"
+        )
+    if tuple(value.shape) != (batch,):
+        raise CheckFailed(
+            f"the result has shape {tuple(value.shape)}",
+            f"shape ({batch},): one token for each row",
+            kind="shape",
+        )
+    found = value.detach().numpy()
+    if found.dtype.kind != "i":
+        raise CheckFailed(
+            f"the result has dtype {found.dtype}", "integers: token ids", kind="type"
+        )
+    return found
+
+
+def generator(answer: Any, seed: int = 0) -> Any:
+    """A torch generator in the process that ``answer`` lives in."""
+    made = library(answer, "torch", "Generator")()
+    made.manual_seed(seed)
+    return made
+
+
+def draws(
+    answer: Any,
+    row: torch.Tensor,
+    temperature: float,
+    top_k: int | None,
+    seed: int,
+    times: int = 6000,
+) -> np.ndarray:
+    """How often each token came, drawing from the same logits many times."""
+    many = row.repeat(times, 1)
+    drawn = expect.call(answer, many, temperature, top_k, generator(answer, seed))
+    drawn = ids(drawn, times)
+    if drawn.min() < 0 or drawn.max() >= len(row):
+        raise CheckFailed("a token outside the vocabulary was drawn", "token ids")
+    return np.bincount(drawn, minlength=len(row)) / times
+
+
+def told(numbers: np.ndarray) -> str:
+    return ", ".join(f"{number:.2f}" for number in numbers)
+
+
+def expect_shares(seen: np.ndarray, wanted: list[float]) -> None:
+    if np.abs(seen - np.array(wanted)).max() > 0.04:
+        raise CheckFailed(
+            f"the tokens came with shares {told(seen)}",
+            f"about {told(np.array(wanted))}",
+        )
+
+
+# logits of probabilities 0.2, 0.5, 0.1, 0.2
+FOUR = torch.tensor([0.2, 0.5, 0.1, 0.2], dtype=torch.float64).log()
+
+
+@sample.visible
+def one_token_for_each_row(answer: Any) -> None:
+    """Logits (3, 5) give three token ids, shape (3,)."""
+    ids(expect.call(answer, waves(3, 5), 1.0, None, generator(answer)), 3)
+
+
+@sample.visible
+def temperature_zero_is_argmax(answer: Any) -> None:
+    """Temperature 0 takes the largest logit of each row."""
+    logits = torch.tensor([[0.0, 1.0, 3.0], [5.0, 1.0, 4.0], [-3.0, -1.0, -2.0]])
+    many = logits.repeat(20, 1)
+    found = ids(expect.call(answer, many, 0, None, generator(answer)), 60)
+    wrong = [row for row in found.reshape(20, 3).tolist() if row != [2, 0, 1]]
+    if wrong:
+        raise CheckFailed(f"at temperature 0 the tokens are {wrong[0]}", "[2, 0, 1]")
+
+
+@sample.visible
+def shares_are_the_probabilities(answer: Any) -> None:
+    """At temperature 1 tokens come as often as the softmax says."""
+    expect_shares(draws(answer, FOUR, 1.0, None, 1), [0.2, 0.5, 0.1, 0.2])
+
+
+@sample.visible
+def temperature_divides_the_logits(answer: Any) -> None:
+    """Temperature 0.5 squares the probabilities, up to a factor."""
+    wanted = [0.04 / 0.34, 0.25 / 0.34, 0.01 / 0.34, 0.04 / 0.34]
+    expect_shares(draws(answer, FOUR, 0.5, None, 2), wanted)
+
+
+@sample.visible
+def top_k_keeps_the_largest(answer: Any) -> None:
+    """With top_k = 2 the two largest of 0.1, 0.2, 0.3, 0.4 share 3 to 4."""
+    row = torch.tensor([0.3, 0.1, 0.2, 0.4], dtype=torch.float64).log()
+    expect_shares(draws(answer, row, 1.0, 2, 3), [3 / 7, 0, 0, 4 / 7])
+
+
+@sample.visible
+def negative_temperatures_are_refused(answer: Any) -> None:
+    """A negative temperature raises a ValueError."""
+    try:
+        expect.call(answer, waves(2, 3), -1.0, None, generator(answer))
+    except ValueError:
+        return
+    raise CheckFailed("temperature -1 was accepted", "a ValueError")
+
+
+@sample.visible
+def the_generator_decides(answer: Any) -> None:
+    """The same state of the generator gives the same tokens, another one others."""
+    found = []
+    for seed in (5, 5, 6):
+        given = torch.zeros(50, 9), 1.0, None, generator(answer, seed)
+        found.append(ids(expect.call(answer, *given), 50))
+    if not np.array_equal(found[0], found[1]):
+        raise CheckFailed(
+            "two generators with the same seed gave different tokens",
+            "all chance comes from the generator",
+        )
+    if np.array_equal(found[0], found[2]):
+        raise CheckFailed(
+            "generators with different seeds gave the same tokens",
+            "all chance comes from the generator",
+        )
+
+
+# ----------------------------------------------------------- DecoderLayer
+
+
+def output(layer: Any, x: torch.Tensor) -> np.ndarray:
+    """What the layer makes of ``x``, of the same shape."""
+    found = expect.call(layer, x)
+    if isinstance(found, tuple | list):
+        raise CheckFailed(
+            f"your layer returned {len(found)} results",
+            "the new tokens alone, without the weights",
+            kind="type",
+        )
+    return expect.tensor(found, tuple(x.shape), "the output")
+
+
+@DecoderLayer.visible
+def layer_keeps_the_shape(answer: Any) -> None:
+    """Tokens (2, 5, 64) come out of DecoderLayer() as (2, 5, 64)."""
+    output(answer(), waves(2, 5, 64))
+
+
+@DecoderLayer.visible
+def layer_has_its_parts(answer: Any) -> None:
+    """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
+    expect.parameters(answer(), layer_shapes(64, 256))
+
+
+def quiet_state(d_model: int, d_ff: int) -> dict[str, torch.Tensor]:
+    """Parameters with which both branches give 0."""
+    shapes = layer_shapes(d_model, d_ff)
+    state = {name: torch.zeros(shape) for name, shape in shapes.items()}
+    ones = {f"norm{i}.weight": torch.ones(d_model) for i in (1, 2)}
+    return state | ones
+
+
+@DecoderLayer.visible
+def layer_leaves_the_stream_alone(answer: Any) -> None:
+    """When both branches give 0, tokens come out as they were, not normalized."""
+    layer = answer(12, 3, 20)
+    layer.load_state_dict(quiet_state(12, 20))
+    layer.eval()
+    x = 5 * waves(1, 3, 12) + 2
+    found = output(layer, x)
+    expect.close(
+        found,
+        x.numpy(),
+        f"a token [{x[0, 0, 0]:.2f}, …] came out as [{found[0, 0, 0]:.2f}, …]",
+        f"[{x[0, 0, 0]:.2f}, …]: input plus 0, twice",
+        tolerance=1e-5,
+    )
+
+
+@DecoderLayer.visible
+def branches_read_normalized_tokens(answer: Any) -> None:
+    """Pre-norm: what a layer adds does not depend on the length of its tokens."""
+    layer = answer(12, 3, 20)
+    layer.eval()
+    for silent in ("ffn.linear2", "self_attn.W_o"):
+        state = {name: value.clone() for name, value in layer.state_dict().items()}
+        for part in ("weight", "bias"):
+            state[f"{silent}.{part}"] *= 0
+        layer.load_state_dict(state)
+        x = 3 * waves(1, 4, 12)
+        added = [output(layer, scale * x) - scale * x.numpy() for scale in (1, 4)]
+        branch = "attention" if "ffn" in silent else "the feed-forward network"
+        difference = np.abs(added[0] - added[1]).max()
+        if difference > 1e-2:
+            raise CheckFailed(
+                f"with tokens four times as long {branch} adds something else, "
+                f"by up to {difference:.3g}",
+                "the same: each branch reads normalized tokens",
+            )
+        fresh = answer(12, 3, 20)
+        fresh.eval()
+        layer = fresh
+
+
+@DecoderLayer.visible
+def layer_is_causal(answer: Any) -> None:
+    """Earlier tokens do not see a later one change, and later ones see an earlier."""
+    layer = answer(12, 3, 20)
+    layer.eval()
+    x = waves(1, 4, 12)
+    last, first = x.clone(), x.clone()
+    last[0, 3] += 3 * waves(12).flip(0)  # another direction: a norm sees it
+    first[0, 0] += 3 * waves(12).flip(0)
+    before, after_last, after_first = (output(layer, t)[0] for t in (x, last, first))
+    moved = np.abs(before[:3] - after_last[:3]).max()
+    if not moved < 1e-5:
+        raise CheckFailed(
+            f"changing token 3 moved earlier tokens by {moved:.3g}",
+            "0: the layer makes its own causal mask",
+        )
+    still = np.abs(before - after_first).max(-1)
+    if still.min() < 1e-5:
+        raise CheckFailed(
+            f"changing token 0 did not move token {int(still.argmin())}",
+            "every token sees all that came before it",
+        )
+
+
+@DecoderLayer.visible
+def layer_drops_only_in_training(answer: Any) -> None:
+    """Dropout acts in train mode and is absent in eval mode."""
+    layer, x = answer(12, 3, 20, dropout=0.5), waves(1, 5, 12)
+    layer.eval()
+    if not np.array_equal(output(layer, x), output(layer, x)):
+        raise CheckFailed("in eval mode two calls differ", "the same result twice")
+    layer.train()
+    if np.array_equal(output(layer, x), output(layer, x)):
+        raise CheckFailed("in train mode two calls agree", "dropout: they differ")

@@ -1,0 +1,94 @@
+"""Where in a notebook an exception was raised: the cell, the line, a caret under it."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+
+CELL = re.compile(r"<cell (\d{1,6})>")
+WIDEST = 100
+HERE = str(Path(__file__).resolve().parents[1])
+
+
+def cell_name(number: int) -> str:
+    """What a code cell is called in tracebacks; ``number`` counts from 1."""
+    return f"<cell {number}>"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of a line: cell and line count from 1, the columns from 0 (none: -1).
+
+    Cell 0 is a file, or a cell that Jupyter has no number for.
+    """
+
+    cell: int
+    line: int
+    start: int = -1
+    end: int = -1
+    file: str = ""
+
+    def told(self, source: str) -> str:
+        """The place in words, the line's text, and a caret under what failed."""
+        lines = source.splitlines()
+        where = f"cell {self.cell}, line {self.line}".removeprefix("cell 0, ")
+        if not 0 < self.line <= len(lines):
+            return where
+        line = lines[self.line - 1].expandtabs(4)
+        text = line.strip()
+        cut = text[: WIDEST - 2] + " …" if len(text) > WIDEST else text
+        told = f"{where}\n      {cut}"
+        indent = len(line) - len(line.lstrip())
+        start, end = self.start - indent, self.end - indent
+        if 0 <= start < end <= len(cut) and (start, end) != (0, len(text)):
+            told += "\n      " + " " * start + "^" * (end - start)
+        return told
+
+
+def place_of(error: BaseException) -> Place | None:
+    """The innermost line of the student's that ``error`` went through, if there is one.
+
+    It is in a cell of ours, or in what Jupyter and Python call the main module.
+    """
+    if isinstance(error, SyntaxError):
+        match = CELL.fullmatch(error.filename or "")
+        if match and error.lineno:
+            start = (error.offset or 0) - 1
+            end = (error.end_offset or 0) - 1
+            same_line = error.end_lineno in (None, error.lineno)
+            end = end if same_line and end > start else start + 1
+            return Place(int(match[1]), error.lineno, start, end, match[0])
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        match = CELL.fullmatch(code.co_filename)
+        if match or is_main(trace.tb_frame):
+            number = int(match[1]) if match else 0
+            where = columns(code, trace)
+            place = Place(number, trace.tb_lineno, *where, code.co_filename)
+        trace = trace.tb_next
+    return place
+
+
+def is_main(frame: FrameType) -> bool:
+    """Whether this is code of the main module, other than ours."""
+    file = frame.f_code.co_filename
+    return (
+        frame.f_globals.get("__name__") == "__main__"
+        and not file.startswith(HERE)
+        and bool(linecache.getlines(file))
+    )
+
+
+def columns(code: CodeType, trace: TracebackType) -> tuple[int, int]:
+    """Where the instruction stands in its line, as characters; -1 when unknown."""
+    for index, position in enumerate(code.co_positions()):
+        if index == trace.tb_lasti // 2:
+            first, last, start, end = position
+            if None in position or first != last or first != trace.tb_lineno:
+                return -1, -1
+            return start or 0, end or 0
+    return -1, -1

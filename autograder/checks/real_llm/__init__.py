@@ -1,0 +1,297 @@
+"""Visible checks of 11-a-real-llm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks import expect
+from autograder.checks.assignment import Assignment
+from autograder.checks.library import library
+from autograder.checks.question import CheckFailed
+
+assignment = Assignment(__name__, chapter="11-a-real-llm")
+__getattr__ = assignment.hidden_half
+
+rms_norm = assignment.question("rms_norm", 3, "three-parts-that-are-new")
+to_halves = assignment.question("to_halves", 5, "a-wrong-layout-that-says-paris")
+load_decoder_layer = assignment.question(
+    "load_decoder_layer", 8, "a-wrong-layout-that-says-paris"
+)
+sink_share = assignment.question("sink_share", 4, "where-attention-rests")
+perplexity = assignment.question("perplexity", 4, "a-wrong-layout-that-says-paris")
+
+# our name: the published name after blk.<index>.
+PUBLISHED = {
+    "norm1": "attn_norm",
+    "self_attn.W_q": "attn_q",
+    "self_attn.W_k": "attn_k",
+    "self_attn.W_v": "attn_v",
+    "self_attn.W_o": "attn_output",
+    "norm2": "ffn_norm",
+    "ffn.gate": "ffn_gate",
+    "ffn.up": "ffn_up",
+    "ffn.down": "ffn_down",
+}
+TURNED = ("self_attn.W_q", "self_attn.W_k")  # what rotary positions turn
+
+Sizes = tuple[int, int, int, int]  # d_model, n_heads, n_kv, d_ff
+
+
+def rows(*numbers: float) -> torch.Tensor:
+    """One row of numbers, in single precision."""
+    return torch.tensor([numbers], dtype=torch.float32)
+
+
+# ----------------------------------------------------------------- rms_norm
+
+
+@rms_norm.visible
+def norm_keeps_the_shape(answer: Any) -> None:
+    """The result has the shape of the input."""
+    x = torch.sin(torch.arange(24, dtype=torch.float32)).reshape(2, 3, 4)
+    weight = torch.ones(4, dtype=torch.float32)
+    expect.tensor(expect.call(answer, x, weight), (2, 3, 4))
+
+
+@rms_norm.visible
+def root_mean_square_becomes_one(answer: Any) -> None:
+    """The vector [3, 4] is divided by the root of its mean square, 3.54."""
+    result = expect.call(answer, rows(3, 4), torch.ones(2, dtype=torch.float32))
+    seen = expect.tensor(result, (1, 2))
+    expect.close(
+        seen,
+        np.array([[3, 4]]) / np.sqrt(12.5),
+        f"[3, 4] became {seen[0].round(3)}",
+        "[0.849 1.131], since the mean square of 3 and 4 is 12.5",
+    )
+
+
+@rms_norm.visible
+def mean_is_left_alone(answer: Any) -> None:
+    """The mean is not subtracted: [2, 2, 2, 2] becomes [1, 1, 1, 1]."""
+    ones = torch.ones(4, dtype=torch.float32)
+    seen = expect.tensor(expect.call(answer, rows(2, 2, 2, 2), ones), (1, 4))
+    expect.close(seen, np.ones((1, 4)), f"it became {seen[0].round(3)}", "[1 1 1 1]")
+
+
+@rms_norm.visible
+def weight_scales_the_dimensions(answer: Any) -> None:
+    """The weight multiplies dimension by dimension."""
+    weight = torch.tensor([2.0, -1.0], dtype=torch.float32)
+    seen = expect.tensor(expect.call(answer, rows(3, 4), weight), (1, 2))
+    expect.close(
+        seen,
+        np.array([[6, -4]]) / np.sqrt(12.5),
+        f"[3, 4] with the weight [2, -1] became {seen[0].round(3)}",
+        "[1.697 -1.131]",
+    )
+
+
+# ---------------------------------------------------------------- to_halves
+
+
+def numbered(n_rows: int, d_model: int) -> torch.Tensor:
+    """A matrix whose row i begins with i; its columns differ."""
+    row = torch.arange(n_rows, dtype=torch.float32)[:, None]
+    return row + torch.arange(d_model, dtype=torch.float32) / 100
+
+
+def compare_order(answer: Any, n_heads: int, wanted: list[int], d_model: int) -> None:
+    """The rows of a numbered matrix come out in the order ``wanted``."""
+    weight = numbered(len(wanted), d_model)
+    result = expect.call(answer, weight.clone(), n_heads)
+    seen = expect.tensor(result, (len(wanted), d_model))
+    expect.close(
+        seen,
+        weight[wanted].numpy(),
+        f"with {n_heads} head{'s' * (n_heads > 1)} of width {len(wanted) // n_heads}, "
+        f"the first column shows the rows {seen[:, 0].round(2).tolist()}",
+        f"whole rows in the order {wanted}",
+    )
+
+
+@to_halves.visible
+def one_head_is_put_into_halves(answer: Any) -> None:
+    """One head of width 6: rows 0 2 4 in the first half, 1 3 5 in the second."""
+    compare_order(answer, 1, [0, 2, 4, 1, 3, 5], 5)
+
+
+@to_halves.visible
+def each_head_stays_where_it_is(answer: Any) -> None:
+    """Two heads of width 4: each is put into halves by itself."""
+    compare_order(answer, 2, [0, 2, 1, 3, 4, 6, 5, 7], 8)
+
+
+# ------------------------------------------------------- load_decoder_layer
+
+
+def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """The parameters of a layer by our names."""
+    d_model, n_heads, n_kv, d_ff = sizes
+    d_kv = d_model // n_heads * n_kv
+    return {
+        "norm1.weight": (d_model,),
+        "self_attn.W_q.weight": (d_model, d_model),
+        "self_attn.W_k.weight": (d_kv, d_model),
+        "self_attn.W_v.weight": (d_kv, d_model),
+        "self_attn.W_o.weight": (d_model, d_model),
+        "norm2.weight": (d_model,),
+        "ffn.gate.weight": (d_ff, d_model),
+        "ffn.up.weight": (d_ff, d_model),
+        "ffn.down.weight": (d_model, d_ff),
+    }
+
+
+def published(
+    rng: np.random.Generator, n_layers: int, sizes: Sizes
+) -> dict[str, torch.Tensor]:
+    """Random tensors of several layers by their published names."""
+    tensors = {"output_norm.weight": torch.zeros(sizes[0], dtype=torch.float32)}
+    for index in range(n_layers):
+        for name, shape in shapes(sizes).items():
+            numbers = 0.5 * rng.standard_normal(shape) + 1.0 * (len(shape) == 1)
+            theirs = f"blk.{index}.{PUBLISHED[name.removesuffix('.weight')]}.weight"
+            tensors[theirs] = torch.from_numpy(numbers.astype(np.float32))
+    return tensors
+
+
+def new_layer(answer: Any, sizes: Sizes) -> Any:
+    """A decoder layer of the book that rotates halves, where the answer lives."""
+    kind = library(answer, "smollm2", "DecoderLayer")
+    layer = kind(*sizes, layout="halves")
+    layer.eval()
+    return layer
+
+
+def in_halves(weight: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """What to_halves has to return, row by row."""
+    width = len(weight) // n_heads
+    order = [*range(0, width, 2), *range(1, width, 2)]
+    return weight[[head * width + row for head in range(n_heads) for row in order]]
+
+
+def compare_parameters(layer: Any, tensors: dict, index: int, sizes: Sizes) -> None:
+    """Every parameter of the layer is what layer ``index`` has to become."""
+    state = layer.state_dict()
+    heads = dict(zip(TURNED, sizes[1:3], strict=True))
+    for ours, theirs in PUBLISHED.items():
+        name = f"blk.{index}.{theirs}.weight"
+        wanted, seen = tensors[name], state[f"{ours}.weight"].detach()
+        if ours in TURNED:
+            wanted = in_halves(wanted, heads[ours])
+        if torch.equal(seen, wanted):
+            continue
+        raise CheckFailed(
+            f"after load_decoder_layer with index {index}, {ours}.weight is "
+            + origin(seen, tensors),
+            name + (", its rows in halves, head by head" if ours in TURNED else ""),
+        )
+
+
+def origin(seen: torch.Tensor, tensors: dict) -> str:
+    """Where a parameter's numbers come from, as far as that can be told."""
+    for name, tensor in tensors.items():
+        if tensor.shape != seen.shape:
+            continue
+        if torch.equal(tensor, seen):
+            return f"the tensor {name}, as it was published"
+        if torch.equal(tensor.sort(0).values, seen.sort(0).values):
+            return f"the tensor {name}, with its rows in another order"
+    return "none of the published tensors"
+
+
+SMALL: Sizes = (24, 4, 2, 10)  # heads of width 6
+
+
+@load_decoder_layer.visible
+def parameters_are_in_their_places(answer: Any) -> None:
+    """A small layer gets the tensors of layer 0, queries and keys in halves."""
+    tensors = published(np.random.default_rng(1), 1, SMALL)
+    layer = new_layer(answer, SMALL)
+    answer(layer, tensors, 0)
+    compare_parameters(layer, tensors, 0, SMALL)
+
+
+@load_decoder_layer.visible
+def index_chooses_the_layer(answer: Any) -> None:
+    """With index 2, the tensors of layer 2 are copied."""
+    tensors = published(np.random.default_rng(2), 4, SMALL)
+    layer = new_layer(answer, SMALL)
+    answer(layer, tensors, 2)
+    compare_parameters(layer, tensors, 2, SMALL)
+
+
+# --------------------------------------------------------------- sink_share
+
+
+@sink_share.visible
+def share_has_a_number_per_head(answer: Any) -> None:
+    """Weights (2, 3, 6, 6) give shares (2, 3)."""
+    weights = torch.full((2, 3, 6, 6), 1 / 6, dtype=torch.float32)
+    expect.tensor(expect.call(answer, weights), (2, 3))
+
+
+@sink_share.visible
+def share_is_the_mean_of_late_queries(answer: Any) -> None:
+    """Queries 4 and 5 put 0.5 and 0.9 on token 0, so the share is 0.7."""
+    weights = torch.zeros(1, 2, 6, 6, dtype=torch.float32)
+    weights[:, :, :4, 0] = 1.0
+    weights[0, 0, 4:, 0] = torch.tensor([0.5, 0.9], dtype=torch.float32)
+    seen = expect.tensor(expect.call(answer, weights), (1, 2))
+    expect.close(
+        seen,
+        np.array([[0.7, 0.0]]),
+        "in head 0, queries 4 and 5 put 0.5 and 0.9 on token 0, in head 1 nothing; "
+        f"your shares are {seen[0].round(3)}",
+        "[0.7 0.]: queries 0 to 3 do not count",
+    )
+
+
+# --------------------------------------------------------------- perplexity
+
+
+def number(value: Any) -> float:
+    """``value`` as the Python float that it has to be."""
+    if not isinstance(value, float):
+        raise CheckFailed(
+            f"your function returned a {type(value).__name__}",
+            "a Python float, as float(…) or .item() makes it",
+            kind="type",
+        )
+    return value
+
+
+def compare_number(
+    value: Any, wanted: float, seen: str = "another number", expected: str = ""
+) -> None:
+    """A perplexity against the right one, to four digits."""
+    found = number(value)
+    if not abs(found - wanted) <= 1e-4 * wanted:
+        raise CheckFailed(seen.format(found), expected)
+
+
+@perplexity.visible
+def no_idea_costs_the_vocabulary(answer: Any) -> None:
+    """Equal logits for 8 words have perplexity 8."""
+    logits = torch.zeros(5, 8, dtype=torch.float32)
+    tokens = torch.tensor([1, 7, 0, 3, 3])
+    value = expect.call(answer, logits, tokens)
+    compare_number(value, 8.0, "equal logits for 8 words gave {:.4g}", "8")
+
+
+@perplexity.visible
+def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
+    """Tokens predicted with 1/2 and 1/8 have perplexity 4."""
+    chances = [[2 / 8, 4 / 8, 2 / 8], [3 / 8, 4 / 8, 1 / 8], [6 / 8, 1 / 8, 1 / 8]]
+    logits = torch.tensor(chances, dtype=torch.float32).log()
+    value = expect.call(answer, logits, torch.tensor([0, 1, 2]))
+    compare_number(
+        value,
+        4.0,
+        "token 1 was predicted with 1/2 and token 2 with 1/8; "
+        "your perplexity is {:.4g}",
+        "4: the logits at t predict token t + 1, and nothing predicts token 0",
+    )

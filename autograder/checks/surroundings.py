@@ -1,0 +1,48 @@
+"""What an answer may not depend on: settings of the process, and the book's code."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+# NumPy's own defaults
+NUMPY_ERRORS: dict[str, Any] = {
+    "divide": "warn",
+    "over": "warn",
+    "under": "ignore",
+    "invalid": "warn",
+}
+BOOK_MODULES = ("attention", "minilm", "smollm2")  # what students may import, to use
+
+
+def borrowed(value: Any) -> str | None:
+    """The module of the book that an answer was imported from, if it was."""
+    module = getattr(value, "__module__", None)
+    return module if module in BOOK_MODULES else None
+
+
+def not_written(name: str, module: str) -> str:
+    """What is said of a borrowed answer."""
+    return (
+        f"`{name}` is imported from the book's `{module}`; the answer to this question "
+        "is written in this notebook"
+    )
+
+
+@contextlib.contextmanager
+def settled() -> Iterator[None]:
+    """NumPy and torch as they are at the start, whatever a cell has set.
+
+    So that checks see the same on a laptop, in the page and in grading, where they and
+    the answer run in different processes. Afterwards all is as the cells left it.
+    """
+    with contextlib.ExitStack() as undo:
+        if numpy := sys.modules.get("numpy"):
+            undo.enter_context(numpy.errstate(**NUMPY_ERRORS))
+        if torch := sys.modules.get("torch"):
+            undo.callback(torch.set_default_dtype, torch.get_default_dtype())
+            torch.set_default_dtype(torch.float32)
+            undo.enter_context(torch.enable_grad())
+        yield

@@ -1,0 +1,41 @@
+"""Every error of the autograder that a caller may catch, in one tree.
+
+AutograderError
+    CourseError   the course folder or the command is wrong; exit code 2
+    Held          a submission needs a person, and the sentence says why
+    WallError     a process of the wall cannot go on
+        NoSandbox     no warm process could be started
+        Closed        the other side of a channel is gone
+        Violation     what came over the wire is not what the protocol allows
+
+``CheckFailed`` (``autograder.checks.question``) is none of these: it tells students
+about their answer, and is an AssertionError so that notebooks and nbgrader know it.
+"""
+
+
+class AutograderError(Exception):
+    """The root of the tree."""
+
+
+class CourseError(AutograderError):
+    """What is wrong with the course folder or the command, in one clear sentence."""
+
+
+class Held(AutograderError):
+    """This submission needs a person; the sentence says why."""
+
+
+class WallError(AutograderError):
+    """A process of the wall cannot go on."""
+
+
+class NoSandbox(WallError):
+    """No warm process could be started; the text says why."""
+
+
+class Closed(WallError):
+    """The other side of a channel is gone."""
+
+
+class Violation(WallError):
+    """The other side of the wire broke the protocol."""

@@ -1,0 +1,35 @@
+"""Files read without surprises and written whole."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file; OSError for links, pipes and devices.
+
+    At most ``limit`` + 1 bytes are read, so that the caller can see when it is longer.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path.name} is not a regular file")
+        return file.read(limit + 1)
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file so that it is there as a whole, or as it was before."""
+    data = data.encode() if isinstance(data, str) else data
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,176 @@
+"""``autograder grade``: the options, one run, and what it says at the end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder import wall
+from autograder.course import Assignment, Course, Submission
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.grading.verdict import Verdict
+from autograder.options import (
+    add_assignments,
+    add_student,
+    at_least_one,
+    describe,
+)
+from autograder.text import one_line
+
+UNPROTECTED = (
+    "Without the sandbox, the code of students runs as you: it can read and change "
+    "your files, use the network, and see other submissions. Only its points are still "
+    "decided in another process."
+)
+NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder grade`."""
+    describe(
+        verb,
+        "Verdicts go into the gradebook, notebooks with outputs into autograded/. What "
+        "has a verdict already is not graded again; a run that was stopped goes on "
+        "where it was. What cannot be judged is held for you, with the reason.",
+        "autograder grade 01-attention --json results.json",
+    )
+    add_assignments(verb)
+    add_student(verb)
+    verb.add_argument(
+        "--workers",
+        type=at_least_one,
+        metavar="N",
+        default=len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+        help="processes that grade at the same time (default: one a processor)",
+    )
+    verb.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of a Dask cluster, such as tcp://10.0.0.5:8786; "
+        "start them with `dask worker ADDRESS --nthreads 1`",
+    )
+    verb.add_argument(
+        "--force", action="store_true", help="grade again what has a verdict"
+    )
+    verb.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show which points would change, and store nothing; with --json as a "
+        "list of changes (exit code 0, also when there are some)",
+    )
+    verb.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
+    verb.add_argument(
+        "--json", type=Path, metavar="FILE", help="write scores and messages there"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Grade, and say what came of it."""
+    course = Course.find()
+    assignments = course.chosen(options.assignments)
+    submissions = course.submissions(assignments, options.student)
+    if options.no_sandbox:
+        print(UNPROTECTED, file=sys.stderr)
+    elif missing := wall.available():
+        raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+
+    from autograder.grading.driver import Driver, alone
+    from autograder.grading.progress import Progress
+    from autograder.grading.store import Store
+
+    with alone(course), Store(course, create=not options.dry_run) as store:
+        driver = Driver(
+            course,
+            store,
+            workers=options.workers,
+            sandbox=not options.no_sandbox,
+            force=options.force,
+            scheduler=options.scheduler,
+            dry_run=options.dry_run,
+        )
+        counts = driver.grade(submissions, Progress(len(submissions)))
+        if options.dry_run:
+            return show_changes(store, driver.judged, options.json)
+        results = {a: store.results(a.name) for a in assignments}
+    chosen = {(s.assignment, s.student) for s in submissions}
+    results = {
+        assignment: {
+            student: verdict
+            for student, verdict in verdicts.items()
+            if (assignment.name, student) in chosen
+        }
+        for assignment, verdicts in results.items()
+    }
+    if options.json:
+        summaries = [summary(*result) for result in results.items()]
+        content = summaries[0] if len(summaries) == 1 else summaries
+        write_whole(options.json, json.dumps(content, indent=1) + "\n")
+    for verdicts in results.values():
+        for student, verdict in verdicts.items():
+            if verdict.reason:
+                print(f"held: {one_line(student)}: {one_line(verdict.reason)}")
+    before = f", {counts['before']} of them before" if counts["before"] else ""
+    total = counts["graded"] + counts["held"]
+    print(
+        f"{total} submission{'s' if total != 1 else ''}{before}: "
+        f"{counts['graded']} graded, {counts['held']} held."
+    )
+
+
+def show_changes(
+    store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
+) -> None:
+    """What would change; nothing was stored."""
+    from autograder.grading.changes import changes
+
+    changed = changes(store, judged)
+    for change in changed:
+        print(
+            f"{change.assignment}, {one_line(change.student)}: {one_line(str(change))}"
+        )
+    if target:
+        content = {"changes": [asdict(change) for change in changed]}
+        write_whole(target, json.dumps(content, indent=1) + "\n")
+    students = len({(change.assignment, change.student) for change in changed})
+    print(
+        f"{len(judged)} judged again; {students} of them would change. Nothing was "
+        "stored."
+    )
+
+
+def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """What --json writes for one assignment."""
+    return {
+        "assignment": assignment.name,
+        "submissions": [
+            {
+                "student": student,
+                "notebook": assignment.notebook,
+                "status": verdict.status,
+                "reason": verdict.reason,
+                "score": verdict.score,
+                "max_score": verdict.max_score,
+                "questions": [
+                    {
+                        "id": question.id,
+                        "score": question.score,
+                        "max_score": question.max_score,
+                        "message": question.said,
+                        "misconception": question.misconception,
+                    }
+                    for question in verdict.questions
+                ],
+            }
+            for student, verdict in verdicts.items()
+        ],
+    }

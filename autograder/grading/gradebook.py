@@ -1,0 +1,198 @@
+"""nbgrader's gradebook, opened: its students, and the rows of an assignment.
+
+Only the process that drives grading opens it for writing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import nbgrader.api
+from alembic.script import ScriptDirectory
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, Student
+from nbgrader.utils import compute_checksum
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.notebook.records import Release
+from autograder.text import one_line
+
+WAIT = 60  # seconds to wait for another program that holds SQLite's lock
+
+
+def schema_version() -> str | None:
+    """The newest of nbgrader's migrations, which every new gradebook notes.
+
+    nbgrader starts a program to find out. That takes more than a second, and the
+    program has to be on the PATH; it reads the same folder.
+    """
+    folder = Path(nbgrader.api.__file__).with_name("alembic")
+    return ScriptDirectory(str(folder)).get_current_head()
+
+
+nbgrader.api.get_alembic_version = schema_version
+
+
+@dataclass(frozen=True)
+class Place:
+    """The rows that an assignment has in the gradebook, by their ids."""
+
+    assignment: str
+    notebook: str
+    graded: dict[str, str]  # cells with points, by name
+    answered: dict[str, str]  # cells with answers, by name
+
+
+class OpenGradebook:
+    """A course's gradebook, open; a context manager."""
+
+    def __init__(self, course: Course, *, create: bool = True) -> None:
+        settings = course.nbgrader().get("CourseDirectory", {})
+        self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
+        if self.url.startswith("sqlite") and "timeout=" not in self.url:
+            self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
+        self.places: dict[str, Place] = {}
+        path = course.root / "gradebook.db"
+        if not create and not settings.get("db_url") and not path.exists():
+            raise CourseError(
+                "There is no gradebook yet, so there is nothing to compare with; grade "
+                "without --dry-run."
+            )
+        with self.reachable():
+            self.gradebook = Gradebook(
+                self.url, settings.get("course_id", "default_course")
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gradebook.close()
+
+    @contextmanager
+    def reachable(self) -> Iterator[None]:
+        """Say it in a sentence when the database does not answer."""
+        try:
+            yield
+        except OperationalError as error:
+            if "locked" in str(error):
+                raise CourseError(
+                    f"The gradebook was locked by another program for {WAIT} s. What "
+                    "was graded so far is stored; run the same command again."
+                ) from None
+            raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
+        except IntegrityError:
+            raise CourseError(
+                "Another program made the same row of the gradebook at the same "
+                "moment. What was graded so far is stored; run the same command again."
+            ) from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """All of it is written, or nothing."""
+        session = self.gradebook.db
+        with self.reachable():
+            try:
+                yield session
+                session.commit()
+            except BaseException:
+                session.rollback()
+                raise
+
+    # ------------------------------------------------------------- students
+
+    def accept(self, students: set[str]) -> None:
+        """CourseError when a name cannot be stored; then nothing is graded at all.
+
+        nbgrader's column has a length; SQLite takes longer names all the same.
+        """
+        longest = None if self.url.startswith("sqlite") else Student.id.type.length
+        for student in sorted(students):
+            why = ""
+            if student.encode(errors="replace").decode() != student:
+                why = "is not in UTF-8"
+            elif longest and len(student) > longest:
+                why = f"has more than {longest} characters, which is all it takes"
+            if why:
+                raise CourseError(
+                    f"The gradebook cannot hold the student {one_line(student)}: the "
+                    f"name {why}. Rename the folder in submitted/. Nothing was graded."
+                )
+
+    # ------------------------------------------------------- the assignment
+
+    def prepare(self, release: Release) -> None:
+        """Make the rows of the assignment what its solution notebook says."""
+        book, name = self.gradebook, release.notebook
+        assignment = release.assignment
+        with self.reachable():
+            book.update_or_create_assignment(assignment)
+            book.update_or_create_notebook(
+                name,
+                assignment,
+                kernelspec=json.dumps(release.metadata.get("kernelspec", {})),
+            )
+            self.remove_old_cells(release)
+            for cell in release.cells:
+                where = (cell.grade_id, name, assignment)
+                kind = {"cell_type": cell.cell_type}
+                if cell.kind in ("test", "written"):
+                    book.update_or_create_grade_cell(
+                        *where, max_score=cell.points, **kind
+                    )
+                if cell.kind in ("answer", "written"):
+                    book.update_or_create_solution_cell(*where)
+                node = NotebookNode(
+                    cell_type=cell.cell_type,
+                    source=cell.source,
+                    metadata=NotebookNode(
+                        nbgrader=NotebookNode(cell.metadata["nbgrader"])
+                    ),
+                )
+                book.update_or_create_source_cell(
+                    *where,
+                    source=cell.source,
+                    locked=cell.kind in ("test", "locked"),
+                    checksum=compute_checksum(node),
+                    **kind,
+                )
+            notebook = book.find_notebook(name, assignment)
+            self.places[assignment] = Place(
+                notebook.assignment_id,
+                notebook.id,
+                {cell.name: cell.id for cell in notebook.grade_cells},
+                {cell.name: cell.id for cell in notebook.solution_cells},
+            )
+
+    def remove_old_cells(self, release: Release) -> None:
+        """Remove cells that the release no longer has, unless people graded them."""
+        kinds = {cell.grade_id: cell.kind for cell in release.cells}
+        wanted = {
+            "GradeCell": {n for n, k in kinds.items() if k in ("test", "written")},
+            "SolutionCell": {n for n, k in kinds.items() if k in ("answer", "written")},
+        }
+        with self.transaction() as session:
+            notebook = self.gradebook.find_notebook(
+                release.notebook, release.assignment
+            )
+            for cell in list(notebook._base_cells):
+                if cell.name in wanted.get(cell.type, ()):
+                    continue
+                by_hand = any(g.manual_score is not None for g in cell.grades)
+                if by_hand or any(c.manual_comment for c in cell.comments):
+                    raise CourseError(
+                        f"{release.assignment} no longer has {cell.name}, which "
+                        "people have graded already; put the cell back."
+                    )
+                for row in [*cell.grades, *cell.comments, cell]:
+                    session.delete(row)
+            for cell in list(notebook.source_cells):
+                if cell.name not in kinds:
+                    session.delete(cell)

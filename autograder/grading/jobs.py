@@ -1,0 +1,262 @@
+"""Worker processes, and the jobs that they do. They import no nbgrader.
+
+Who is who: the ``Driver`` walks through a class and writes the gradebook. ``Jobs``
+gives its tasks to worker processes. Each worker has a ``Grader``, which owns the warm
+processes of the wall: in a fork of one, a ``Judge`` decides; in a fork of the other, a
+runner runs the student's cells.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from autograder.course import Submission
+from autograder.errors import CourseError
+from autograder.grading import job
+from autograder.grading.verdict import Verdict, hold
+from autograder.notebook.records import Release
+from autograder.wall import Grader
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A submission that was opened and has no verdict yet.
+
+    ``key`` is the fingerprint of all that the verdict will rest on.
+    """
+
+    submission: Submission
+    release: Release
+    key: str
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+class Jobs:
+    """Judges tasks on worker processes. A context manager."""
+
+    def __init__(
+        self,
+        releases: Iterable[Release],
+        *,
+        workers: int = 1,
+        sandbox: bool = True,
+        scheduler: str | None = None,
+    ) -> None:
+        self.releases = {release.hash: release for release in releases}
+        self.sandbox, self.scheduler = sandbox, scheduler
+        self.pool = self.new_pool(workers)
+        self.workers = self.pool.threads if isinstance(self.pool, Cluster) else workers
+
+    def __enter__(self) -> Jobs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Verdict]]:
+        """Each task with its verdict, as they are ready.
+
+        When a worker dies, nobody can tell whose job it had. So all that were at work
+        then are judged once more at the end, one by one; and so is what ran out of time
+        because others were at work.
+        """
+        again = []
+        for task, future in self.together(tasks):
+            verdict = self.outcome(task, future)
+            if verdict is None or verdict.hurried:
+                again.append(task)
+            else:
+                yield task, verdict
+        for task in again:
+            log.info("%s is judged once more, alone", task.submission)
+            reason = "The process that graded this ended, twice."
+            verdict = self.outcome(task, self.submit(task))
+            yield task, verdict or hold(reason, task.release.max_score, task.notes)
+
+    def together(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Future]]:
+        """Several tasks at the same time; each with its future when that is done."""
+        pending: dict[Future, Task] = {}
+        for task in tasks:
+            if len(pending) >= 2 * self.workers:
+                yield from finished(pending)
+            pending[self.submit(task)] = task
+        while pending:
+            yield from finished(pending)
+
+    def submit(self, task: Task) -> Future:
+        """Give a task to the workers; to new ones when one has died."""
+        job = (task.release.hash, task.data, task.notes, self.sandbox)
+        try:
+            return self.pool.submit(work, *job)
+        except BrokenProcessPool:
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            self.pool = self.new_pool(self.workers)
+            return self.pool.submit(work, *job)
+
+    def outcome(self, task: Task, future: Future) -> Verdict | None:
+        """The verdict; None when the worker has died. A job that failed is held."""
+        try:
+            verdict, lines = future.result()
+        except BrokenProcessPool:
+            log.warning("a worker died while %s was at work", task.submission)
+            return None
+        except CourseError:
+            raise
+        except Exception as error:
+            log.exception("the job of %s failed", task.submission)
+            reason = f"The grader failed with {type(error).__name__}."
+            return hold(reason, task.release.max_score, task.notes)
+        for line in lines:
+            log.warning("%s: %s", task.submission, line)
+        return verdict
+
+    def new_pool(self, workers: int) -> Executor:
+        """Fresh workers that know the releases."""
+        if self.scheduler:
+            return Cluster(self.scheduler, self.releases)
+        return local_pool(workers, self.releases)
+
+
+def finished(pending: dict[Future, Task]) -> Iterator[tuple[Task, Future]]:
+    """Wait for one or more, and take them out."""
+    done, _ = wait(pending, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield pending.pop(future), future
+
+
+# ------------------------------------------------------------ in the worker
+
+known: dict[str, Release] = {}  # by hash: sent once to each worker, not with each job
+
+
+def learn(releases: Mapping[str, Release]) -> None:
+    """Know these releases from now on."""
+    known.update(releases)
+
+
+def work(
+    release: str, submission: bytes, notes: tuple[str, ...], sandbox: bool
+) -> tuple[Verdict, list[str]]:
+    """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
+    with Lines() as lines:
+        verdict = job.grade(known[release], submission, grader_of(sandbox), notes)
+    return verdict, lines
+
+
+@lru_cache
+def grader_of(sandbox: bool) -> Grader:
+    """This process's grader, which lives as long as the process does."""
+    grader = Grader(sandbox=sandbox)
+    atexit.register(grader.__exit__, None, None, None)
+    return grader.__enter__()
+
+
+class Lines(logging.Handler):
+    """Collects what is logged in a worker, tracebacks included; the driver logs it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def __enter__(self) -> list[str]:
+        logging.getLogger("autograder").addHandler(self)
+        return self.lines
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("autograder").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record as text."""
+        self.lines.append(self.format(record))
+
+
+# ---------------------------------------------------------- where they come from
+
+
+def local_pool(workers: int, releases: Mapping[str, Release]) -> Executor:
+    """Fresh processes that share nothing with this one, and end with it."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=context,
+        initializer=begin,
+        initargs=(os.getpid(), releases),
+    )
+
+
+def begin(driver: int, releases: Mapping[str, Release]) -> None:
+    """Learn the releases; have the kernel end this worker when the driver is gone."""
+    learn(releases)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl:  # Linux
+        prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != driver:
+        os._exit(1)
+
+
+class Cluster(Executor):
+    """The workers of a Dask cluster, behind the same interface.
+
+    Dask gives the jobs of a worker that died to another one; a job that ends four
+    workers fails with KilledWorker, and its submission is held.
+    """
+
+    def __init__(self, address: str, releases: Mapping[str, Release]) -> None:
+        try:
+            from distributed import Client, WorkerPlugin
+        except ImportError:
+            raise CourseError(
+                "`--scheduler` needs the package distributed: pip install distributed."
+            ) from None
+
+        class Learn(WorkerPlugin):  # type: ignore[misc]
+            """Every worker learns the releases, those that join later too."""
+
+            def setup(self, worker: Any) -> None:
+                learn(releases)
+
+        try:
+            self.client = Client(address, timeout=10)
+        except (OSError, ValueError) as error:
+            raise CourseError(
+                f"There is no scheduler at {address} ({type(error).__name__})."
+            ) from None
+        self.plugin = f"autograder-{os.getpid()}-{'-'.join(releases)}"
+        self.client.register_plugin(Learn(), name=self.plugin)
+        self.executor = self.client.get_executor(pure=False)
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future:
+        """Give a job to the cluster."""
+        return self.executor.submit(function, *arguments, **options)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster as it was."""
+        self.executor.shutdown(wait)
+        self.client.unregister_worker_plugin(self.plugin)
+        self.client.close()
+
+    @property
+    def threads(self) -> int:
+        """How many jobs run at the same time."""
+        return max(1, sum(self.client.nthreads().values()))

@@ -1,0 +1,142 @@
+"""The verdict on a submission, and whether its points are final.
+
+A verdict is made by a job, stored as JSON, and read again with what people have decided
+since: the gradebook is right about points, the verdict about everything else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    """What one question earned.
+
+    ``score`` is None as long as nobody has decided. ``waiting``: a person has to look,
+    for the first time or again. ``by_hand``: a person gave the points.
+    ``misconception`` is an id of the catalog.
+    """
+
+    id: str
+    score: float | None
+    max_score: float
+    message: str | None = None
+    misconception: str | None = None
+    seconds: float = 0.0
+    waiting: bool = False
+    by_hand: bool = False
+
+    @property
+    def said(self) -> str | None:
+        """The message; an answer that waits for a person says so."""
+        if self.message is None and self.waiting:
+            return "waits to be graded by hand"
+        return self.message
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run of ``autograder grade`` that a verdict comes from.
+
+    ``started`` is in seconds since 1970, ``seconds`` the time until this verdict.
+    """
+
+    started: int
+    seconds: float
+    workers: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What grading says of one submission: graded, or held for a person to look at.
+
+    ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
+    the names of cells that are as they were released. ``notebook`` is the text for
+    autograded/, and ``hurried`` tells that time ran out while the machine was busy with
+    others; both are not stored. ``penalty`` is the gradebook's for late work.
+    """
+
+    status: Literal["graded", "held"]
+    max_score: float
+    reason: str | None = None
+    questions: tuple[QuestionResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+    unanswered: tuple[str, ...] = ()
+    seconds: float = 0.0
+    run: Run | None = None
+    penalty: float = 0.0
+    notebook: str | None = None
+    hurried: bool = False
+
+    @property
+    def held(self) -> bool:
+        """A person has to look; no score counts."""
+        return self.status == "held"
+
+    @property
+    def waiting(self) -> tuple[QuestionResult, ...]:
+        """The questions that wait for a person."""
+        return tuple(question for question in self.questions if question.waiting)
+
+    @property
+    def unfinished(self) -> str | None:
+        """Why the points are not final, as the end of a sentence; None when they are.
+
+        The one place that decides it, for platforms, tables, report and certificate.
+        """
+        if self.held:
+            return "is held"
+        return "waits for a grade by hand" if self.waiting else None
+
+    @property
+    def final(self) -> bool:
+        """The points can be handed on."""
+        return self.unfinished is None
+
+    @property
+    def score(self) -> float | None:
+        """The points so far; None when the submission is held."""
+        if self.held:
+            return None
+        earned = sum(question.score or 0.0 for question in self.questions)
+        return round(earned - self.penalty, 6)
+
+    def to_json(self) -> str:
+        """What is stored. Decisions of people are not in it: the gradebook has them."""
+        stored = asdict(self)
+        for name in ("notebook", "hurried", "penalty"):
+            del stored[name]
+        for question in stored["questions"]:
+            del question["waiting"], question["by_hand"]
+        return json.dumps(stored)
+
+    @classmethod
+    def from_json(cls, text: str) -> Verdict:
+        """The inverse of :meth:`to_json`; parts that an old verdict lacks are empty."""
+        stored: dict[str, Any] = json.loads(text)
+        for question in stored["questions"]:
+            question["waiting"] = question["score"] is None
+        run = stored.get("run")
+        return cls(
+            stored["status"],
+            stored["max_score"],
+            stored["reason"],
+            tuple(QuestionResult(**question) for question in stored["questions"]),
+            tuple(stored.get("notes", ())),
+            stored.get("answers", {}),
+            tuple(stored.get("unanswered", ())),
+            stored.get("seconds", 0.0),
+            Run(**run) if run else None,
+        )
+
+
+def hold(
+    reason: str, max_score: float, notes: tuple[str, ...] = (), seconds: float = 0.0
+) -> Verdict:
+    """The verdict that there is none: a person has to look, and why."""
+    return Verdict("held", max_score, reason, notes=notes, seconds=round(seconds, 3))

@@ -1,0 +1,1 @@
+"""What comes in: downloads of platforms, rosters, archives."""

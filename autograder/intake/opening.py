@@ -1,0 +1,68 @@
+"""Open what was handed in: the bytes of one notebook, whatever lies in the folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from autograder.course import Submission
+from autograder.errors import Held
+from autograder.files import read_regular
+from autograder.notebook.finding import resemblance
+from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.records import Release
+from autograder.text import one_line
+
+
+def open_submission(
+    submission: Submission, release: Release
+) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes of the notebook that was handed in, and notes about the files.
+
+    Only regular files are opened; links are not followed.
+    """
+    wanted = f"{release.notebook}.ipynb"
+    modes = {
+        entry.name: entry.stat(follow_symlinks=False).st_mode
+        for entry in os.scandir(submission.folder)
+    }
+    files = [name for name, mode in modes.items() if stat.S_ISREG(mode)]
+    notebooks = [name for name in files if name.endswith(".ipynb")]
+    notes: list[str] = []
+    if wanted in modes and wanted not in notebooks:
+        raise Held(f"{wanted} is a link or a device, not a file.")
+    name = wanted
+    if wanted not in notebooks:
+        if not notebooks:
+            raise Held(f"There is no notebook; {wanted} was expected.")
+        name = most_like(release, submission.folder, sorted(notebooks))
+        notes.append(f"The notebook was handed in as {one_line(name)}.")
+    known = {name, "timestamp.txt", *release.files}
+    others = sorted(n for n in modes if n not in known and not n.startswith("."))
+    if others:
+        listed = ", ".join(one_line(other)[:60] for other in others[:5])
+        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+        notes.append(f"Files beside the notebook were not used: {listed}{more}.")
+    return read_notebook(submission.folder / name), tuple(notes)
+
+
+def most_like(release: Release, folder: Path, names: list[str]) -> str:
+    """Of several notebooks, the one with most cells of the assignment."""
+
+    def cells_found(name: str) -> int:
+        try:
+            return resemblance(release, read(read_notebook(folder / name)))
+        except Held:
+            return -1
+
+    return max(names, key=cells_found) if len(names) > 1 else names[0]
+
+
+def read_notebook(path: Path) -> bytes:
+    """The bytes of a file that is no link; Held when it cannot be opened."""
+    try:
+        return read_regular(path, SIZE_LIMIT)
+    except OSError as error:
+        reason = error.strerror or "it is no regular file"
+        raise Held(f"{one_line(path.name)} cannot be opened: {reason}.") from None

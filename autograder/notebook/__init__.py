@@ -1,0 +1,1 @@
+"""One notebook engine: reading, matching, running; of students, page and grading."""

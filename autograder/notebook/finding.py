@@ -1,0 +1,101 @@
+"""Where in a submission the cells of the release are: by name, by text, by place."""
+
+from __future__ import annotations
+
+from autograder.notebook.records import Release, SubmittedCell
+from autograder.notebook.texts import alike, defines
+
+
+def find_by_id(release: Release, submitted: list[SubmittedCell]) -> dict[str, int]:
+    """Places by grade_id. Of several, the first that is no copy of the release."""
+    by_id = {cell.grade_id: cell for cell in release.cells}
+    found: dict[str, int] = {}
+    for place, cell in enumerate(submitted):
+        released = by_id.get(cell.grade_id or "")
+        if released is None:
+            continue
+        earlier = found.get(released.grade_id)
+        untouched = earlier is not None and alike(
+            submitted[earlier].source, released.released
+        )
+        if earlier is None or (untouched and released.kind in ("answer", "written")):
+            found[released.grade_id] = place
+    return found
+
+
+def find_by_text(
+    release: Release, submitted: list[SubmittedCell], found: dict[str, int]
+) -> None:
+    """Cells without metadata whose text is that of the release."""
+    taken = set(found.values())
+    for cell in release.cells:
+        if cell.grade_id in found:
+            continue
+        for place, own in enumerate(submitted):
+            if place not in taken and alike(own.source, cell.released):
+                found[cell.grade_id] = place
+                taken.add(place)
+                break
+
+
+def find_answers(
+    release: Release, submitted: list[SubmittedCell], found: dict[str, int]
+) -> None:
+    """Answers without metadata: by the name they define, or by their place."""
+    taken = set(found.values())
+    for index, cell in enumerate(release.cells):
+        name = cell.grade_id
+        if name in found or cell.kind not in ("answer", "written"):
+            continue
+        free = [place for place in range(len(submitted)) if place not in taken]
+        if cell.kind == "answer":
+            pattern = defines(name)
+            others = [
+                defines(c.grade_id)
+                for c in release.cells
+                if c.kind == "answer" and c.grade_id != name
+            ]
+            # a cell that answers several questions is nobody's own: it is an extra one
+            places = [
+                p
+                for p in free
+                if pattern.search(submitted[p].source)
+                and not any(other.search(submitted[p].source) for other in others)
+            ]
+        else:
+            places = between(release, index, submitted, found, free)
+        if places:
+            found[name] = places[0]
+            taken.add(places[0])
+
+
+def between(
+    release: Release,
+    index: int,
+    submitted: list[SubmittedCell],
+    found: dict[str, int],
+    free: list[int],
+) -> list[int]:
+    """Free places where a written answer can be: after the cell that comes before it.
+
+    Only cells of its own type, and none after the next known cell.
+    """
+    cells = release.cells
+    previous = found.get(cells[index - 1].grade_id) if index else None
+    if previous is None:
+        return []
+    later = [place for place in found.values() if place > previous]
+    return [
+        place
+        for place in free
+        if previous < place < min(later, default=len(submitted))
+        and submitted[place].cell_type == cells[index].cell_type
+        and submitted[place].grade_id is None
+    ]
+
+
+def resemblance(release: Release, submitted: list[SubmittedCell]) -> int:
+    """How many cells of the release are in these cells; to recognise a renamed file."""
+    found = find_by_id(release, submitted)
+    find_by_text(release, submitted, found)
+    return len(found)

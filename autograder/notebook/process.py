@@ -1,0 +1,164 @@
+"""The process that runs a notebook for a student, watched from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from autograder.notebook.running import FORKS, Job, Outcome
+
+HOME = str(Path(__file__).resolve().parents[2])
+IMPORTED = re.compile(r"^\s*(?:import|from)\s+(numpy|torch|matplotlib|seaborn)\b", re.M)
+WARM = {"matplotlib": "matplotlib.pyplot", "numpy": "numpy.random"}
+MANY_HANGS = 10
+START_SECONDS = 300.0  # for libraries to be imported, before the first cell
+RUNNING = "autograder.notebook.running"
+
+
+@dataclass
+class Plan:
+    """What is run of a notebook, and what is told besides the outcomes."""
+
+    cells: list[tuple[int, str, str | None]]
+    profile: str
+    notes: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)  # questions in words, left open
+
+    @property
+    def questions(self) -> list[str]:
+        return [question for _, _, question in self.cells if question]
+
+
+class Runner:
+    """A process that runs the notebook, watched from here; a context manager."""
+
+    def __init__(self, folder: Path, plan: Plan, seconds: float) -> None:
+        self.folder, self.seconds = folder, seconds
+        found = set(IMPORTED.findall("\n".join(source for _, source, _ in plan.cells)))
+        found &= {"numpy", "matplotlib", *([plan.profile, "seaborn"])}
+        self.imports = sorted(WARM.get(name, name) for name in found)
+        self.process: subprocess.Popen | None = None
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def outcomes(self, plan: Plan) -> Iterator[Outcome]:
+        """The outcome of each cell. One that never ends costs itself alone."""
+        done = 0
+        skipped: tuple[int, ...] = ()
+        names = {number: question for number, _, question in plan.cells}
+        while True:
+            job = Job(plan.cells, plan.profile, done, skipped)
+            stuck = None
+            for line in self._answers(job):
+                if "at" in line:
+                    stuck = line["at"]
+                elif "number" in line:
+                    stuck = None
+                    if line["number"] > done:
+                        done = line["number"]
+                        yield Outcome(**line)
+            if stuck is None or len(skipped) == MANY_HANGS:
+                return
+            done, skipped = max(done, stuck), (*skipped, stuck)
+            yield Outcome(stuck, names[stuck], problem=self._stopped(names[stuck]))
+
+    def _stopped(self, question: str | None) -> str:
+        how = f"did not finish in {self.seconds:g} s"
+        if question is None:
+            return f"{how}; the cells after it ran without it"
+        return f"{question}: {how}; is there a loop that never ends?"
+
+    def _answers(self, job: Job) -> Iterator[dict]:
+        """The lines that a job sends; fewer if a cell hangs or ends the process."""
+        process = self._start()
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(asdict(job)) + "\n")
+        process.stdin.flush()
+        child, ended, patience = None, False, START_SECONDS
+        try:
+            while not ended:
+                line = self.lines.get(timeout=patience)
+                if line is None:
+                    ended = True
+                    self.close()
+                    return
+                told = json.loads(line)
+                child, patience = told.get("pid", child), self.seconds
+                ended = "dead" in told or ("end" in told and not FORKS)
+                yield told
+            if not FORKS:
+                self.close()
+        except queue.Empty:  # a cell hangs
+            return
+        finally:
+            if not ended:  # also when nobody wants to know the rest
+                self._stop(child)
+
+    def _start(self) -> subprocess.Popen:
+        if self.process is not None:
+            return self.process
+        paths = [HOME, os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            "PYTHONIOENCODING": "utf-8",
+        }
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "autograder.notebook.running",
+                str(self.folder),
+            ],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(
+            target=forward, args=(self.process.stdout, self.lines), daemon=True
+        ).start()
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(self.imports) + "\n")
+        self.process.stdin.flush()
+        return self.process
+
+    def _stop(self, child: int | None) -> None:
+        """End a job that hangs: its fork, or the whole process where there is none."""
+        if child is None:
+            self.close()
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        while (line := self.lines.get()) is not None and "dead" not in line:
+            pass
+
+
+def forward(stream: object, lines: queue.Queue[str | None]) -> None:
+    """Lines of another process into a queue, so that waiting for them can end."""
+    for line in stream:  # type: ignore[attr-defined]
+        lines.put(line)
+    lines.put(None)

@@ -1,0 +1,112 @@
+"""Running a test cell: where its names come from, and what a missing one means.
+
+Used by ``autograder check`` and the exercise page, where answers are at hand, and by
+the judge, for which they are remote.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.abc
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.checks.places import Place
+from autograder.checks.question import nearest
+from autograder.text import printable
+
+# the test cells of this course; those of others are told apart by their metadata
+CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
+TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
+
+
+class Missing(RuntimeError):
+    """A name that a test cell needs; ``sentence`` says why it is not there."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A student's cell that did not run to its end."""
+
+    number: int
+    source: str
+    reason: str
+    place: Place | None = None
+
+    @property
+    def where(self) -> str:
+        """The line that failed, with a caret, for a message; empty if unknown."""
+        if self.place is None or self.place.cell != self.number:
+            return ""
+        return f"\n  at:       {printable(self.place.told(self.source), 400)}"
+
+
+class TestNames(dict):
+    """The names of a test cell: its own first, then those that the student defined."""
+
+    __test__ = False  # pytest takes it for one of its own
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        modules = {"np": "numpy", "numpy": "numpy", "torch": "torch", "math": "math"}
+        own = {n: sys.modules[m] for n, m in modules.items() if m in sys.modules}
+        super().__init__(own, __name__="judge")
+        self.find = find
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name):
+            raise KeyError(name)  # Python looks there next
+        return self.find(name)
+
+
+def value_of(source: str, name: str, names: dict[str, Any]) -> Any:
+    """Run a test cell; the value of its last line, if it has one."""
+    filename = f"<{name}>"
+    tree = ast.parse(source, filename)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        del tree.body[-1]
+    # without the __future__ of this file
+    exec(compile(tree, filename, "exec", dont_inherit=True), names, names)
+    if not isinstance(last, ast.Expr):
+        return None
+    value = ast.Expression(last.value)
+    return eval(compile(value, filename, "eval", dont_inherit=True), names, names)
+
+
+def why_missing(name: str, defined: Sequence[str], failed: Sequence[Failed]) -> str:
+    """Why there is no ``name``: its cell failed, or no cell defines it."""
+    definition = re.compile(
+        rf"^[ \t]*(?:def|class)[ \t]+{re.escape(name)}\b|^{re.escape(name)}[ \t]*=",
+        re.MULTILINE,
+    )
+    for cell in failed:
+        if definition.search(cell.source):
+            because = f"because cell {cell.number} failed: {cell.reason}"
+            return f"`{name}` is missing, {because}{cell.where}"
+    sentence = f"no cell defines `{name}`"
+    if close := nearest(name, list(defined)):
+        sentence += f"; did you mean `{name}` where you wrote `{close}`?"
+    return printable(sentence, 200)
+
+
+def profile_of(sources: Sequence[str]) -> str:
+    """Which libraries an assignment has, by its cells: "numpy", or "torch" besides."""
+    return "torch" if any(TORCH.search(source) for source in sources) else "numpy"
+
+
+class NoTorch(importlib.abc.MetaPathFinder):
+    """Says plainly why torch cannot be imported where an assignment is NumPy only."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(
+                "torch is not available in this assignment; NumPy is", name="torch"
+            )

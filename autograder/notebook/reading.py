@@ -1,0 +1,156 @@
+"""From the bytes that somebody handed in to the cells of a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import unquote
+
+from autograder.errors import Held
+from autograder.notebook.pictures import kept
+from autograder.notebook.records import SubmittedCell
+
+SIZE_LIMIT = 20_000_000
+CELL_LIMIT = 2_000
+CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
+# ![alt](attachment:picture.png "title")
+ATTACHED = re.compile(r"!\[[^\]\n]*\]\(attachment:(?P<name>[^)\s]+)[^)\n]*\)")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read(data: bytes) -> list[SubmittedCell]:
+    """The cells of a notebook file: texts, pictures in them, and the names of cells.
+
+    Everything else is dropped, outputs first of all. Raises Held.
+    """
+    if len(data) > SIZE_LIMIT:
+        raise Held(
+            f"The file is larger than {SIZE_LIMIT // 1_000_000} MB; clear the outputs, "
+            "save and submit it again."
+        )
+    if not data.strip():
+        raise Held("The file is empty; save the notebook and submit it again.")
+    notebook = parse(decode(data))
+    if not isinstance(notebook, dict) or not {"nbformat", "cells", "worksheets"} & {
+        *notebook
+    }:
+        raise Held("The file is JSON, but not a notebook.")
+    cells = notebook_cells(notebook)
+    if len(cells) > CELL_LIMIT:
+        raise Held(f"The notebook has more than {CELL_LIMIT} cells.")
+    return [plain_cell(cell) for cell in cells]
+
+
+def decode(data: bytes) -> str:
+    """The text of the file, or why it is none."""
+    if data.startswith(b"PK\x03\x04"):
+        raise Held("The file is a zip archive, not a notebook; unpack it first.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Held(
+            f"The file is not UTF-8 text (line {line}); save the notebook in Jupyter "
+            "and submit it again."
+        ) from None
+
+
+def parse(text: str) -> Any:
+    """The JSON of the file, or what the file is instead."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Held("The file is nested too deeply to be a notebook.") from None
+    except ValueError as error:
+        start = text.lstrip()[:500].lower()
+        if start.startswith(("<!doctype html", "<html", "<head", "<?xml")):
+            raise Held(
+                "The file is a web page, not a notebook; it may be the login page of "
+                "the site it was downloaded from."
+            ) from None
+        lines = [text.count("\n", 0, m.start()) + 1 for m in CONFLICT.finditer(text)]
+        if lines:
+            where = ", ".join(map(str, lines[:9]))
+            raise Held(f"The file has git conflict markers in lines {where}.") from None
+        if not isinstance(error, json.JSONDecodeError):
+            raise Held("The file holds a number too long to read.") from None
+        if not text[error.pos :].strip() or "Unterminated" in error.msg:
+            last = text.rstrip().count("\n") + 1
+            raise Held(
+                f"The file is cut off at line {last}; submit the whole notebook again."
+            ) from None
+        raise Held(
+            f"The file is not a notebook: it is no JSON at line {error.lineno}, "
+            f"column {error.colno}."
+        ) from None
+
+
+def notebook_cells(notebook: dict[str, Any]) -> list[Any]:
+    """The list of cells, whatever the known format."""
+    version = notebook.get("nbformat", 4)
+    if "worksheets" in notebook and version == 3:
+        try:
+            sheets = notebook["worksheets"]
+            return [upgraded(cell) for sheet in sheets for cell in sheet["cells"]]
+        except (KeyError, TypeError, AttributeError):
+            raise Held("The notebook is in format 3 and damaged.") from None
+    if version != 4:
+        raise Held(
+            f"The notebook says it is in format {str(version)[:20]!a}; this course "
+            "reads format 4."
+        )
+    if not isinstance(notebook.get("cells"), list):
+        raise Held("The notebook has no list of cells.")
+    return notebook["cells"]
+
+
+def upgraded(cell: Any) -> dict[str, Any]:
+    """A cell of notebook format 3, as format 4 has it."""
+    kind = cell["cell_type"]
+    if kind == "heading":
+        level = min(max(int(cell.get("level", 1)), 1), 6)
+        return cell | {
+            "cell_type": "markdown",
+            "source": f"{'#' * level} {text_of(cell['source'])}",
+        }
+    return cell | {"source": cell["input"]} if kind == "code" else cell
+
+
+def plain_cell(cell: Any) -> SubmittedCell:
+    """What we keep of a submitted cell."""
+    if not isinstance(cell, dict):
+        raise Held("The notebook is damaged: one of its cells is not a cell.")
+    kind = cell.get("cell_type")
+    if kind not in ("code", "markdown", "raw"):
+        raise Held(f"The notebook has a cell of unknown type {str(kind)[:20]!a}.")
+    metadata = cell.get("metadata")
+    about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = about.get("grade_id") if isinstance(about, dict) else None
+    source = SURROGATE.sub("\ufffd", text_of(cell.get("source", "")))
+    pictures, _ = kept(cell.get("attachments"))
+    if kind != "code":
+        source = ATTACHED.sub(lambda link: shown(link, pictures), source)
+    return SubmittedCell(
+        cell_type=kind,
+        source=source,
+        grade_id=grade_id if isinstance(grade_id, str) else None,
+        attachments=pictures,
+    )
+
+
+def shown(link: re.Match[str], pictures: dict[str, dict[str, str]]) -> str:
+    """A picture in a text, or its name where there is nothing that can be shown."""
+    name = unquote(link["name"])
+    if name in pictures or link["name"] in pictures:
+        return link[0]
+    return f"(a picture that cannot be shown: {link['name'][:80]})"
+
+
+def text_of(source: Any) -> str:
+    """A source, which the format allows to be a list of lines."""
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise Held("The notebook is damaged: the text of one of its cells is no text.")
+    return source

@@ -1,0 +1,85 @@
+"""What travels between reading, matching and running: cells and releases, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+CellType = Literal["code", "markdown", "raw"]
+# answer: code that is graded by tests; written: graded by a person; test: grades code;
+# locked: the course's own text; task: a person grades what the student adds below it;
+# extra: the student added it
+Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
+Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
+
+
+@dataclass(frozen=True)
+class SubmittedCell:
+    """What we keep of a cell that a student handed in."""
+
+    cell_type: CellType
+    source: str
+    grade_id: str | None = None
+    attachments: Attachments = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReleasedCell:
+    """One cell of the students' notebook. ``source`` is what grading runs or shows.
+
+    For a test, that is the instructor's text, else the same as ``released``.
+    """
+
+    kind: Kind
+    grade_id: str
+    cell_type: CellType
+    released: str
+    source: str
+    points: float = 0.0
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Release:
+    """Everything that grading needs to know about an assignment.
+
+    ``profile`` names the libraries it may use, ``files`` lie beside the notebook, and
+    ``hash`` changes when a verdict could.
+    """
+
+    assignment: str
+    notebook: str
+    cells: tuple[ReleasedCell, ...]
+    profile: str = "numpy"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    hash: str = ""
+
+    @property
+    def max_score(self) -> float:
+        """The points of the whole assignment."""
+        return sum(cell.points for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class MatchedCell:
+    """A cell of the submission in its place in the release.
+
+    ``source`` is the student's in an answer or an extra cell, the course's in a test or
+    a locked cell. An ``unanswered`` one has nothing of the student's. One that does not
+    run was not there, or is an empty one whose answer stands in another cell.
+    """
+
+    kind: Kind
+    cell_type: CellType
+    source: str
+    grade_id: str | None = None
+    released: str = ""
+    points: float = 0.0
+    id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    attachments: Attachments = field(default_factory=dict)
+    unanswered: bool = False
+    runs: bool = True

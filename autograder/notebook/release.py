@@ -1,0 +1,78 @@
+"""The students' notebook as a :class:`Release`: what each of its cells is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.notebook.finding import resemblance
+from autograder.notebook.questions import profile_of
+from autograder.notebook.reading import text_of
+from autograder.notebook.records import Kind, Release, ReleasedCell, SubmittedCell
+
+HOME = Path(__file__).resolve().parents[1]
+# in the students' wheel, and in the repository
+SHELVES = (HOME / "exercises", HOME.parent / "exercises")
+
+
+def kind_of(about: dict[str, Any], cell_type: str) -> Kind:
+    """What a cell is for, by nbgrader's metadata."""
+    if about.get("task"):
+        return "task"
+    if about.get("solution"):
+        by_hand = about.get("grade") or cell_type != "code"
+        return "written" if by_hand else "answer"
+    if about.get("grade") and cell_type == "code":
+        return "test"
+    return "locked"
+
+
+def released_cell(cell: dict[str, Any], source: str | None = None) -> ReleasedCell:
+    """A cell of the students' notebook; ``source`` is the instructor's, of a test."""
+    metadata = cell["metadata"]
+    about = metadata["nbgrader"]
+    kind = kind_of(about, cell["cell_type"])
+    text = text_of(cell["source"])
+    return ReleasedCell(
+        kind=kind,
+        grade_id=about["grade_id"],
+        cell_type=cell["cell_type"],
+        released=text,
+        source=source if kind == "test" and source is not None else text,
+        points=float(about.get("points", 0)),
+        id=cell.get("id", ""),
+        metadata=metadata,
+    )
+
+
+def release_in(path: Path) -> Release:
+    """The release that a students' notebook is, as far as students can see it."""
+    notebook = json.loads(path.read_text("utf-8"))
+    cells = tuple(
+        released_cell(cell)
+        for cell in notebook["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("grade_id")
+    )
+    return Release(
+        assignment=path.parent.name,
+        notebook=path.stem,
+        cells=cells,
+        profile=profile_of([cell.released for cell in cells]),
+        metadata=notebook["metadata"],
+    )
+
+
+def installed() -> Iterator[Release]:
+    """The releases of the course that this package came with."""
+    for shelf in SHELVES:
+        for path in sorted(shelf.glob("*/*.ipynb")):
+            yield release_in(path)
+
+
+def release_of(submitted: list[SubmittedCell]) -> Release | None:
+    """The release that a notebook answers, by its cells; None if it is not known."""
+    alike = [(resemblance(release, submitted), release) for release in installed()]
+    best = max(alike, key=lambda pair: pair[0], default=None)
+    return best[1] if best and best[0] else None

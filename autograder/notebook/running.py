@@ -1,0 +1,201 @@
+"""A process of its own for a notebook: it runs the cells and then the test cells.
+
+``python -m autograder.notebook.running FOLDER`` reads jobs as lines of JSON and writes
+an outcome for each cell as soon as there is one. On Linux it imports the libraries
+once and forks for every job, and in a job for every test cell, as grading does; where
+there is no fork, a process does one job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import random
+import sys
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from autograder.checks.question import CheckFailed, told
+from autograder.checks.surroundings import borrowed, not_written, settled
+from autograder.notebook.cells import Notebook
+from autograder.notebook.questions import (
+    Failed,
+    Missing,
+    NoTorch,
+    TestNames,
+    value_of,
+    why_missing,
+)
+
+FORKS = sys.platform == "linux"
+MAX_SAID = 10_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """Cells to run: (number, source, name of the question or None).
+
+    Test cells up to ``done`` have been judged, and cells in ``skipped`` never end.
+    """
+
+    cells: list[tuple[int, str, str | None]]
+    profile: str = "numpy"
+    done: int = 0
+    skipped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a cell; ``problem`` is what went wrong, in words."""
+
+    number: int
+    question: str | None = None
+    said: str = ""
+    problem: str | None = None
+
+
+def seed() -> None:
+    """Unseeded random numbers are the same in every run: verdicts can be repeated."""
+    random.seed(0)
+    modules: dict[str, Any] = sys.modules
+    if numpy := modules.get("numpy"):
+        numpy.random.seed(0)
+    if torch := modules.get("torch"):
+        # torch.manual_seed would also prepare the seeds of devices that are not there
+        torch.default_generator.manual_seed(0)
+
+
+def one_thread(torch: Any) -> None:
+    """Threads of a process are not there in its forks, which would wait for them."""
+    torch.set_num_threads(1)
+    torch.set_num_threads = torch.set_num_interop_threads = lambda _: None
+
+
+class Run:
+    """One run of a notebook from the top."""
+
+    def __init__(self) -> None:
+        self.notebook = Notebook()
+        self.failed: list[Failed] = []
+
+    def cell(self, number: int, source: str) -> tuple[list, Outcome]:
+        """Run a student's cell: its outputs, and what stopped it, if something did."""
+        outputs, failed = self.notebook.run(number, source)
+        if failed is None:
+            return outputs, Outcome(number)
+        text = next((o[2] for o in reversed(outputs) if o[0] == "error"), "")
+        line = text.strip().splitlines()[-1:]
+        reason = ": ".join([failed, *line])[:300]
+        cell = Failed(number, source, reason, self.notebook.place)
+        self.failed.append(cell)
+        return outputs, Outcome(number, problem=reason + cell.where)
+
+    def question(self, number: int, source: str, name: str) -> Outcome:
+        """Run a test cell: what it said, or the message of the check that failed."""
+        said, problem = io.StringIO(), None
+        try:
+            with contextlib.redirect_stdout(said), settled():
+                value_of(source, f"test_{name}", TestNames(self.find))
+        except CheckFailed as failure:
+            problem = str(failure)
+        except (Exception, SystemExit) as error:
+            problem = str(told(error).about(name))
+        return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem)
+
+    def find(self, name: str) -> Any:
+        """What the student has defined under a name."""
+        if name not in self.notebook.names:
+            raise Missing(why_missing(name, self.notebook.defined(), self.failed))
+        value = self.notebook.names[name]
+        if module := borrowed(value):
+            raise Missing(not_written(name, module))
+        return value
+
+
+def work(job: Job, send: Any) -> None:
+    """Do a job; ``send`` gets a line for each cell when it begins and when it ends."""
+    if job.profile != "torch":
+        sys.meta_path.insert(0, NoTorch())
+        sys.modules.pop("torch", None)
+    seed()
+    run = Run()
+    for number, source, question in job.cells:
+        if number in job.skipped or (question and number <= job.done):
+            continue
+        send({"at": number})
+        if question is None:
+            _, outcome = run.cell(number, source)
+            send(asdict(outcome))
+        else:
+            ask = partial(answer, run, number, source, question, send)
+            in_fork(ask) if FORKS else ask()
+    send({"end": True})
+
+
+def answer(run: Run, number: int, source: str, question: str, send: Any) -> None:
+    """Run a test cell and send its outcome."""
+    send(asdict(run.question(number, source, question)))
+
+
+def in_fork(act: Any) -> None:
+    """Do something in a fork, and wait for it."""
+    state = random.getstate()
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return
+    try:
+        random.setstate(state)  # Python seeds this generator anew in every fork
+        act()
+    finally:
+        os._exit(0)
+
+
+def warm(imports: list[str]) -> None:
+    """Import what the cells will import, before there are forks."""
+    for name in imports:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    if FORKS and (torch := sys.modules.get("torch")):
+        one_thread(torch)
+
+
+def main() -> None:
+    """Serve jobs until there are no more."""
+    os.environ["MPLBACKEND"] = "agg"
+    os.chdir(sys.argv[1])
+    sys.path.append(sys.argv[1])  # last: a file called random.py shadows nothing
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):  # what programs print there is nobody's
+        os.dup2(null, descriptor)
+
+    def send(line: dict[str, Any]) -> None:
+        answers.write(json.dumps(line) + "\n")
+        answers.flush()
+
+    warm(json.loads(sys.stdin.readline()))
+    for line in sys.stdin:
+        job = Job(**json.loads(line))
+        if not FORKS:
+            work(job, send)
+            return
+        child = os.fork()
+        if child:
+            send({"pid": child})
+            os.waitpid(child, 0)
+            send({"dead": True})
+            continue
+        try:
+            os.setsid()
+            sys.stdin = io.StringIO()
+            work(job, send)
+        finally:
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""What notebooks call ``get_ipython()``, and the module ``IPython``, without IPython.
+
+The same few magics work on a laptop, in the page and in grading. Shell commands run in
+none of them: a note says what was left out.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# they change how a notebook looks or behaves on a screen, and no result
+QUIET = {
+    *("matplotlib", "pylab", "config", "load_ext", "reload_ext", "unload_ext", "pdb"),
+    *("autoreload", "autosave", "automagic", "colors", "precision", "xmode", "pinfo"),
+    *("pinfo2", "psource", "pdoc", "pfile", "who", "whos", "history", "reset", "time"),
+    *("timeit", "debug", "logstart", "logstop", "page", "pprint", "doctest_mode"),
+}
+SIZE = 20_000_000  # bytes of a file that %run reads
+
+
+class Shell:
+    """The part of IPython's shell that cells ask for."""
+
+    def __init__(
+        self,
+        names: dict[str, Any],
+        execute: Callable[[str, str], None],
+        note: Callable[[str], None],
+    ) -> None:
+        self.user_ns, self._execute, self._note = names, execute, note
+        self.config: dict[str, Any] = {}
+        self.kernel = None
+        self.events = types.SimpleNamespace(
+            register=lambda *_: None, unregister=lambda *_: None
+        )
+
+    def run_line_magic(self, name: str, line: str = "", _stack_depth: int = 1) -> Any:
+        """``%name line``; what has no effect on results does nothing."""
+        method = getattr(self, f"_magic_{name}", None)
+        if method is not None:
+            return method(line)
+        if name not in QUIET:
+            self._note(f"left out: %{name} {line}".rstrip()[:100])
+        return None
+
+    magic = run_line_magic
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        """``%%name line`` over a cell; files are written, other languages left out."""
+        if name in ("writefile", "file"):
+            return self._write(line, cell)
+        if name in ("time", "timeit", "capture", "prun"):
+            return self._execute(cell, f"%%{name}")
+        return self._note(f"left out: a cell that starts with %%{name}")
+
+    def system(self, command: str) -> None:
+        """``!command``: not run."""
+        self._note(f"left out: !{command.strip()}"[:100])
+
+    def getoutput(self, command: str, *_: Any, **__: Any) -> list[str]:
+        """``x = !command``: not run, so there is no line of output."""
+        self._note(f"left out: = !{command.strip()}"[:100])
+        return []
+
+    def run_cell(self, source: str, *_: Any, **__: Any) -> None:
+        """Run code as a cell of its own."""
+        self._execute(source, "run_cell")
+
+    def ev(self, expression: str) -> Any:
+        """The value of an expression."""
+        return eval(expression, self.user_ns)
+
+    def ex(self, statement: str) -> None:
+        """Run a statement."""
+        exec(statement, self.user_ns)
+
+    def push(self, variables: dict[str, Any], *_: Any, **__: Any) -> None:
+        """Add names."""
+        self.user_ns.update(variables)
+
+    # ------------------------------------------------------------- line magics
+
+    def _magic_time(self, line: str) -> None:
+        if line:
+            self._execute(line, "%time")
+
+    _magic_timeit = _magic_prun = _magic_time
+
+    def _magic_run(self, line: str) -> None:
+        """Run a file; what it defines is there afterwards, as after IPython's %run."""
+        words = line.split()
+        while words and words[0].startswith("-"):
+            words.pop(0)
+        if not words:
+            return
+        path = Path(words[0].strip("'\""))
+        if not path.suffix and not path.exists():
+            path = path.with_suffix(".py")
+        if path.suffix == ".ipynb":
+            return self._note(f"left out: %run {path}")
+        with path.open("rb") as file:
+            source = file.read(SIZE).decode("utf-8-sig")
+        arguments, sys.argv = sys.argv, [str(path), *words[1:]]
+        try:
+            self._execute(source, str(path))
+        finally:
+            sys.argv = arguments
+
+    def _magic_pwd(self, _: str = "") -> str:
+        return os.getcwd()
+
+    def _magic_cd(self, line: str) -> None:
+        os.chdir(os.path.expanduser(line.strip() or "~"))
+
+    def _magic_env(self, line: str) -> Any:
+        name, equals, value = line.partition("=")
+        if not name.strip():
+            return dict(os.environ)
+        if equals:
+            os.environ[name.strip()] = value.strip()
+            return None
+        return os.environ.get(name.strip())
+
+    _magic_set_env = _magic_env
+
+    def _write(self, line: str, cell: str) -> None:
+        append = "-a" in line.split()
+        name = " ".join(word for word in line.split() if word not in ("-a", "--append"))
+        with open(name.strip("'\""), "a" if append else "w", encoding="utf-8") as file:
+            file.write(cell)
+            if cell and not cell.endswith("\n"):
+                file.write("\n")
+
+
+class Rich:
+    """What IPython.display calls HTML, Markdown and so on: here, its text."""
+
+    def __init__(self, data: Any = None, *_: Any, **__: Any) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"<IPython.core.display.{type(self).__name__} object>"
+
+
+RICH: tuple[str, ...] = (
+    "HTML",
+    "Markdown",
+    "Latex",
+    "Math",
+    "Image",
+    "SVG",
+    "Javascript",
+    "JSON",
+)
+RICH += ("Audio", "Video", "IFrame", "Pretty", "YouTubeVideo", "FileLink", "Code")
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Gives notebooks an ``IPython`` that belongs to this engine."""
+
+    def __init__(self, get: Callable[[], Shell | None], display: Callable) -> None:
+        self.modules = ipython(get, display)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name not in self.modules:
+            return None
+        return importlib.machinery.ModuleSpec(name, _Loader(self.modules[name]))
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, module: types.ModuleType) -> None:
+        self.module = module
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return self.module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
+def ipython(get: Callable[[], Shell | None], display: Callable) -> dict[str, Any]:
+    """The modules ``IPython``, ``IPython.display`` and ``IPython.core.*`` for cells."""
+    package = types.ModuleType("IPython")
+    shown = types.ModuleType("IPython.display")
+    core = types.ModuleType("IPython.core")
+    core_display = types.ModuleType("IPython.core.display")
+    interactive = types.ModuleType("IPython.core.interactiveshell")
+    package.__dict__.update(
+        __path__=[],
+        __version__="9.0.0",
+        version_info=(9, 0, 0, ""),
+        get_ipython=get,
+        display=shown,
+        core=core,
+    )
+    core.__dict__.update(
+        __path__=[], display=core_display, interactiveshell=interactive
+    )
+    for name in RICH:
+        kind = type(name, (Rich,), {})
+        setattr(shown, name, kind)
+        setattr(core_display, name, kind)
+    for module in (shown, core_display):
+        module.__dict__.update(
+            display=display,
+            clear_output=lambda *_, **__: None,
+            set_matplotlib_formats=lambda *_, **__: None,
+            display_html=display,
+            display_markdown=display,
+        )
+    interactive.__dict__["InteractiveShell"] = type(
+        "InteractiveShell", (), {"ast_node_interactivity": "last_expr"}
+    )
+    found = [package, shown, core, core_display, interactive]
+    return {module.__name__: module for module in found}

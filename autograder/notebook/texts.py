@@ -1,0 +1,96 @@
+"""Comparing what students wrote with what the course released, line by line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from difflib import SequenceMatcher
+
+MANY_LINES = 5_000
+LONGEST_STUB = 5_000  # characters
+
+
+def alike_key(text: str) -> tuple[str, ...]:
+    """A text but for spaces at the ends of lines and around it."""
+    return tuple(line.rstrip() for line in text.strip().splitlines())
+
+
+def alike(a: str, b: str) -> bool:
+    """The same text, but for spaces at the ends of lines and around it.
+
+    ``b`` is the course's; what is far longer is not read, as it is compared often.
+    """
+    if len(a) > 2 * len(b) + 1000:
+        return False
+    return alike_key(a) == alike_key(b)
+
+
+def difference(own: str, course: str) -> str:
+    """The lines of ``own`` that ``course`` does not have, in order."""
+    lines = own.splitlines()
+    if len(lines) > MANY_LINES:  # to be compared line by line
+        return own
+    theirs = [line.rstrip() for line in course.splitlines()]
+    matcher = SequenceMatcher(None, theirs, [x.rstrip() for x in lines], autojunk=False)
+    added: list[str] = []
+    for kind, _, _, start, end in matcher.get_opcodes():
+        if kind in ("insert", "replace"):
+            added += lines[start:end]
+    return "\n".join(added).strip("\n")
+
+
+def without_block(source: str, block: str) -> str:
+    """``source`` without the first run of lines that reads as ``block``."""
+    lines, wanted = source.splitlines(), list(alike_key(block))
+    bare = [line.rstrip() for line in lines]
+    starts = (n for n, line in enumerate(bare) if wanted and line == wanted[0])
+    for start in starts:
+        if bare[start : start + len(wanted)] == wanted:
+            return "\n".join(lines[:start] + lines[start + len(wanted) :])
+    return source
+
+
+def is_stub(source: str, name: str) -> bool:
+    """Whether this defines ``name`` and nothing in it: a text, pass, or a raise."""
+    if len(source) > LONGEST_STUB:
+        return False
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    hollow = (ast.Pass, ast.Raise)
+    return bool(body) and all(
+        isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.name == name
+        and all(
+            isinstance(part, hollow)
+            or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            for part in node.body
+        )
+        for node in body
+    )
+
+
+def parses(text: str) -> bool:
+    """Whether this is Python by itself."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def has_comment(source: str) -> bool:
+    """Whether code has a comment or a text of at least three words."""
+    comments = re.findall(r"#(.*)|\"\"\"(.*?)\"\"\"|'''(.*?)'''", source, re.DOTALL)
+    return any(len(" ".join(parts).split()) >= 3 for parts in comments)
+
+
+def defines(name: str) -> re.Pattern[str]:
+    """What a cell looks like that defines ``name``."""
+    # not \s*, which would try all the empty lines from each one anew
+    return re.compile(
+        rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b"
+        rf"|^[ \t]*{re.escape(name)}[ \t]*(?::[^=\n]*)?=(?!=)",
+        re.MULTILINE,
+    )

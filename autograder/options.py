@@ -1,0 +1,47 @@
+"""Options that several verbs of the command line have."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+
+def describe(verb: argparse.ArgumentParser, more: str, example: str) -> None:
+    """Add to the sentence about a verb, and give an example."""
+    verb.description = textwrap.fill(f"{verb.description} {more}".strip(), 78)
+    verb.epilog = f"example:\n  {example}"
+    verb.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
+def add_assignments(verb: argparse.ArgumentParser) -> None:
+    """Names of assignments; none of them means all."""
+    verb.add_argument(
+        "assignments",
+        nargs="*",
+        metavar="ASSIGNMENT",
+        help="names of folders in solutions/ (default: all)",
+    )
+
+
+def add_student(verb: argparse.ArgumentParser) -> None:
+    """One student alone."""
+    verb.add_argument("--student", metavar="ID", help="only this student")
+
+
+def add_book(verb: argparse.ArgumentParser) -> None:
+    """Where the book is, for links."""
+    verb.add_argument(
+        "--book",
+        metavar="ADDRESS",
+        type=lambda address: f"{address.rstrip('/')}/",
+        help="where the book's chapters are, for links (default: html.baseurl of "
+        "_config.yml; without it there are no links)",
+    )
+
+
+def at_least_one(text: str) -> int:
+    """A number of things that are needed."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number

@@ -1,0 +1,1 @@
+"""What goes out: the students' notebooks, and the plan that grading follows."""

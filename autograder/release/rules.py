@@ -1,0 +1,118 @@
+"""The rules of an assignment that grading and the site rely on, each as a sentence."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.release.catalogs import catalog_of
+
+MISTAKES, STYLES = 8, 3  # that the catalog has of each question, at least
+
+
+def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
+    """What is wrong with an assignment whose checks are in ``autograder/checks``.
+
+    One with plain asserts in its test cells is nbgrader's business alone.
+    """
+    package = checks_of(assignment.notebook)
+    if package is None:
+        return []
+    broken = [
+        f"Cell {number} ({summary(cell)}) has no grade_id of nbgrader; give it one, "
+        "and lock it."
+        for number, cell in enumerate(solution.cells, 1)
+        if not about(cell).get("grade_id")
+    ]
+    cells = {about(cell).get("grade_id", ""): cell for cell in solution.cells}
+    code = [name for name, cell in cells.items() if cell.cell_type == "code"]
+    answers = [name for name in code if about(cells[name]).get("solution")]
+    tests = [
+        name for name in code if about(cells[name]).get("grade") and name not in answers
+    ]
+    for name in answers:
+        broken += broken_answer(name, cells, package)
+    for test in tests:
+        if not test.startswith("test_") or test.removeprefix("test_") not in answers:
+            broken.append(
+                f"The test cell {test} belongs to no answer; its grade_id has to be "
+                "test_ and the grade_id of one."
+            )
+    questions: dict[str, Any] = package.assignment.questions
+    for name in questions:
+        if f"test_{name}" not in tests:
+            broken.append(f"There are checks of {name}, but no test cell test_{name}.")
+    return broken + thin_catalog(assignment.notebook, list(questions))
+
+
+def broken_answer(
+    name: str, cells: dict[str, NotebookNode], package: ModuleType
+) -> list[str]:
+    """What is wrong with one answer, its test cell and its question."""
+    starts = cells[name].source.startswith((f"def {name}(", f"class {name}"))
+    if not starts:
+        return [f"The answer {name} does not start with its def or class."]
+    if f"test_{name}" not in cells:
+        return [f"The answer {name} has no test cell; add one called test_{name}."]
+    question = package.assignment.questions.get(name)
+    if question is None:
+        return [f"{package.__name__} has no question called {name}."]
+    test = cells[f"test_{name}"]
+    points = about(test).get("points")
+    broken = []
+    if points != question.points:
+        broken.append(
+            f"The test cell test_{name} says {points:g} points, and its question says "
+            f"{question.points:g}."
+        )
+    for call in (f"check.{name}({name})", f"check.hidden.{name}({name})"):
+        if call not in test.source.splitlines():
+            broken.append(f"The test cell test_{name} has no line {call}.")
+    return broken
+
+
+def thin_catalog(checks: str, questions: list[str]) -> list[str]:
+    """Questions with too few known mistakes to trust their checks."""
+    catalog = catalog_of(checks)
+    if catalog is None:
+        return [f"autograder/checks/{checks}/ has no catalog.py."]
+    broken = []
+    for name in questions:
+        mistakes = len(catalog.of(name))
+        styles = sum(style.question == name for style in catalog.styles)
+        if mistakes < MISTAKES or styles < STYLES:
+            broken.append(
+                f"The catalog has {mistakes} wrong and {styles} right answers to "
+                f"{name}; it takes {MISTAKES} and {STYLES}."
+            )
+    return broken
+
+
+def checks_of(name: str) -> ModuleType | None:
+    """The package of an assignment's checks; None where it has none."""
+    full = f"autograder.checks.{name}"
+    try:
+        package = importlib.import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name == full:
+            return None
+        raise
+    if not hasattr(package, "assignment"):
+        raise CourseError(f"{full} has no `assignment = Assignment(__name__, …)`.")
+    return package
+
+
+def about(cell: NotebookNode) -> Any:
+    """nbgrader's metadata of a cell; empty where it has none."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def summary(cell: NotebookNode) -> str:
+    """The start of a cell's text, to find it by."""
+    lines: list[str] = cell.source.strip().splitlines() or ["empty"]
+    return lines[0][:40]

@@ -1,0 +1,195 @@
+"""A class to try the grader on: invented students with right, wrong and broken work.
+
+``python -m autograder.release.sample_class FOLDER`` writes a course folder with
+submissions for the assignments of the course around the current folder. The same course
+gives the same class, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from autograder.course import CONFIG, Assignment, Course
+from autograder.errors import CourseError
+from autograder.release.catalogs import catalog_of
+from autograder.release.students import (
+    notebook_text,
+    solution_notebook,
+    students_notebook,
+)
+
+NAMES = [
+    *("ada", "bela", "chen", "dana", "emil", "fatou", "goro", "hana", "ines", "jonas"),
+    *("kofi", "lena", "mateo", "nadia", "oskar", "priya", "quang", "rosa", "sami"),
+    "tova",
+]
+WRITTEN = (
+    "A query says what a token looks for, a key what it can be found by, a value what "
+    "it hands over. With one vector for all three, the scores are symmetric and every "
+    "token looks mostly at itself."
+)
+Cell = dict[str, Any]  # of a notebook file, as JSON has it
+READS_SOLUTIONS = """\
+import glob
+
+for path in glob.glob("../../../solutions/*/*.ipynb"):
+    print(open(path).read())
+raise SystemExit("found no solution")
+"""
+
+
+def write_class(course: Course, assignments: list[Assignment], folder: Path) -> int:
+    """Write a course folder with a class; how many submissions there are."""
+    if folder.exists() and any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty.")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(course.root / CONFIG, folder / CONFIG)
+    written = 0
+    for assignment in assignments:
+        kept = folder / "solutions" / assignment.name
+        shutil.copytree(assignment.source.parent, kept)
+        for student, text in submissions(course, assignment):
+            path = folder / "submitted" / student / assignment.name
+            path.mkdir(parents=True)
+            (path / assignment.source.name).write_text(text, "utf-8")
+            written += 1
+    return written
+
+
+def submissions(course: Course, assignment: Assignment) -> Iterator[tuple[str, str]]:
+    """Each student of the class and the text of the file they hand in."""
+    untouched = json.loads(notebook_text(students_notebook(course, assignment)))
+    catalog = catalog_of(assignment.notebook)
+    if catalog is None:
+        raise CourseError(f"{assignment.name} has no catalog to invent answers from.")
+    reference = reference_answers(assignment)
+    styles = by_question(catalog.styles, catalog.prelude)
+    mistakes = by_question(catalog.misconceptions, catalog.prelude)
+    names = iter(NAMES)
+
+    yield next(names), solved(untouched, reference)
+    for number in range(4):  # right, in other styles
+        other = {name: codes[number % len(codes)] for name, codes in styles.items()}
+        yield next(names), solved(untouched, reference | other)
+    rounds = [cycle(codes) for codes in mistakes.values()]
+    for number in range(11):  # one mistake, then two, then everywhere
+        wrong: dict[str, str] = {}
+        for place in islice(range(len(rounds)), number % len(rounds) + 1):
+            which = (number + place) % len(rounds)
+            wrong[list(mistakes)[which]] = next(rounds[which])
+        yield next(names), solved(untouched, reference | wrong)
+    half = dict(list(reference.items())[: (len(reference) + 1) // 2])
+    yield next(names), solved(untouched, half, written="")
+    yield next(names), text_of(untouched)
+    yield next(names), without_metadata(solved(untouched, reference))
+    yield next(names), solved(untouched, reference)[:-900]  # an upload that broke off
+    yield "una", with_cells(solved(untouched, reference), repeat_test)
+    yield "vito", with_cells(solved(untouched, reference), delete_tests)
+    yield "wanda", "<!DOCTYPE html>\n<html><title>Log in</title></html>\n"
+    first, last = next(iter(reference)), list(reference)[-1]
+    loops = f"def {last}(*args, **kwargs):\n    while True:\n        pass\n"
+    yield "aron", solved(untouched, reference | {last: loops})
+    yield "yara", solved(untouched, reference | {first: READS_SOLUTIONS})
+
+
+def reference_answers(assignment: Assignment) -> dict[str, str]:
+    """The code of the solution notebook, by question."""
+    answers = {}
+    for cell in solution_notebook(assignment).cells:
+        about = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and about.get("solution"):
+            lines = cell.source.splitlines(keepends=True)
+            kept = [line for line in lines if " SOLUTION" not in line]
+            answers[about["grade_id"]] = "".join(kept)
+    return answers
+
+
+def by_question(entries: list[Any], prelude: str) -> dict[str, list[str]]:
+    """The codes of catalog entries, with the helpers they use, by question."""
+    codes: dict[str, list[str]] = {}
+    for entry in entries:
+        code = f"{prelude.strip()}\n\n\n{entry.code.strip()}\n"
+        codes.setdefault(entry.question, []).append(code)
+    return codes
+
+
+def solved(
+    notebook: dict[str, Any], answers: dict[str, str], written: str = WRITTEN
+) -> str:
+    """The notebook with these answers filled in."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if cell["cell_type"] == "markdown" and about.get("solution") and written:
+            cell["source"] = written
+        elif about.get("grade_id") in answers:
+            cell["source"] = answers[about["grade_id"]]
+    return text_of(notebook)
+
+
+def text_of(notebook: dict[str, Any]) -> str:
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def with_cells(text: str, change: Callable[[list[Cell]], list[Cell]]) -> str:
+    """The notebook with its list of cells changed."""
+    notebook = json.loads(text)
+    notebook["cells"] = change(notebook["cells"])
+    return text_of(notebook)
+
+
+def without_metadata(text: str) -> str:
+    """What is left when another editor saves the notebook."""
+
+    def strip(cells: list[Cell]) -> list[Cell]:
+        return [dict(cell, metadata={}, id=f"c{n}") for n, cell in enumerate(cells)]
+
+    return with_cells(text, strip)
+
+
+def repeat_test(cells: list[Cell]) -> list[Cell]:
+    """The first test cell pasted once more at the end."""
+    return [*cells, next(filter(is_test, cells)) | {"id": "pasted"}]
+
+
+def delete_tests(cells: list[Cell]) -> list[Cell]:
+    return [cell for cell in cells if not is_test(cell)]
+
+
+def is_test(cell: Cell) -> bool:
+    about = cell["metadata"].get("nbgrader", {})
+    return bool(about.get("grade") and not about.get("solution"))
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        prog="python -m autograder.release.sample_class",
+        description="Write a course folder with a class of invented students.",
+        epilog="example: python -m autograder.release.sample_class /tmp/class",
+    )
+    options.add_argument("folder", type=Path, metavar="FOLDER")
+    options.add_argument(
+        "--assignment", action="append", default=[], help="default: 01-attention"
+    )
+    given = options.parse_args()
+    try:
+        course = Course.find()
+        chosen = course.chosen(given.assignment or ["01-attention"])
+        written = write_class(course, chosen, given.folder)
+    except CourseError as error:
+        print(f"sample_class: {error}", file=sys.stderr)
+        return 2
+    print(f"{written} submissions are in {given.folder / 'submitted'}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What comes of it: feedback, report, tables for people and platforms."""

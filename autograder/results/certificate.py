@@ -1,0 +1,157 @@
+"""Certificates of completion: Open Badges 3.0, signed so that anyone can check them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.options import describe
+from autograder.results.templates import render
+from autograder.results.verify import PUBLIC, Json, base58, did, digest
+from autograder.text import one_line
+
+CONTEXT = [
+    "https://www.w3.org/ns/credentials/v2",
+    "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
+]
+PRIVATE = "certificate.key"
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder certificate`."""
+    describe(
+        verb,
+        "The key is made on first use: keep certificate.key secret, give "
+        "certificate.pub to everyone.",
+        'autograder certificate ada --name "Ada Lovelace"',
+    )
+    verb.add_argument("student", metavar="STUDENT")
+    verb.add_argument("--name", help="the name on it (default: the id)")
+    verb.add_argument(
+        "--least",
+        type=float,
+        default=0.6,
+        metavar="SHARE",
+        help="of all points (default: 0.6)",
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the certificate of one student."""
+    name = options.name or options.student
+    for path in issue(Course.find(), options.student, name, options.least):
+        print(f"wrote {one_line(str(path))}")
+
+
+def issue(course: Course, student: str, name: str, least: float) -> list[Path]:
+    """Write the credential of a student who has completed the course, and a page."""
+    from autograder.grading.store import Store
+
+    score = most = 0.0
+    with Store(course) as store:
+        for assignment in course.assignments():
+            verdict = store.results(assignment.name).get(student)
+            who = f"{one_line(student)} has no certificate yet: {assignment.name}"
+            if verdict is None:
+                raise CourseError(f"{who} was not graded.")
+            if verdict.score is None or verdict.unfinished:
+                raise CourseError(f"{who} {verdict.unfinished}.")
+            score, most = score + verdict.score, most + verdict.max_score
+    if score < least * most:
+        raise CourseError(
+            f"{one_line(student)} has no certificate yet: {score:g} of {most:g} "
+            f"points, and it takes {least:.0%} of them."
+        )
+    title = str(course.nbgrader().CourseDirectory.course_id)
+    points = f"{score:g} of {most:g} points"
+    now = datetime.now(UTC)
+    signed = credential(signing_key(course), title, name, points, now)
+    folder = course.root / "certificates"
+    paths = [folder / f"{student}.json", folder / f"{student}.html"]
+    text = json.dumps(signed, indent=1, ensure_ascii=False) + "\n"
+    write_whole(paths[0], text)
+    write_whole(paths[1], page(title, name, points, now))
+    return paths
+
+
+def page(title: str, name: str, points: str, now: datetime) -> str:
+    """A page to print; what counts is the signed file."""
+    return render(
+        "certificate.html",
+        title=title,
+        name=name,
+        points=points,
+        date=f"{now:%Y-%m-%d}",
+    )
+
+
+def credential(
+    key: Ed25519PrivateKey, course: str, name: str, points: str, now: datetime
+) -> Json:
+    """A signed AchievementCredential."""
+    issuer = did(key.public_key())
+    time = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    unsigned = {
+        "@context": CONTEXT,
+        "id": f"urn:uuid:{uuid.uuid4()}",
+        "type": ["VerifiableCredential", "OpenBadgeCredential"],
+        "name": f"Completion of {course}",
+        "issuer": {"id": issuer, "type": ["Profile"], "name": course},
+        "validFrom": time,
+        "credentialSubject": {
+            "type": ["AchievementSubject"],
+            "identifier": [
+                {
+                    "type": "IdentityObject",
+                    "identityHash": name,
+                    "identityType": "name",
+                    "hashed": False,
+                }
+            ],
+            "achievement": {
+                "id": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, issuer)}",
+                "type": ["Achievement"],
+                "name": f"Completion of {course}",
+                "description": "Every exercise of the course was handed in and graded.",
+                "criteria": {"narrative": f"All assignments graded: {points}."},
+            },
+        },
+    }
+    proof = {
+        "type": "DataIntegrityProof",
+        "cryptosuite": "eddsa-jcs-2022",
+        "created": time,
+        "verificationMethod": f"{issuer}#{issuer.removeprefix('did:key:')}",
+        "proofPurpose": "assertionMethod",
+        "@context": CONTEXT,
+    }
+    signature = key.sign(digest(unsigned, proof))
+    return {**unsigned, "proof": {**proof, "proofValue": "z" + base58(signature)}}
+
+
+def signing_key(course: Course) -> Ed25519PrivateKey:
+    """The course's key; made on first use, with its public half beside it."""
+    path = course.root / PRIVATE
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        try:
+            key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(path.read_text()))
+        except (OSError, ValueError):
+            raise CourseError(f"{path} is not a key of this program.") from None
+    else:
+        key = Ed25519PrivateKey.generate()
+        with open(descriptor, "w") as file:
+            file.write(key.private_bytes_raw().hex())
+    write_whole(course.root / PUBLIC, did(key.public_key()) + "\n")
+    return key

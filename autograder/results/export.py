@@ -1,0 +1,102 @@
+"""Scores as tables that a spreadsheet opens."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.course import Assignment, Course
+from autograder.files import write_whole
+from autograder.options import add_assignments, describe
+from autograder.text import one_line
+
+SCORES = ("status", "score", "max_score", "reason")
+QUESTIONS = ("id", "score", "max_score", "misconception", "message")
+Value = str | float | None
+Row = Sequence[Value]
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder export`."""
+    describe(
+        verb,
+        "For Canvas and Moodle, write the file that it imports; points that are not "
+        "final are left out and named.",
+        "autograder export --format canvas --roster gradebook-of-canvas.csv",
+    )
+    add_assignments(verb)
+    verb.add_argument(
+        "--format",
+        choices=("csv", "canvas", "moodle"),
+        default="csv",
+        help="who reads it (default: csv, for people)",
+    )
+    verb.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
+    )
+    verb.add_argument(
+        "--folder", type=Path, default=Path(), help="where to (default: here)"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the files that were asked for."""
+    course = Course.find()
+    assignments = course.chosen(options.assignments)
+    lines: list[str] = []
+    if options.format == "csv":
+        paths = export(course, assignments, options.folder)
+    else:
+        from autograder.results.lms import export_lms
+
+        paths, lines = export_lms(
+            course, assignments, options.folder, options.format, options.roster
+        )
+    for line in lines:
+        print(one_line(line))
+    for path in paths:
+        print(f"wrote {one_line(str(path))}")
+
+
+def export(course: Course, assignments: list[Assignment], folder: Path) -> list[Path]:
+    """Write scores.csv and questions.csv; their paths."""
+    from autograder.grading.store import Store
+
+    with Store(course) as store:
+        results = {a.name: store.results(a.name) for a in assignments}
+    scores: list[Row] = [["student", "assignment", *SCORES]]
+    questions: list[Row] = [["student", "assignment", *QUESTIONS, "by hand"]]
+    for assignment, verdicts in results.items():
+        for student, verdict in verdicts.items():
+            who = [student, assignment]
+            scores.append([*who, *(getattr(verdict, column) for column in SCORES)])
+            for question in verdict.questions:
+                by_hand = "waiting" if question.waiting else ""
+                values = [getattr(question, column) for column in QUESTIONS]
+                questions.append([*who, *values, by_hand])
+    paths = []
+    for name, rows in (("scores.csv", scores), ("questions.csv", questions)):
+        write_whole(folder / name, table(rows))
+        paths.append(folder / name)
+    return paths
+
+
+def table(rows: Iterable[Row]) -> str:
+    """CSV with the mark that tells spreadsheets that it is UTF-8."""
+    text = io.StringIO()
+    csv.writer(text).writerows([cell(value) for value in row] for row in rows)
+    return "\ufeff" + text.getvalue()
+
+
+def cell(value: Value) -> str | float:
+    """A value that a spreadsheet shows and does not take for a formula."""
+    if isinstance(value, str) and value.lstrip()[:1] in tuple("=+-@\t\r"):
+        return "'" + value
+    return "" if value is None else value

@@ -1,0 +1,238 @@
+"""Feedback pages by nbgrader, on which nothing that a student wrote can run."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import bleach
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.grading.autograded import with_attachments
+from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.text import one_line
+
+log = logging.getLogger(__name__)
+
+# what Markdown makes, and the little HTML that exercise cards use
+TAGS = {
+    *("a", "abbr", "b", "blockquote", "br", "code", "del", "em", "hr", "i", "kbd", "p"),
+    *("pre", "s", "span", "strong", "sub", "sup", "u", "div", "details", "summary"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd"),
+    *("table", "thead", "tbody", "tr", "th", "td", "img"),
+}
+ATTRIBUTES = {
+    "a": ["href", "title"],
+    "img": ["src", "alt"],
+    "*": ["class"],
+    "td": ["align"],
+    "th": ["align"],
+}
+PICTURES = ("image/png", "image/jpeg")
+ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"')
+PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+Attachments = Mapping[str, Mapping[str, str]]
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder feedback`."""
+    describe(
+        verb,
+        "A page that cannot be made is named, and the others are written; the exit "
+        "code is 1 then.",
+        "autograder feedback 01-attention",
+    )
+    add_assignments(verb)
+    add_student(verb)
+    add_book(verb)
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the pages; 1 when one could not be written."""
+    course = Course.find()
+    assignments, book = course.chosen(options.assignments), options.book
+    pages, failures = write_feedback(
+        course, assignments, options.student, book or course.book()
+    )
+    for failure in failures:
+        print(f"no feedback: {failure}", file=sys.stderr)
+    print(f"{pages} feedback pages are in {course.feedback}.")
+    return 1 if failures else 0
+
+
+@pass_context
+def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
+    """The filter that shows Markdown cells, with the pictures attached to a cell.
+
+    nbgrader_config.py gives it to every HTMLExporter, formgrader's too.
+    """
+    return safe_html(source, context.get("cell", {}).get("attachments", {}))
+
+
+def safe_html(source: str, attachments: Attachments | None = None) -> str:
+    """Markdown as HTML without scripts, styles, or pictures from elsewhere."""
+    pictures = Pictures(
+        (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
+        for name, kinds in (attachments or {}).items()
+        if set(kinds) & set(PICTURES)
+    )
+    renderer = IPythonRenderer(escape=False, attachments=pictures)
+    html = MarkdownWithMath(renderer=renderer).render(
+        with_attachments(source, set(pictures))
+    )
+    addresses: list[str] = []
+
+    def set_aside(picture: re.Match[str]) -> str:
+        addresses.append(picture[1])
+        return f'src="attached-{len(addresses) - 1}"'
+
+    def put_back(place: re.Match[str]) -> str:
+        known = int(place[2]) < len(addresses)
+        return f'{place[1]}{addresses[int(place[2])] if known else ""}"'
+
+    clean = bleach.clean(
+        ATTACHED.sub(set_aside, html),
+        tags=TAGS,
+        attributes=allowed,
+        protocols={"http", "https", "mailto"},
+    )
+    return PLACE.sub(put_back, clean)
+
+
+class Pictures(dict[str, Mapping[str, str]]):
+    """Attachments by name; in place of one that is not there, an empty picture.
+
+    nbconvert would give up the whole page for it.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Mapping[str, str]:
+        return {"image/png": ""}
+
+
+def allowed(tag: str, name: str, value: str) -> bool:
+    """No address of a picture, but for those that were set aside."""
+    if name == "src":
+        return re.fullmatch(r"attached-\d{1,6}", value) is not None
+    return name in ATTRIBUTES["*"] or name in ATTRIBUTES.get(tag, [])
+
+
+def write_feedback(
+    course: Course,
+    assignments: list[Assignment],
+    student: str | None = None,
+    book: str = "",
+) -> tuple[int, list[str]]:
+    """Write feedback/<student>/<assignment>/<notebook>.html.
+
+    How many, and a line for each that could not be made; these stop no other.
+    ``book`` is the address before the chapters' names; empty: there are no links.
+    """
+    from autograder.grading.store import Store
+
+    written, failures = 0, []
+    with Store(course) as store:
+        exporter = make_exporter(course)
+        for assignment in assignments:
+            for who, verdict in store.results(assignment.name).items():
+                if verdict.held or student not in (None, who):
+                    continue
+                place = Path(who, assignment.name, assignment.notebook)
+                try:
+                    page = render(exporter, course, store.url, place)
+                    page = with_links(safe_page(page), book)
+                    write_whole(course.feedback / place.with_suffix(".html"), page)
+                except Exception as error:
+                    log.exception("no feedback for %s, %s", who, assignment.name)
+                    why = str(error) or type(error).__name__
+                    line = f"{who}, {assignment.name}: {why}"
+                    failures.append(one_line(line)[:300])
+                else:
+                    written += 1
+    if not written and not failures:
+        raise CourseError("Nothing is graded yet, so there is no feedback to write.")
+    return written, failures
+
+
+def make_exporter(course: Course) -> Any:
+    """The exporter of nbgrader's GenerateFeedback, with its template and steps."""
+    from nbconvert.exporters import HTMLExporter
+    from nbgrader.converters import GenerateFeedback
+    from nbgrader.coursedir import CourseDirectory
+
+    config = course.nbgrader()
+    converter = GenerateFeedback(coursedir=CourseDirectory(config=config))
+    config.merge(converter.config)
+    config.HTMLExporter.filters = {"markdown2html": safe_markdown}
+    config.HTMLExporter.mathjax_url = ""
+    exporter = HTMLExporter(config=config)
+    for step in converter.preprocessors:
+        exporter.register_preprocessor(step, enabled=True)
+    return exporter
+
+
+def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
+    """The page of one autograded notebook."""
+    student, assignment, notebook = place.parts
+    about = {
+        "student": student,
+        "assignment": assignment,
+        "notebook": notebook,
+        "db_url": gradebook,
+    }
+    graded = course.autograded / place.with_suffix(".ipynb")
+    if not graded.is_file():
+        raise CourseError(f"{graded} is missing; grade the assignment again.")
+    page, _ = exporter.from_filename(
+        str(graded),
+        resources={"unique_key": notebook, "nbgrader": about},
+    )
+    return page
+
+
+def safe_page(page: str) -> str:
+    """The page without the template's scripts, and with a policy that forbids any."""
+    page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
+    # fonts that the template's style would look for beside the page
+    head, body = page.split("<body", 1)
+    page = re.sub(r"@font-face\s*\{[^}]*\}", "", head) + "<body" + body
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    # the template's style takes the space between cells and the marks of hints
+    style = (
+        "<style>td, th { padding: 0.2em 0.6em } summary { display: list-item }</style>"
+    )
+    if "<head>" not in page:
+        raise CourseError("The feedback template has no <head> to protect.")
+    page = page.replace("</head>", f"{style}\n</head>", 1)
+    return page.replace("<head>", f"<head>\n{policy}", 1)
+
+
+CHAPTER = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')
+PARAGRAPH = re.compile(r"(?<=  read:     )([\w-]+)(#[\w-]+)(?=\s|<)")
+
+
+def with_links(page: str, book: str) -> str:
+    """The page with links to chapters and paragraphs, or with none where none lead.
+
+    The released notebook links to its chapter as it lies beside it in the repository.
+    """
+    if not book:
+        return CHAPTER.sub(r"\3", page)
+    book = escape(book)
+    page = CHAPTER.sub(rf'<a href="{book}\1.html\2">\3</a>', page)
+    return PARAGRAPH.sub(rf'<a href="{book}\1.html\2">\1\2</a>', page)

@@ -1,0 +1,1 @@
+"""Tools for those who write checks: they try them on wrong and right answers."""

@@ -1,0 +1,79 @@
+"""Print, for every graded name, how well its misconceptions are caught and named.
+
+    python -m autograder.tools.catalog_table [--seeds 200] [NAME ...]
+
+NAME is a package of checks, such as attention. Exit code 1 when, for any seed, an entry
+gets all points or goes without its name, or a correct style loses a point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+from types import ModuleType
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from autograder.tools.judging import catalog_of, judge, packages
+
+HEADINGS = ("name", "entries", "visible", "hidden", "named", "styles")
+
+
+def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[str]]:
+    """The numbers of one question, and the ids that are not as they should be."""
+    catalog, points = catalog_of(package), package.assignment.questions[name].points
+    visible = hidden = named = 0
+    wrong = set()
+    for entry in catalog.of(name):
+        answer = catalog.answer(entry)
+        runs = [judge(package, name, answer, seed) for seed in seeds]
+        visible += runs[0][0] == 0
+        hidden += all(hidden_alone(package, name, answer, s) < points for s in seeds)
+        named += (right := all(run[2] == entry.id for run in runs))
+        if not right or any(earned >= points for earned, *_ in runs):
+            wrong.add(entry.id)
+    styles = [style for style in catalog.styles if style.question == name]
+    for style in [catalog.references[name], *styles]:
+        answer = catalog.answer(style)
+        if any(judge(package, name, answer, seed)[0] != points for seed in seeds):
+            wrong.add(style.id)
+    return [len(catalog.of(name)), visible, hidden, named, len(styles)], wrong
+
+
+def hidden_alone(package: ModuleType, name: str, answer: Any, seed: int) -> float:
+    """Points that the hidden half gives when it is not told of the visible one."""
+    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        score = getattr(package.hidden, name)(answer, seed)
+    plt.close("all")
+    return score
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("names", nargs="*", metavar="NAME")
+    options.add_argument("--seeds", type=int, default=5)
+    given = options.parse_args()
+    known = {package.__name__.rpartition(".")[2]: package for package in packages()}
+    if unknown := [name for name in given.names if name not in known]:
+        options.error(f"no checks for {unknown[0]}; there are {', '.join(known)}")
+    print("{:32}{:>8}{:>8}{:>8}{:>7}{:>8}".format(*HEADINGS))
+    wrong, total = set(), 0
+    for package in [known[name] for name in given.names or known]:
+        for name in package.assignment.questions:
+            numbers, bad = row(package, name, range(given.seeds))
+            wrong |= bad
+            total += 1
+            print("{:32}{:8}{:8}{:8}{:7}{:8}".format(name, *numbers), flush=True)
+    if wrong:
+        print(f"Not as they should be: {', '.join(sorted(wrong))}")
+        return 1
+    print(f"All {total} names hold over {given.seeds} seeds.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Judge an answer in this process, as a test cell does."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+
+import autograder.checks
+from autograder.checks.catalog import Catalog
+from autograder.checks.question import CheckFailed
+
+matplotlib.use("Agg")
+
+
+def packages() -> list[ModuleType]:
+    """The packages of checks, one for each assignment, as they lie on the disk."""
+    found = pkgutil.iter_modules(autograder.checks.__path__, "autograder.checks.")
+    return [importlib.import_module(module.name) for module in found if module.ispkg]
+
+
+def catalog_of(package: ModuleType) -> Catalog:
+    """The catalog of an assignment."""
+    return importlib.import_module(f"{package.__name__}.catalog").catalog
+
+
+def judge(
+    package: ModuleType, question: str, answer: Any, seed: int | None = 0
+) -> tuple[float, str | None, str | None]:
+    """Points as the test cell gives them: visible first, then hidden.
+
+    Returns (points, message, misconception id or None).
+    """
+    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        try:
+            getattr(package, question)(answer)
+            score = getattr(package.hidden, question)(answer, seed)
+        except CheckFailed as failure:
+            named = failure.misconception
+            return 0.0, str(failure), named.id if named else None
+        finally:
+            plt.close("all")
+    named = score.misconception
+    return float(score), score.message, named.id if named else None

@@ -1,0 +1,211 @@
+"""Small errors put into the reference solutions: the checks have to notice each.
+
+    python -m autograder.tools.mutants [--every N] [ASSIGNMENT ...]
+
+A mutant that keeps all points survives. Either the catalog says why it is no error, or
+the command fails: a check has to become sharper. It fails, too, where the catalog
+explains what is no surviving mutant of the solution any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import signal
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+from autograder.course import Assignment, Course
+from autograder.release.sample_class import reference_answers
+from autograder.tools.judging import catalog_of, judge
+
+SECONDS = 5
+
+OPERATORS: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+CONSTANTS = {0: (1,), 1: (0, 2), 2: (1, 3), 10000: (1000,)}
+TRANSPOSES = ("T", "mT")
+TRANSPOSING = ("swapaxes", "transpose", "moveaxis", "permute", "contiguous")
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """The node with one small error, in each way we know."""
+    if isinstance(node, ast.BinOp | ast.BoolOp):
+        for op in OPERATORS.get(type(node.op), ()):
+            yield changed(node, op=op())
+    elif isinstance(node, ast.Compare):
+        for op in OPERATORS.get(type(node.ops[0]), ()):
+            yield changed(node, ops=[op(), *node.ops[1:]])
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, bool):
+            yield changed(node, value=not node.value)
+        elif isinstance(node.value, int | float):
+            for value in CONSTANTS.get(node.value, ()):  # type: ignore[arg-type]
+                yield changed(node, value=value)
+    elif isinstance(node, ast.Attribute) and node.attr in TRANSPOSES:
+        yield node.value
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in TRANSPOSING:
+            yield node.func.value
+        if len(node.args) > 1 and ast.dump(node.args[0]) != ast.dump(node.args[1]):
+            first, second, *rest = node.args
+            yield changed(node, args=[second, first, *rest])
+        for number in range(len(node.keywords)):
+            kept = node.keywords[:number] + node.keywords[number + 1 :]
+            yield changed(node, keywords=kept)
+    elif isinstance(
+        node, ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+    ) and not isinstance(node.value, ast.Constant):  # docstrings stay
+        yield ast.copy_location(ast.Pass(), node)
+
+
+def changed(node: ast.AST, **fields: object) -> ast.AST:
+    twin = copy.copy(node)
+    for name, value in fields.items():
+        setattr(twin, name, value)
+    return twin
+
+
+def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every place of a tree where a node stands: parent, field, index, node."""
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            if field in ("annotation", "returns"):
+                continue
+            for index, node in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(node, ast.AST):
+                    yield (
+                        parent,
+                        field,
+                        index if isinstance(value, list) else None,
+                        node,
+                    )
+
+
+def put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
+
+
+def mutants(code: str) -> Iterator[tuple[str, str]]:
+    """Each mutant's name, "old line -> new line", and its code."""
+    tree = ast.parse(code)
+    plain = ast.unparse(tree).splitlines()
+    for parent, field, index, node in list(places(tree)):
+        for variant in variants(node):
+            put(parent, field, index, variant)
+            mutant = ast.unparse(ast.fix_missing_locations(tree))
+            put(parent, field, index, node)
+            pairs = zip(plain, mutant.splitlines(), strict=False)
+            old, new = next(((a, b) for a, b in pairs if a != b), (plain[-1], "gone"))
+            yield f"{old.strip()} -> {new.strip()}", mutant
+
+
+def too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def points_of(package: ModuleType, name: str, answer: Any) -> float:
+    """The points alone: naming the misconception takes long and is not needed."""
+    question = package.assignment.questions[name]
+    with patch.object(question, "diagnose", lambda _: None):
+        return judge(package, name, answer)[0]
+
+
+def survives(
+    package: ModuleType, question: str, namespace: dict[str, Any], code: str
+) -> bool:
+    """Whether the mutant keeps all points, within the limit of processor time."""
+    names = dict(namespace)
+    signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)  # again for each check that loops
+    try:
+        exec(compile(code, f"<{question}>", "exec"), names)
+        points = points_of(package, question, names[question])
+    except Exception:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return points == package.assignment.questions[question].points
+
+
+def run(
+    assignment: Assignment, every: int = 1
+) -> tuple[int, list[tuple[str, str]], list[str]]:
+    """How many mutants were killed, the equivalent ones, and what nobody explained."""
+    package = importlib.import_module(f"autograder.checks.{assignment.notebook}")
+    catalog = catalog_of(package)
+    answers = reference_answers(assignment)
+    namespace: dict[str, Any] = {"__name__": "mutant"}
+    exec("\n\n".join([catalog.prelude, *answers.values()]), namespace)
+    killed, equivalent, unknown = 0, [], []
+    for question, code in answers.items():
+        if question not in package.assignment.questions:
+            continue
+        if not survives(package, question, namespace, code):
+            unknown.append(f"{question}: the reference itself")
+            print(f"  loses points: {unknown[-1]}", flush=True)
+        for name, mutant in list(mutants(code))[::every]:
+            if not survives(package, question, namespace, mutant):
+                killed += 1
+            elif (question, name) in catalog.equivalents:
+                equivalent.append((question, name))
+            else:
+                unknown.append(f"{question}: {name}")
+                print(f"  survives: {unknown[-1]}", flush=True)
+    if every == 1:
+        for question, name in catalog.equivalents.keys() - set(equivalent):
+            unknown.append(f"{question}: {name}")
+            print(f"  explained, but does not survive: {unknown[-1]}", flush=True)
+    return killed, equivalent, unknown
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT")
+    options.add_argument("--every", type=int, default=1, help="only every Nth mutant")
+    given = options.parse_args()
+    course = Course.find()
+    failed = False
+    for assignment in course.chosen(given.assignments):
+        killed, equivalent, unknown = run(assignment, given.every)
+        print(
+            f"{assignment.name}: {killed} mutants killed, "
+            f"{len(equivalent)} equivalent, {len(unknown)} unknown",
+            flush=True,
+        )
+        failed = failed or bool(unknown)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The judge's side of the wall: student code never runs here."""

@@ -1,0 +1,286 @@
+"""The judge: decides about points, in a process where student code never runs.
+
+One judge per submission. It has the student's cells run in order, and runs the
+instructor's cells itself: names that the student has defined stand for remote objects
+there, and everything else is the judge's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.checks.question import CheckFailed, told
+from autograder.checks.surroundings import not_written
+from autograder.errors import Closed, Held, Violation
+from autograder.notebook.questions import Failed, TestNames, value_of, why_missing
+from autograder.text import printable
+from autograder.wall.channel import Channel
+from autograder.wall.judge import outputs
+from autograder.wall.judge.remote import Link, Lost, Stopped, named
+from autograder.wall.judge.student import GRACE, StudentProcess, ending
+from autograder.wall.records import Cell, Limits, Result, Transcript
+
+MAX_MESSAGE = 4000
+
+
+def main(
+    grader: Channel,
+    student: Channel,
+    cells: list[Cell],
+    limits: Limits,
+    files: dict[str, bytes],
+) -> None:
+    """Judge one submission and send the transcript to the grader."""
+    process = StudentProcess(grader, student, limits, files)
+    transcript = Judge(process, limits).judge(cells)
+    grader.send(("transcript", transcript.to_json()))
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one run of an instructor's cell says about a question."""
+
+    outputs: list[dict[str, Any]]
+    score: float
+    message: str | None = None
+    misconception: str | None = None
+
+
+class Judge:
+    """Decides about the questions of one submission."""
+
+    def __init__(self, student: StudentProcess, limits: Limits) -> None:
+        self.student, self.limits = student, limits
+        self.transcript = Transcript()
+        self.room = outputs.Room(limits)
+        self.names = TestNames(lambda name: None)
+        self.sources: dict[int, str] = {}
+        self.failed: list[Failed] = []
+
+    def judge(self, cells: list[Cell]) -> Transcript:
+        """Run all cells in order; what cannot be judged is held, with the reason."""
+        try:
+            for number, cell in enumerate(cells, 1):
+                if cell.test is None:
+                    self._student_cell(number, cell)
+                else:
+                    self._test_cell(cell)
+        except Violation as violation:
+            self.transcript.held = f"the sandbox was broken into: {violation}"
+        except Held as held:
+            self.transcript.held = str(held)
+        self.transcript.hurried = self.student.hurried
+        return self.transcript
+
+    def _student_cell(self, number: int, cell: Cell) -> None:
+        kept = self.transcript.outputs
+        self.sources[number] = cell.source
+        ran = self.student.run(number, cell)
+        if ran.skipped:
+            kept[cell.key] = [outputs.stream("stderr", f"not run: {ran.skipped}\n")]
+            return
+        if ran.crash:
+            kept[cell.key] = [outputs.error("Stopped", ran.crash, [ran.crash])]
+            self.failed.append(Failed(number, cell.source, ran.crash))
+            return
+        if ran.failed is not None:
+            reason = printable(ran.failed, 60)
+            self.failed.append(Failed(number, cell.source, reason, ran.place))
+        kept[cell.key], notes = outputs.reported(ran.outputs, number, self.room)
+        self.transcript.notes += [f"cell {number}: {note}" for note in notes]
+
+    def _test_cell(self, cell: Cell) -> None:
+        start = time.monotonic()
+        opinion = self._question(cell)
+        self.transcript.outputs[cell.key] = opinion.outputs
+        self.transcript.results[cell.test or ""] = Result(
+            cell.test or "",
+            opinion.score,
+            cell.max_score,
+            opinion.message,
+            opinion.misconception,
+            round(time.monotonic() - start, 3),
+        )
+
+    def _question(self, cell: Cell) -> Opinion:
+        """Run the instructor's cell against a fork of the student's process.
+
+        As with cells, a fork that was killed gets a second try.
+        """
+        tries = 2
+        while True:
+            with Fork(self.student, self.limits) as fork:
+                if fork.started:
+                    opinion = self._opinion(cell, fork.link)
+            if fork.given_up:
+                message = f"not judged: {fork.given_up}"
+                stopped = outputs.error("Stopped", message, [message])
+                return Opinion([stopped], 0.0, message)
+            if fork.link.violation:
+                raise Violation(fork.link.violation)
+            if not fork.judged:
+                continue
+            tries -= 1
+            if not (fork.killed and tries):
+                return opinion
+
+    def _opinion(self, cell: Cell, link: Link) -> Opinion:
+        """Outputs, points, message and misconception of one question."""
+        link.sources = self.sources
+        answers = _Answers(link, self.failed)
+        # one place for all test cells: what one of them defines, the next may use
+        self.names.find = answers.find
+        printed = io.StringIO()
+        found: list[dict[str, Any]] = []
+        value: Any = None
+        message = misconception = None
+        self._start_clock()
+        try:
+            link.greet()
+            with contextlib.redirect_stdout(printed):
+                value = value_of(cell.source, cell.test or "test", self.names)
+            score, message, misconception = _points(cell, value)
+        except (Exception, SystemExit) as error:
+            if isinstance(error, Held):
+                raise
+            score, failure = 0.0, _failure(error)
+            message = printable(str(failure), MAX_MESSAGE)
+            misconception = getattr(failure.misconception, "id", None)
+            found = [outputs.error("CheckFailed", message, message.split("\n"))]
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if isinstance(value, float):
+            found.append(outputs.result(repr(score), None))
+        if text := printed.getvalue():
+            text = printable(text, self.limits.output_bytes)
+            found.insert(0, outputs.stream("stdout", text))
+        return Opinion(found, score, message, misconception)
+
+    def _start_clock(self) -> None:
+        """A check that hangs by itself is stopped; one that resists is ended."""
+        seconds = self.limits.question_seconds * self.limits.patience
+
+        def stop(*_: Any) -> None:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, 10)
+            raise Stopped(f"the check was not done after {seconds:g} s")
+
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds + 2 * GRACE)
+
+
+class Fork:
+    """A fork of the student's process for one question, and how that went.
+
+    ``given_up`` is why there was none. Else it was ``judged``, or the process that
+    forks was lost and has been started again. ``killed``: it ended by signal 9.
+    """
+
+    def __init__(self, student: StudentProcess, limits: Limits) -> None:
+        self.student, self.limits = student, limits
+        self.started = self.judged = self.killed = False
+        self.given_up: str | None = None
+        self._ending: int | None = None
+
+    def __enter__(self) -> Fork:
+        self.here, there = socket.socketpair()
+        self.link = Link(Channel(self.here), self.limits, self._ended)
+        self.link.deadline = min(self.link.deadline, self.student.end + GRACE)
+        try:
+            self.started = self.student.fork(there.fileno())
+            self.given_up = self.student.given_up
+        except TimeoutError:  # the student's code no longer reads what is sent
+            self._start_again("stop")
+        except Closed:
+            self._start_again("dead")
+        finally:
+            there.close()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> bool:
+        self.here.close()  # an idle fork ends by itself when it sees this
+        if not self.started:
+            return False
+        lost = kind is not None and issubclass(kind, Lost)
+        if not lost:
+            try:
+                self._end()
+                self.judged = kind is None
+                if self.link.late:
+                    self.student.note_hurry(self.link.deadline)
+                return False
+            except Lost:
+                pass
+        self._start_again("dead")
+        return lost
+
+    def _start_again(self, word: str) -> None:
+        status = self.student.replace(word)
+        self.student.start_again(lost=status is None and word == "dead")
+
+    def _end(self) -> int:
+        if self._ending is None:
+            try:
+                self._ending = self.student.end_question()
+            except (Closed, TimeoutError):
+                raise Lost from None
+        return self._ending
+
+    def _ended(self, label: str) -> str:
+        """Why the fork no longer answers, in words."""
+        who = f"`{label}`" if label else "your code"
+        status = self._end()
+        self.killed = status == -signal.SIGKILL
+        return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
+
+
+class _Answers:
+    """Finds what the student has defined, and says why it is missing."""
+
+    def __init__(self, link: Link, failed: list[Failed]) -> None:
+        self.link, self.failed = link, failed
+        self.found: dict[str, Any] = {}
+
+    def find(self, name: str) -> Any:
+        if name not in self.found:
+            if not self.link.has(name):
+                raise Stopped(why_missing(name, self.link.names, self.failed))
+            if module := self.link.borrowed.get(name):
+                raise Stopped(not_written(name, module))
+            value = named(self.link, name)
+            if type(value).__name__ == "module":
+                raise Held(f"the test uses the module `{name}` without importing it")
+            self.found[name] = value
+        return self.found[name]
+
+
+def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
+    """What the value of a test cell says: nothing is full points, a float the score."""
+    if value is None:
+        return cell.max_score, None, None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
+    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
+    message = getattr(value, "message", None)
+    misconception = getattr(value, "misconception", None)
+    return (
+        score,
+        message and printable(message, MAX_MESSAGE),
+        getattr(misconception, "id", None),
+    )
+
+
+def _failure(error: BaseException) -> CheckFailed:
+    """What stopped a test cell, as a failed check."""
+    if isinstance(error, CheckFailed):
+        return error
+    if type(error) is AssertionError:  # a cell with plain asserts; its own text
+        return CheckFailed(str(error) or "a check of this question does not hold")
+    return told(error, hidden=True)

@@ -1,0 +1,363 @@
+"""The judge's side of a question: the student's objects, as if they were here.
+
+A :class:`Remote` stands for an object of the sandbox. Calls, attributes, items and
+iteration cross the wall; plain data comes back as real local objects. What comes back
+is data and nothing else: the judge never runs, unpickles or evaluates any of it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.places import Place
+from autograder.checks.question import CheckFailed
+from autograder.checks.surroundings import BOOK_MODULES
+from autograder.errors import Closed, Violation
+from autograder.text import printable
+from autograder.wall.channel import Channel
+from autograder.wall.records import Limits
+from autograder.wall.wire import TooLarge
+
+_ODD = {"UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"}
+_ODD |= {"ExceptionGroup", "StopIteration", "StopAsyncIteration"}
+ERRORS: dict[str, type[BaseException]] = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and name not in _ODD
+}
+ERRORS["SystemExit"] = SystemExit
+# not the class itself: the text of a check's own assertion is told, a student's is not
+ERRORS["AssertionError"] = type("AssertionError", (AssertionError,), {})
+WARNINGS = {n: k for n, k in ERRORS.items() if issubclass(k, Warning)}
+AXES = {"Axes", "PolarAxes", "Axes3D"}
+KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
+KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
+KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
+KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
+KNOWN |= {"Generator"}
+
+
+class Stopped(RuntimeError):
+    """The student's code did not come back; ``sentence`` says how it ended."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Lost(BaseException):
+    """The sandbox itself is gone, by no fault of the student's code."""
+
+
+class Link:
+    """The connection to the sandbox for one question.
+
+    ``ended`` tells in words how the student's process ended, once it did.
+    """
+
+    def __init__(
+        self, channel: Channel, limits: Limits, ended: Callable[[str], str]
+    ) -> None:
+        self.channel, self.limits, self.ended = channel, limits, ended
+        seconds = limits.question_seconds * limits.patience
+        self.deadline = time.monotonic() + seconds
+        self.stopped: Stopped | None = None
+        self.violation: str | None = None
+        self.late = False
+        self.names: list[str] = []
+        self.more = False
+        self.borrowed: dict[str, str] = {}
+        self.sources: dict[int, str] = {}  # of the cells, by number
+
+    def greet(self) -> None:
+        """Read which names the student has defined."""
+        with self._guarded():
+            greeting = self._exchange(
+                lambda: self.channel.receive(deadline=self.deadline), ""
+            )
+            names, more, borrowed = _expect(greeting, tuple, "a greeting", 3)
+            for name in _expect(names, list, "names"):
+                _expect(name, str, "a name")
+            for name in [*_expect(borrowed, dict, "modules"), *borrowed.values()]:
+                _expect(name, str, "a name")
+            self.more = _expect(more, bool, "whether there are more names")
+        self.names = names
+        self.borrowed = {n: m for n, m in borrowed.items() if m in BOOK_MODULES}
+
+    def has(self, name: str) -> bool:
+        """Whether the student has defined a name; of very many, not all are told."""
+        if name in self.names:
+            return True
+        if not self.more:
+            return False
+        return bool(self.request("", "defined", name))
+
+    def request(self, label: str, operation: str, *parts: Any) -> Any:
+        """Ask for one operation; its value, or the student's exception raised here."""
+
+        def exchange() -> Any:
+            request = (operation, *parts)
+            self.channel.send(request, _number, deadline=self.deadline)
+            return self.channel.receive(self._resolve, self.deadline)
+
+        with self._guarded():
+            reply = self._exchange(exchange, label)
+            status, value, changed, said = _expect(reply, tuple, "a reply", 4)
+            _expect(status, str, "how it went")
+            said = [_warning(one) for one in _expect(said, list, "warnings")]
+            if status == "ok":
+                _expect(value, RESULTS.get(operation, object), "a result")
+            elif status == "raised":
+                value = self._error(value)
+            elif status != "unreadable" and (status, operation) != ("stop", "next"):
+                raise Violation("a reply of an unknown kind")
+        if changed is not None:
+            update(list(parts), changed)
+        for text, category in said:
+            warnings.warn(text, category, stacklevel=4)
+        if status == "raised":
+            raise value
+        if status == "stop":
+            raise StopIteration
+        if status == "unreadable":
+            what = f"what `{label}` gives" if label else "the result"
+            raise Stopped(f"{what} is too large or too deeply nested to be read")
+        return value
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Remember a violation: checks may take what follows for a wrong answer."""
+        try:
+            yield
+        except Violation as violation:
+            self.violation = str(violation)
+            self.stopped = Stopped("your code broke the rules of the sandbox")
+            raise self.stopped from None
+
+    def _exchange(self, exchange: Callable[[], Any], label: str) -> Any:
+        if self.stopped is not None:
+            raise self.stopped
+        try:
+            return exchange()
+        except TimeoutError:
+            self.late = True
+            seconds = self.limits.question_seconds * self.limits.patience
+            who = f"`{label}`" if label else "your code"
+            self.stopped = Stopped(f"{who} was not done after {seconds:g} s")
+        except Closed:
+            self.stopped = Stopped(self.ended(label))
+        except TooLarge as error:  # the judge's own arguments
+            raise TypeError(f"cannot be sent: {error}") from None
+        raise self.stopped from None
+
+    def _resolve(self, number: int, name: str) -> Remote:
+        # a name that the student's code makes up now could carry hidden inputs out
+        shown = (
+            name in self.names or name in KNOWN or name.startswith("ndarray of dtype ")
+        )
+        return _kind(printable(name, 60) if shown else "object")(self, number)
+
+    def _error(self, described: Any) -> BaseException:
+        """The student's exception: a known kind by its name, else a RuntimeError."""
+        name, text, missing, place = _expect(described, tuple, "an exception", 4)
+        _expect(name, str, "a name")
+        _expect(text, str, "a text")
+        text = printable(text, 500)
+        if name not in ERRORS:
+            known = RuntimeError(f"{printable(name, 60)}: {text}".removesuffix(": "))
+            return self._placed(known, place)
+        error = ERRORS[name](text)
+        if isinstance(error, NameError | ImportError) and type(missing) is str:
+            error.name = printable(missing, 60)
+        if isinstance(error, MemoryError):
+            size = self.limits.memory_bytes >> 20
+            vars(error)["sentence"] = f"your code needs more than {size} MB of memory"
+        return self._placed(error, place)
+
+    def _placed(self, error: BaseException, place: Any) -> BaseException:
+        """Say where the student's code raised it: two numbers cross, and no text."""
+        if place is not None:
+            for number in _expect(place, tuple, "a place", 4):
+                _expect(number, int, "a number")
+            cell = Place(*place)
+            if source := self.sources.get(cell.cell):
+                vars(error)["told_place"] = printable(cell.told(source), 400)
+        return error
+
+
+class Remote:
+    """An object on the other side of the wall."""
+
+    def __init__(self, link: Link, number: int, label: str = "") -> None:
+        hidden = {"link": link, "number": number, "label": label}
+        object.__setattr__(self, "_Remote__hidden", hidden)
+
+    def __ask(self, operation: str, *parts: Any) -> Any:
+        hidden = self.__hidden
+        return hidden["link"].request(hidden["label"], operation, self, *parts)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__ask("call", args, kwargs)
+
+    def __apply(self, helper: str, *args: Any, **kwargs: Any) -> Any:
+        """Run a helper of the checks on the other side, next to the object."""
+        hidden = self.__hidden
+        parts = ("apply", helper, (self, *args), kwargs)
+        return hidden["link"].request(hidden["label"], *parts)
+
+    def _wall_describe_axes_(self) -> Any:
+        if type(self).__name__ not in AXES:
+            seen = f"your function returned a {type(self).__name__}"
+            raise CheckFailed(seen, "the Axes that it drew on", kind="type")
+        return self.__apply("describe_axes")
+
+    def _wall_gradients_(self, *inputs: Any, weights: Any) -> Any:
+        return self.__apply("gradients", *inputs, weights=weights)
+
+    def _wall_library_(self, module: str, name: str) -> Any:
+        return self.__apply("library", module, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # protocols of Python's own look-ups stay local
+            raise AttributeError(name)
+        return _labeled(self.__ask("getattr", name), self, f".{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__ask("setattr", name, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _labeled(self.__ask("getitem", key), self, "[…]")
+
+    def __iter__(self) -> Iterator[Any]:
+        iterator = self.__ask("iter")
+        with contextlib.suppress(StopIteration):
+            while True:
+                yield iterator.__ask("next")
+
+    def __len__(self) -> int:
+        return self.__ask("len")
+
+    def __bool__(self) -> bool:
+        return self.__ask("bool")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Remote):
+            return False
+        one, two = self.__hidden, other.__hidden
+        return one["link"] is two["link"] and one["number"] == two["number"]
+
+    def __hash__(self) -> int:
+        return hash(self.__hidden["number"])
+
+    def __deepcopy__(self, _: dict) -> Remote:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of the student>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an object behind the wall cannot be pickled")
+
+
+def _number(value: Any) -> tuple[int, str]:
+    """What the wire sends for an object that is not data: only remote ones can go."""
+    if not isinstance(value, Remote):
+        raise TypeError(f"a {type(value).__name__} cannot cross the wall")
+    return value._Remote__hidden["number"], ""
+
+
+def _labeled(value: Any, parent: Remote, suffix: str) -> Any:
+    """Give an object its name in messages: that of where it was found."""
+    if isinstance(value, Remote) and not value._Remote__hidden["label"]:
+        label = parent._Remote__hidden["label"]
+        value._Remote__hidden["label"] = (label + suffix)[:80] if label else ""
+    return value
+
+
+_kinds: dict[str, type[Remote]] = {}
+
+
+def _kind(name: str) -> type[Remote]:
+    """A Remote that says the student's type name where messages ask for one."""
+    if name not in _kinds:
+        if len(_kinds) > 1000:
+            _kinds.clear()
+        _kinds[name] = type(name, (Remote,), {})
+    return _kinds[name]
+
+
+def named(link: Link, name: str) -> Any:
+    """What the student has under a name."""
+    value = link.request(name, "name", name)
+    if isinstance(value, Remote):
+        value._Remote__hidden["label"] = name
+    return value
+
+
+def update(local: Any, changed: Any) -> None:
+    """Change ``local`` in place to what the student's code made of its copy."""
+    torch = sys.modules.get("torch")
+    if isinstance(local, tuple) and isinstance(changed, tuple):
+        for one, other in zip(local, changed, strict=False):
+            update(one, other)
+    elif isinstance(local, list) and isinstance(changed, list):
+        local[:] = _updated(local, changed) + changed[len(local) :]
+    elif isinstance(local, dict) and isinstance(changed, dict):
+        before = dict(local)
+        local.clear()
+        for key, value in changed.items():
+            local[key] = _updated([before.get(key)], [value])[0]
+    elif isinstance(local, np.ndarray) and isinstance(changed, np.ndarray):
+        if local.shape != changed.shape or local.dtype != changed.dtype:
+            raise Stopped("your code gave an array that it was passed another shape")
+        if local.flags.writeable:
+            local[...] = changed
+    elif isinstance(local, np.random.Generator) and isinstance(
+        changed, np.random.Generator
+    ):
+        local.bit_generator.state = changed.bit_generator.state
+    elif (
+        torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
+    ):
+        if local.shape != changed.shape or local.dtype != changed.dtype:
+            raise Stopped("your code gave a tensor that it was passed another shape")
+        local.detach().copy_(changed.detach())
+
+
+def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:
+    """The items of a container after a call; what can change in place stays itself."""
+    items = []
+    for one, other in zip(local, changed, strict=False):
+        lasting = isinstance(one, np.ndarray | list | dict | tuple | Remote)
+        if type(one) is type(other) and (lasting or hasattr(one, "detach")):
+            update(one, other)
+            items.append(one)
+        else:
+            items.append(other)
+    return items
+
+
+def _warning(one: Any) -> tuple[str, type[Warning]]:
+    name, text = _expect(one, tuple, "a warning", 2)
+    _expect(name, str, "a name")
+    text = printable(_expect(text, str, "a text"), 300)
+    return text, WARNINGS.get(name, UserWarning)
+
+
+def _expect(value: Any, kind: type, what: str, size: int | None = None) -> Any:
+    """``value``, if it is what the protocol says that comes here."""
+    right = isinstance(value, kind)
+    if not right or (size is not None and len(value) != size):
+        raise Violation(f"{what} was due")
+    return value
+
+
+RESULTS = {"len": int, "bool": bool, "iter": Remote}

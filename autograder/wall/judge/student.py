@@ -1,0 +1,209 @@
+"""The student's process as its judge sees it: it may crash, hang or be lost.
+
+Then there is a new one, which runs again what had run before. Students' code has a
+limited number of crashes; what was killed from outside is tried once more.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.checks.places import Place
+from autograder.errors import Closed, Held, Violation
+from autograder.wall.channel import Channel
+from autograder.wall.records import Cell, Limits
+
+GRACE = 2.0  # seconds that the other side has beyond a limit of its own
+MAX_LOST = 3
+Numbered = tuple[int, Cell]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a cell: its outputs, or why there are none."""
+
+    outputs: list[Any] = field(default_factory=list)
+    failed: str | None = None  # the type of the exception that stopped it
+    place: Place | None = None
+    crash: str | None = None  # how the process ended, in words
+    skipped: str | None = None  # why it was not run
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The process is gone: its status, None if it was lost by no fault of its own."""
+
+    status: int | None
+    slow: bool = False
+
+
+class StudentProcess:
+    """Runs cells and forks for questions; started again by the grader when it ends."""
+
+    def __init__(
+        self, grader: Channel, channel: Channel, limits: Limits, files: dict[str, bytes]
+    ) -> None:
+        self.grader, self.channel = grader, channel
+        self.limits, self.files = limits, files
+        self.end = time.monotonic() + limits.total_seconds
+        self.ran: list[Numbered] = []  # what a new process has to run again
+        self.given_up: str | None = None
+        self.hurried = False
+        self.crashes = self.lost = 0
+        self._send_files()
+
+    def run(self, number: int, cell: Cell) -> Ran:
+        """Have a cell run; once more if the process was lost or killed meanwhile."""
+        killed = False
+        while True:
+            self._look_at_the_clock()
+            if self.given_up:
+                return Ran(skipped=self.given_up)
+            came = self._try(number, cell)
+            if isinstance(came, Ran):
+                self.ran.append((number, cell))
+                return came
+            if came.status is not None and (killed or came.status != -signal.SIGKILL):
+                self.start_again(lost=False)
+                return Ran(crash=f"the cell {self.ending(came.status, came.slow)}")
+            killed = killed or came.status is not None
+            self.start_again(lost=came.status is None)
+
+    def _try(self, number: int, cell: Cell) -> Ran | Ended:
+        seconds = self.limits.cell_seconds
+        deadline = min(time.monotonic() + seconds * self.limits.patience, self.end)
+        deadline += GRACE
+        try:
+            request = ("cell", number, cell.source, seconds)
+            self.channel.send(request, deadline=deadline)
+            reply = self.channel.receive(deadline=deadline)
+        except TimeoutError:
+            self.note_hurry(deadline)
+            self.replace("stop")
+            return Ended(-signal.SIGALRM, slow=True)
+        except Closed:
+            return Ended(self.replace("dead"))
+        match reply:
+            case (list(outputs), None | str() as failed, place):
+                self.hurried |= failed == "OutOfTime" and busy()
+                return Ran(outputs, failed, checked(place))
+        raise Violation("the outputs of a cell were due")
+
+    def replace(self, word: str) -> int | None:
+        """Get an empty process; how the old one ended, None if it was lost."""
+        self.channel.close()
+        self.grader.send(("restart", word))
+        (status,), descriptors = self.grader.receive_with_files(1)
+        self.channel = Channel(socket.socket(fileno=descriptors[0]))
+        return status
+
+    def start_again(self, *, lost: bool) -> None:
+        """Bring the new process to where the old one was: run again what ran before.
+
+        A cell that ends it this time is left out from now on.
+        """
+        self._count(lost)
+        while not self.given_up:
+            self._send_files()
+            broken = self._replay()
+            if broken is None:
+                return
+            cell, ended = broken
+            if ended.status is not None:
+                self.ran.remove(cell)
+            self._count(ended.status is None)
+
+    def _replay(self) -> tuple[Numbered, Ended] | None:
+        for number, cell in self.ran:
+            came = self._try(number, cell)
+            if isinstance(came, Ended):
+                return (number, cell), came
+        return None
+
+    def _count(self, lost: bool) -> None:
+        self.lost += lost
+        self.crashes += not lost
+        if self.lost > MAX_LOST:
+            raise Held("The sandbox was lost several times.")
+        if self.crashes > self.limits.crashes:
+            self.given_up = "the notebook crashed too often"
+
+    def _send_files(self) -> None:
+        try:
+            self.channel.send(("files", self.files), deadline=time.monotonic() + 60)
+        except (Closed, TimeoutError):  # the next request meets it again
+            return
+
+    def _look_at_the_clock(self) -> None:
+        if time.monotonic() > self.end and not self.given_up:
+            self.hurried |= busy()
+            total = f"{self.limits.total_seconds:g}"
+            self.given_up = f"the notebook ran longer than {total} s in total"
+
+    # --------------------------------------------------------------- questions
+
+    def fork(self, descriptor: int) -> bool:
+        """Leave a question to a fork; False if there is no process to do it."""
+        self._look_at_the_clock()
+        if self.given_up:
+            return False
+        deadline = time.monotonic() + GRACE
+        self.channel.send(("question",), deadline=deadline, fds=(descriptor,))
+        return True
+
+    def end_question(self) -> int:
+        """Have the fork and all it started killed; how it had ended."""
+        deadline = time.monotonic() + 10 * self.limits.patience
+        self.channel.send(("end",), deadline=deadline)
+        reply = self.channel.receive(deadline=deadline)
+        if type(reply) is not int:
+            raise Violation("how a process ended was due")
+        return reply
+
+    def note_hurry(self, deadline: float) -> None:
+        """Remember a limit that may have been reached for want of a free processor.
+
+        Or because this process itself was stopped, and saw its deadline pass late.
+        """
+        self.hurried |= busy() or time.monotonic() > deadline + 1
+
+    def ending(self, status: int, slow: bool = False) -> str:
+        """In words, how a process ended."""
+        seconds = f"{self.limits.cell_seconds:g}"
+        if slow:
+            return f"ran longer than {seconds} s and did not stop"
+        return ending(status, seconds)
+
+
+def busy() -> bool:
+    """Whether more processes want to run here than there are processors."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
+def checked(place: Any) -> Place | None:
+    """Where the sandbox says that an exception was raised; numbers and no text."""
+    if place is None:
+        return None
+    if type(place) is tuple and len(place) == 4 and all(type(n) is int for n in place):
+        return Place(*place)
+    raise Violation("the place of an exception was due")
+
+
+def ending(status: int, seconds: str) -> str:
+    """In words, how a process ended that could run for some ``seconds``."""
+    if status >= 0:
+        return f"ended the program (exit code {status})"
+    if -status == signal.SIGKILL:
+        return "was stopped (signal 9); perhaps it used too much memory"
+    if -status in (signal.SIGXCPU, signal.SIGPROF):
+        return f"ran longer than {seconds} s"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = "unknown"
+    return f"crashed (signal {-status}, {name})"

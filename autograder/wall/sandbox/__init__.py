@@ -1,0 +1,1 @@
+"""The students' side of the wall: their code runs here."""

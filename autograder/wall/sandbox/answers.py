@@ -1,0 +1,177 @@
+"""The sandbox's side of a question: do what the judge asks with the student's objects.
+
+Requests name an operation; replies carry data. Nothing here decides about points.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.checks.figures import describe_axes
+from autograder.checks.gradients import gradients
+from autograder.checks.library import library
+from autograder.checks.places import place_of
+from autograder.checks.surroundings import borrowed, settled
+from autograder.errors import Closed
+from autograder.wall.channel import Channel
+from autograder.wall.wire import TooLarge, encode
+
+HELPERS: dict[str, Callable[..., Any]] = {
+    "describe_axes": describe_axes,
+    "gradients": gradients,
+    "library": library,
+}
+MAX_HANDLES = 100_000
+MAX_WARNINGS = 20
+MAX_TEXT = 2000
+MAX_NAMES = 5000
+
+
+class Objects:
+    """The student's objects that the judge knows by number."""
+
+    def __init__(self) -> None:
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+
+    def refer(self, value: Any) -> tuple[int, str]:
+        """The number of an object, and the name of its type."""
+        number = self.numbers.get(id(value))
+        if number is None:
+            if len(self.objects) >= MAX_HANDLES:
+                raise TooLarge("too many objects")
+            number = self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        name = type(value).__name__
+        if name == "ndarray":
+            name = f"ndarray of dtype {value.dtype}"
+        return number, str(name)[:80]
+
+    def resolve(self, number: int, _: str) -> Any:
+        """The object with a number."""
+        return self.objects[number]
+
+
+def serve(channel: Channel, names: dict[str, Any], defined: list[str]) -> None:
+    """Answer requests until the judge hangs up; ``defined`` are the student's names."""
+    objects = Objects()
+    own = os.getpid()
+    told = [str(name)[:100] for name in defined[:MAX_NAMES]]
+    channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
+    while True:
+        try:
+            request = channel.receive(objects.resolve)
+        except Closed:
+            return
+        reply = answer(request, names, objects)
+        if os.getpid() != own:  # a fork that came back
+            os._exit(0)
+        try:
+            channel.send(reply, objects.refer)
+        except (Closed, OSError):
+            return
+        except Exception:  # too large, or an object that bites when it is looked at
+            channel.send(("unreadable", None, None, []))
+
+
+def answer(request: tuple, names: dict[str, Any], objects: Objects) -> tuple:
+    """One reply: how it went, the value, the arguments where they changed, warnings."""
+    operation, *parts = request
+    before = _image(parts, objects)
+    with warnings.catch_warnings(record=True) as seen, settled():
+        warnings.simplefilter("always")
+        try:
+            value = operate(operation, parts, names)
+            outcome: tuple[str, Any] = ("ok", value)
+        except BaseException as error:
+            ended = operation == "next" and isinstance(error, StopIteration)
+            outcome = ("stop", None) if ended else ("raised", _described(error))
+    after = _image(parts, objects)
+    changed = parts if after is not None and after != before else None
+    said = [
+        (w.category.__name__[:80], str(w.message)[:MAX_TEXT])
+        for w in seen[:MAX_WARNINGS]
+    ]
+    return (*outcome, changed, said)
+
+
+def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
+    """The operations there are."""
+    if operation == "name":
+        return names[parts[0]]
+    if operation == "defined":
+        return parts[0] in names
+    if operation == "apply":  # a helper of the checks, run on this side
+        helper, args, kwargs = parts
+        return HELPERS[helper](*args, **kwargs)
+    target, *rest = parts
+    if operation == "call":
+        args, kwargs = rest
+        return target(*args, **kwargs)
+    if operation == "getattr":
+        return getattr(target, rest[0])
+    if operation == "setattr":
+        return setattr(target, *rest)
+    if operation == "getitem":
+        return target[rest[0]]
+    if operation == "iter":
+        return _Once(iter(target))
+    if operation == "next":
+        return next(target.iterator)
+    if operation == "len":
+        return len(target)
+    if operation == "bool":
+        return bool(target)
+    raise LookupError(operation)
+
+
+class _Once:
+    """An iterator as a handle; by itself, one over a list could cross as data."""
+
+    def __init__(self, iterator: Iterator) -> None:
+        self.iterator = iterator
+
+
+def _image(parts: list, objects: Objects) -> bytearray | None:
+    try:
+        return encode(parts, objects.refer)
+    except Exception:
+        return None
+
+
+def _borrowed(names: dict[str, Any], told: list[str]) -> dict[str, str]:
+    """Which names come from the book's modules, and from which."""
+    found = {}
+    for name in told:
+        try:
+            module = borrowed(names.get(name))
+        except Exception:  # an object that bites when it is looked at
+            continue
+        if module:
+            found[name] = module
+    return found
+
+
+def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None]:
+    try:
+        bare = type(error) is KeyError and [type(a) for a in error.args] == [str]
+        text = (error.args[0] if bare else str(error))[:MAX_TEXT]
+    except BaseException:
+        text = ""
+    name = getattr(error, "name", None)
+    missing = name if type(name) is str else None
+    place = place_of(error)
+    where = (place.cell, place.line, place.start, place.end) if place else None
+    return type(error).__name__[:80], text, missing, where
+
+
+def hush() -> None:
+    """What a called function prints is nobody's output."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+    sys.stdout = sys.stderr = os.fdopen(null, "w")

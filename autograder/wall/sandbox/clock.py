@@ -1,0 +1,78 @@
+"""A student's notebook with its limits: processor time, output of other programs.
+
+What counts is the time that the student's own code was running. The clock on the wall
+has a limit as well, several times as long, for code that waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.notebook.cells import STREAMS, Notebook, OutOfTime
+from autograder.wall.records import Limits
+
+
+class LimitedNotebook(Notebook):
+    """The notebook of a submission in the sandbox."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits.output_bytes, limits.figure_bytes)
+        self.patience = limits.patience
+        self.seconds = limits.cell_seconds
+        self.files = [_capture(1), _capture(2)]
+        signal.signal(signal.SIGALRM, self._out_of_time)
+        signal.signal(signal.SIGPROF, self._out_of_time)
+
+    def run_for(
+        self, number: int, source: str, seconds: float
+    ) -> tuple[list, str | None]:
+        """Run a cell for at most ``seconds`` of processor time."""
+        self.seconds = seconds
+        return self.run(number, source)
+
+    def _flush(self) -> None:
+        super()._flush()
+        for memory, descriptor, name in zip(self.files, (1, 2), STREAMS, strict=True):
+            self._write(name, _drain(memory, descriptor, self.room))
+
+    @contextlib.contextmanager
+    def _limits(self) -> Iterator[None]:
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds * self.patience)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _out_of_time(self, number: int, _: Any) -> None:
+        if number == signal.SIGPROF:
+            raise OutOfTime(f"the cell ran longer than {self.seconds:g} s")
+        raise OutOfTime(
+            f"the cell was not done after {self.seconds * self.patience:g} s"
+        )
+
+
+def _capture(descriptor: int) -> int:
+    """Send what programs write to a descriptor to a file in memory."""
+    memory = os.memfd_create("output")
+    fcntl.fcntl(memory, fcntl.F_SETFL, os.O_APPEND)
+    os.dup2(memory, descriptor)
+    return memory
+
+
+def _drain(memory: int, descriptor: int, room: int) -> bytes:
+    """What was written; the descriptor works again if the student's code closed it."""
+    try:
+        os.dup2(memory, descriptor)
+        content = os.pread(memory, max(room, 0) + 1, 0)
+        if content:
+            os.ftruncate(memory, 0)
+    except OSError:  # closed by the student's code
+        return b""
+    return content

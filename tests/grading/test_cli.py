@@ -1,0 +1,86 @@
+"""The command line: every verb explains itself, and students have theirs alone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from autograder import cli
+
+ALONE = """
+import sys
+
+for name in ("nbgrader", "jinja2", "nbformat", "nbconvert", "sqlalchemy", "bleach"):
+    sys.modules[name] = None  # not installed
+from autograder.cli import main
+
+main({arguments!r})
+"""
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_has_help_with_an_example_and_a_log(verb, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([verb, "--help"])
+    said = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert f"example:\n  autograder {verb} " in said and "--log FILE" in said
+
+
+def listed(said: str) -> list[str]:
+    """The verbs that a help text lists."""
+    return re.findall(r"^    (\w+)", said, re.MULTILINE)
+
+
+def test_help_lists_every_verb_and_an_unknown_one_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    said = capsys.readouterr().out
+    assert listed(said) == list(cli.VERBS)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["grad"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'grad'" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def students(tmp_path_factory, repository):
+    """Run a command where only the files of the students' wheel are."""
+    root = tmp_path_factory.mktemp("installed")
+    settings = tomllib.loads((repository.root / "pyproject.toml").read_text())
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for pattern in wheel["include"]:
+        for path in repository.root.glob(pattern):
+            target = root / path.relative_to(repository.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-c", ALONE.format(arguments=list(arguments))],
+            cwd=root,
+            env={"PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def test_students_see_the_verb_that_they_have(students):
+    done = students("--help")
+    assert done.returncode == 0, done.stderr
+    assert listed(done.stdout) == ["check"]
+    assert "--seconds" in students("check", "--help").stdout
+    assert "invalid choice: 'grade'" in students("grade").stderr
+
+
+def test_what_ends_a_command_is_in_its_log(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # no course folder
+    assert cli.main(["report", "--log", "log"]) == 2
+    log = (tmp_path / "log").read_text()
+    assert "autograder 'report' '--log' 'log'" in log
+    assert "CourseError" in log and "Traceback" in log

@@ -1,0 +1,156 @@
+"""A new assignment works at once, and `release` says in sentences what breaks it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from classroom import UNPROTECTED
+
+from autograder.cli import main
+from autograder.release.rules import broken_rules
+from autograder.release.students import solution_notebook
+
+WHOLE_LIFE = """
+import json
+from pathlib import Path
+from autograder.cli import main
+from autograder.course import Course
+from autograder.release.sample_class import reference_answers, solved
+from autograder.tools.judging import catalog_of, judge, packages
+
+unprotected = {unprotected!r}
+assert main(["new", "12-row-means"]) == 0
+assert main(["release", "12-row-means"]) == 0
+(assignment,) = Course.find().chosen(["12-row-means"])
+released = Path("exercises/12-row-means/row_means.ipynb")
+assert main(["check", str(released)]) == 1
+right = solved(json.loads(released.read_text()), reference_answers(assignment))
+assert main(["check", str(released)]) == 1
+for student, text in (("ada", right), ("bela", released.read_text())):
+    home = Path("submitted", student, "12-row-means")
+    home.mkdir(parents=True)
+    (home / "row_means.ipynb").write_text(text)
+assert main(["check", "submitted/ada/12-row-means/row_means.ipynb"]) == 0
+grade = ["grade", "12-row-means", "--workers", "1", "--json", "results.json"]
+assert main([*grade, *unprotected]) == 0
+(package,) = [p for p in packages() if p.__name__.endswith(".row_means")]
+for entry in catalog_of(package).misconceptions:
+    points, _, named = judge(package, entry.question, catalog_of(package).answer(entry))
+    assert points < 4 and named == entry.id, entry.id
+for style in catalog_of(package).styles:
+    points, *_ = judge(package, style.question, catalog_of(package).answer(style))
+    assert points == 4, style.id
+"""
+
+
+def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
+    shutil.copytree(repository.root / "autograder", tmp_path / "autograder")
+    (tmp_path / "book").mkdir()
+    for name in ("book/attention.py", "book/minilm.py", "nbgrader_config.py"):
+        shutil.copy(repository.root / name, tmp_path / name)
+    (tmp_path / "solutions").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", WHOLE_LIFE.format(unprotected=UNPROTECTED)],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((tmp_path / "results.json").read_text())["submissions"]
+    assert {each["student"]: each["score"] for each in results} == {
+        "ada": 4.0,
+        "bela": 0.0,
+    }
+
+
+@pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
+def test_a_name_that_is_none_is_refused(classroom, name, capsys):
+    assert main(["new", name]) == 2
+    assert "is no name of an assignment" in capsys.readouterr().err
+
+
+def test_nothing_that_is_there_is_overwritten(classroom, capsys):
+    before = classroom.solution.read_text()
+    assert main(["new", "01-attention"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert classroom.solution.read_text() == before
+
+
+# ------------------------------------------------------------------- the rules
+
+
+@pytest.fixture
+def solution(attention):
+    """The solution notebook, and its cells by name."""
+    notebook = solution_notebook(attention)
+    return notebook, {c.metadata.nbgrader.grade_id: c for c in notebook.cells}
+
+
+def test_the_course_s_own_assignments_keep_the_rules(repository):
+    for assignment in repository.assignments():
+        assert broken_rules(assignment, solution_notebook(assignment)) == []
+
+
+def change_points(notebook, cells):
+    cells["test_softmax"].metadata.nbgrader.points = 5
+
+
+def add_a_plain_cell(notebook, cells):
+    notebook.cells.insert(2, nbformat.v4.new_code_cell("x = 1"))
+
+
+def rename_a_test(notebook, cells):
+    cells["test_softmax"].metadata.nbgrader.grade_id = "softmax_test"
+
+
+def lose_the_hidden_half(notebook, cells):
+    cell = cells["test_softmax"]
+    cell.source = cell.source.replace("check.hidden.softmax(softmax)", "")
+
+
+def start_with_an_import(notebook, cells):
+    cells["softmax"].source = "import math\n" + cells["softmax"].source
+
+
+def add_an_answer(notebook, cells):
+    cell = json.loads(json.dumps(cells["softmax"]).replace("softmax", "logits"))
+    notebook.cells.append(nbformat.from_dict(cell))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (change_points, "test_softmax says 5 points, and its question says 4."),
+        (add_a_plain_cell, "Cell 3 (x = 1) has no grade_id of nbgrader"),
+        (rename_a_test, "The test cell softmax_test belongs to no answer"),
+        (rename_a_test, "The answer softmax has no test cell"),
+        (lose_the_hidden_half, "has no line check.hidden.softmax(softmax)."),
+        (start_with_an_import, "softmax does not start with its def or class."),
+        (add_an_answer, "The answer logits has no test cell"),
+    ],
+)
+def test_a_broken_rule_is_a_sentence(attention, solution, change, says):
+    notebook, cells = solution
+    change(notebook, cells)
+    assert [line for line in broken_rules(attention, notebook) if says in line]
+
+
+def test_release_writes_nothing_when_a_rule_is_broken(classroom, capsys):
+    text = classroom.solution.read_text()
+    assert text.count('"points": 4') > 1
+    classroom.solution.write_text(text.replace('"points": 4', '"points": 5'))
+    assert main(["release"]) == 2
+    error = capsys.readouterr().err
+    assert "test_softmax says 5 points" in error
+    assert not Path("exercises").exists()
+
+
+def test_a_thin_catalog_is_a_broken_rule(attention, solution, monkeypatch):
+    monkeypatch.setattr("autograder.release.rules.MISTAKES", 99)
+    says = broken_rules(attention, solution[0])
+    assert len(says) == 3 and "it takes 99 and 3." in says[0]
