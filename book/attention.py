@@ -10,13 +10,15 @@ them so that later chapters can import them. Shapes follow one convention:
     weights  (..., n_q, n_k); every row sums to 1 over the keys
     output   (..., n_q, d_v)
 
-NumPy first (chapters 1, 2, 4 and 5), then torch (chapters 3 and 6).
+NumPy first (chapters 1, 2, 4 and 5), then torch (chapters 3, 6 and 9), then
+NumPy again (chapter 10).
 """
 
 import math
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from torch import nn
 
 # --------------------------------------------------------------------------
@@ -122,7 +124,7 @@ def positional_encoding(n_positions, d_model):
 
 
 # --------------------------------------------------------------------------
-# Chapter 3: the same in torch, and several heads
+# Chapter 3: the same in torch, and several heads (chapter 4 adds the masks)
 
 
 def attention(query, key, value, mask=None):
@@ -163,12 +165,27 @@ def merge_heads(x):
     return x.transpose(1, 2).reshape(batch, n, n_heads * d_k)
 
 
+def mask_for_heads(mask):
+    """The same mask, ready for weights (batch, n_heads, n_q, n_k).
+
+    Without an axis for the heads, a mask holds for all of them: (n_q, n_k)
+    is one table for every sentence, (batch, n_q, n_k) one for each, where
+    n_q may be 1 as in ``padding_mask``. A mask with four axes stays as it
+    is, and so does None. Raises ValueError for any other number of axes.
+    """
+    if mask is None or mask.dim() in (2, 4):
+        return mask
+    if mask.dim() == 3:
+        return mask.unsqueeze(1)
+    raise ValueError(f"a mask has 2, 3 or 4 axes, not {mask.dim()}")
+
+
 class MultiHeadAttention(nn.Module):
     """Vaswani et al. (2017), section 3.2.2, with d_k = d_model / n_heads.
 
     ``forward`` returns the output (batch, n_q, d_model) and the weights
-    (batch, n_heads, n_q, n_k). Raises ValueError when ``n_heads`` does not
-    divide ``d_model``.
+    (batch, n_heads, n_q, n_k); for its mask see ``mask_for_heads``. Raises
+    ValueError when ``n_heads`` does not divide ``d_model``.
     """
 
     def __init__(self, d_model, n_heads, bias=False):
@@ -185,7 +202,7 @@ class MultiHeadAttention(nn.Module):
         q = split_heads(self.W_q(query), self.n_heads)
         k = split_heads(self.W_k(key), self.n_heads)
         v = split_heads(self.W_v(value), self.n_heads)
-        heads, weights = attention(q, k, v, mask)  # (batch, n_heads, n_q, d_k)
+        heads, weights = attention(q, k, v, mask_for_heads(mask))
         return self.W_o(merge_heads(heads)), weights
 
 
@@ -224,3 +241,170 @@ class EncoderLayer(nn.Module):
         attended, _ = self.self_attn(x, x, x, mask)
         x = self.norm1(x + self.dropout(attended))
         return self.norm2(x + self.dropout(self.ffn(x)))
+
+
+# --------------------------------------------------------------------------
+# Chapter 9: a language model
+
+
+class DecoderLayer(nn.Module):
+    """Pre-norm decoder layer: causal attention, then FFN, each added to x.
+
+    ``forward`` keeps the shape (batch, n, d_model). Nothing at position t
+    depends on tokens after t.
+    """
+
+    def __init__(self, d_model=64, n_heads=4, d_ff=256, dropout=0.1):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads, bias=True)
+        self.ffn = FeedForward(d_model, d_ff, dropout)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        causal = torch.from_numpy(causal_mask(x.size(1)))
+        y = self.norm1(x)
+        attended, _ = self.self_attn(y, y, y, causal)
+        x = x + self.dropout(attended)
+        return x + self.dropout(self.ffn(self.norm2(x)))
+
+
+class LanguageModel(nn.Module):
+    """Tokens (batch, n) to logits of the next token (batch, n, n_tokens).
+
+    ``n`` may be at most ``n_positions``.
+    """
+
+    def __init__(self, n_tokens, n_positions, d_model=64, n_heads=4, n_layers=2):
+        super().__init__()
+        self.embedding = nn.Embedding(n_tokens, d_model)
+        self.position = nn.Embedding(n_positions, d_model)
+        for table in (self.embedding, self.position):
+            nn.init.normal_(table.weight, std=0.2)
+        self.layers = nn.ModuleList(
+            DecoderLayer(d_model, n_heads, 4 * d_model, dropout=0.0)
+            for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+        self.read = nn.Linear(d_model, n_tokens)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens) + self.position.weight[: tokens.size(1)]
+        for layer in self.layers:
+            x = layer(x)
+        return self.read(self.norm(x))
+
+
+def next_token_loss(logits, tokens, mask=None):
+    """Mean loss, in nats, of guessing token t + 1 at position t: a scalar.
+
+    ``logits`` (batch, n, n_tokens), ``tokens`` (batch, n); ``mask``, boolean
+    (batch, n), is True on real tokens, and only these are guessed.
+    """
+    guesses, targets = logits[:, :-1], tokens[:, 1:]
+    losses = nn.functional.cross_entropy(
+        guesses.flatten(0, 1), targets.flatten(), reduction="none"
+    )
+    if mask is None:
+        return losses.mean()
+    return losses[mask[:, 1:].flatten()].mean()
+
+
+def sample(logits, temperature=1.0, top_k=None, generator=None):
+    """Draw one token for each row of logits (batch, n_tokens): (batch,).
+
+    Temperature 0 takes the largest logit. ``top_k`` keeps only so many of
+    the largest. Raises ValueError when ``temperature`` is negative.
+    """
+    if temperature < 0:
+        raise ValueError(f"temperature must not be negative, got {temperature}")
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    if top_k is not None:
+        smallest = logits.topk(top_k).values[:, -1:]
+        logits = logits.masked_fill(logits < smallest, float("-inf"))
+    probabilities = (logits / temperature).softmax(dim=-1)
+    return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+
+
+# --------------------------------------------------------------------------
+# Chapter 10: one more token (NumPy)
+
+
+def rotate(x, positions, base=10000.0):
+    """Turn adjacent pairs of columns by position × frequency (RoPE).
+
+    ``x`` is (..., n, d), ``positions`` (n,); the shape of ``x`` is kept.
+    Raises ValueError when ``d`` is odd.
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError(f"the width must be even, got {d}")
+    frequencies = base ** (-np.arange(0, d, 2) / d)
+    angles = np.asarray(positions)[:, None] * frequencies  # (n, d / 2)
+    sin, cos = np.sin(angles), np.cos(angles)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = [even * cos - odd * sin, even * sin + odd * cos]
+    turned = np.stack(turned, axis=-1).reshape(x.shape)
+    return turned.astype(np.result_type(x, np.float16))  # the dtype of x
+
+
+def grouped_query_attention(Q, K, V, mask=None):
+    """Attention in which consecutive query heads share a key-value head.
+
+    Q is (..., n_heads, n_q, d_k), K (..., n_kv, n_k, d_k) and V
+    (..., n_kv, n_k, d_v); ``mask`` broadcasts to the weights. Returns the
+    output (..., n_heads, n_q, d_v) and the weights (..., n_heads, n_q, n_k).
+    Raises ValueError when ``n_kv`` does not divide ``n_heads``.
+    """
+    n_heads, n_kv = Q.shape[-3], K.shape[-3]
+    if n_heads % n_kv:
+        raise ValueError(f"{n_kv} shared heads do not divide {n_heads}")
+    K, V = (np.repeat(a, n_heads // n_kv, axis=-3) for a in (K, V))
+    return scaled_dot_product_attention(Q, K, V, mask)
+
+
+def window_mask(n, window, sinks=0):
+    """Boolean (n, n), causal: the last window keys and the first sinks."""
+    position = np.arange(n)
+    age = position[:, None] - position  # how many steps ago a key was written
+    return (age >= 0) & ((age < window) | (position < sinks))
+
+
+class KVCache:
+    """Keys and values of the tokens so far; with ``window``, of the last ones.
+
+    ``len(cache)`` counts all tokens ever seen: the position of the next one.
+    """
+
+    def __init__(self, window=None):
+        self.window = window
+        self.seen = 0
+        self.keys = self.values = None
+
+    def __len__(self):
+        return self.seen
+
+    def append(self, k, v):
+        """Add new ones, (..., n_kv, new, d) each; return all that are kept."""
+        self.seen += k.shape[-2]
+        if self.keys is not None:
+            k = np.concatenate([self.keys, k], axis=-2)
+            v = np.concatenate([self.values, v], axis=-2)
+        if self.window is not None:
+            k, v = k[..., -self.window :, :], v[..., -self.window :, :]
+        self.keys, self.values = k, v
+        return k, v
+
+
+def decode_step(q, k, v, cache):
+    """Attention of one new token to itself and to what the cache holds.
+
+    ``q`` is (..., n_heads, 1, d_k), ``k`` and ``v`` are (..., n_kv, 1, d);
+    none is rotated yet, the cache knows the position. Returns the output
+    (..., n_heads, 1, d_v) and the weights (..., n_heads, 1, kept).
+    """
+    position = [len(cache)]
+    keys, values = cache.append(rotate(k, position), v)
+    return grouped_query_attention(rotate(q, position), keys, values)

@@ -3,13 +3,15 @@
     python book/notebooks.py [--force] [NN-topic …]
 
 The text is what people edit; the notebook, with its outputs, is what readers get. A
-notebook is executed again when its text or attention.py changed. Executing twice
-gives the same bytes. Where the site's address in _config.yml changed, only the first
-cell is replaced.
+notebook is executed again when its code or attention.py changed. Executing twice gives
+the same bytes. Where only prose changed, or the site's address in _config.yml, it is
+taken over, and the outputs stay.
 """
 
 import argparse
+import base64
 import hashlib
+import io
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -20,6 +22,7 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from PIL import Image
 
 BOOK = Path(__file__).resolve().parent
 TEXT = BOOK / "text"
@@ -47,7 +50,7 @@ def place_setup(notebook: nbformat.NotebookNode, site: str | None = None) -> boo
     notebook.cells = [cell for cell in before if cell.get("id") != SETUP]
     if site:
         imports = "\n".join(cell.source for cell in notebook.cells)
-        source = address.setup_source(site, "import minilm" in imports)
+        source = address.setup_source(site, imports)
         cell = nbformat.v4.new_code_cell(source, id=SETUP)
         cell.metadata.tags = ["remove-cell"]
         notebook.cells.insert(0, cell)
@@ -55,13 +58,20 @@ def place_setup(notebook: nbformat.NotebookNode, site: str | None = None) -> boo
 
 
 def fingerprint(stem: str) -> str:
-    """Changes when the chapter has to be executed again."""
-    parts = [TEXT / f"{stem}.md", BOOK / "attention.py"]
-    return hashlib.sha256(b"\0".join(p.read_bytes() for p in parts)).hexdigest()
+    """Changes when the chapter has to be executed again: its code or attention.py."""
+    parts = [(BOOK / "attention.py").read_text(encoding="utf-8")]
+    parts += [cell.source for cell in code_cells(read_text(stem))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """The chapter's own code, without the setup cell."""
+    cells = (cell for cell in notebook.cells if cell.cell_type == "code")
+    return [cell for cell in cells if cell.get("id") != SETUP]
 
 
 def is_fresh(stem: str) -> bool:
-    """Whether the published notebook was executed from the present text."""
+    """Whether the published notebook was executed from the present code."""
     path = BOOK / f"{stem}.ipynb"
     if not path.exists():
         return False
@@ -72,27 +82,44 @@ def is_fresh(stem: str) -> bool:
 def execute(stem: str) -> float:
     """Execute one chapter and write its notebook; return the seconds it took."""
     start = time.monotonic()
+    executed_from = fingerprint(stem)  # the text may be edited while this runs
     notebook = read_text(stem)
     client = NotebookClient(
         notebook,
         timeout=300,
         record_timing=False,
         coalesce_streams=True,  # prints in one piece, however they were flushed
+        extra_arguments=["--InlineBackend.figure_formats=retina"],  # 200 dots an inch
         resources={"metadata": {"path": str(BOOK)}},
     )
     client.execute()
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if png := output.get("data", {}).get("image/png"):
+                output.data["image/png"] = lighter(png)
     version = notebook.metadata.get("language_info", {})
     notebook.metadata.language_info = {"name": version.get("name", "python")}
-    notebook.metadata.executed_from = fingerprint(stem)
+    notebook.metadata.executed_from = executed_from
     nbformat.write(notebook, BOOK / f"{stem}.ipynb")
     return time.monotonic() - start
 
 
-def renew_setup(stem: str) -> None:
-    """Nothing but the first cell depends on where the site is."""
+def lighter(png: str) -> str:
+    """The same picture in at most 256 colors, in less than half the bytes (base64)."""
+    picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+    few = picture.quantize(256, dither=Image.Dither.NONE)
+    few.save(file := io.BytesIO(), "PNG", optimize=True)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def renew(stem: str) -> None:
+    """Take over what is not code from the text; the outputs stay with their cells."""
     path = BOOK / f"{stem}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    if place_setup(notebook):
+    published, notebook = nbformat.read(path, as_version=4), read_text(stem)
+    for old, new in zip(code_cells(published), code_cells(notebook), strict=True):
+        new.outputs, new.execution_count = old.outputs, old.execution_count
+    notebook.metadata = published.metadata
+    if notebook != published:
         nbformat.write(notebook, path)
 
 
@@ -107,7 +134,7 @@ def main() -> int:
     stems = options.chapters or known
     stale = [stem for stem in stems if options.force or not is_fresh(stem)]
     for stem in set(stems) - set(stale):
-        renew_setup(stem)
+        renew(stem)
     failed = []
     with ThreadPoolExecutor(2) as pool:
         runs = {pool.submit(execute, stem): stem for stem in stale}

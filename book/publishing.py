@@ -2,6 +2,7 @@
 
 - Formulas become MathML (mathml.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
+- Drawings become part of the page, so that their colors follow its scheme.
 - Pages load no Thebe and no icon script; of the icon fonts only what is used.
 - Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
   and the modules of the interactive elements that it shows.
@@ -26,6 +27,7 @@ import solving
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from rewriting import Rewriting
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
@@ -107,6 +109,22 @@ def lighten_page(app, pagename, templatename, context, doctree) -> None:
         )
 
 
+DRAWING = re.compile(r'<img alt="([^"]*)" src="[^"]*_images/([\w-]+\.svg)"[^>]*>')
+
+
+def inline_drawings(app, pagename, templatename, context, doctree) -> None:
+    """An image of its own would see the system's scheme and not the page's."""
+
+    def drawing(image: re.Match) -> str:
+        alt, name = image.groups()
+        source = (Path(app.srcdir) / "book/images" / name).read_text(encoding="utf-8")
+        source = re.sub(r"<style>.*?</style>\n", "", source, flags=re.DOTALL)
+        return source.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
+
+    if "body" in context:
+        context["body"] = DRAWING.sub(drawing, context["body"])
+
+
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
     (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
@@ -115,10 +133,6 @@ CORRECTIONS = [
     (r'<meta name="viewport" content="width=device-width, initial-scale=1" ?/>', ""),
     # its text, "Search Ctrl+K", is a better name than a label that differs from it
     (r'(search-button-field[^>]*?) title="Search" aria-label="Search"', r"\1"),
-    (
-        r"<summary>(<span class=\"toctree-toggle)",
-        r'<summary aria-label="Subsections">\1',
-    ),
     # before the first paint: the theme would wait for its script, and repaint
     (
         r'localStorage.getItem\("theme"\) \|\| "auto"',
@@ -130,7 +144,6 @@ CORRECTIONS = [
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # Markdown has no table without a head; an empty one says nothing
     (r'<thead>\s*<tr[^>]*>(\s*<th class="head"><p></p></th>)+\s*</tr>\s*</thead>', ""),
-    (r' aria-label="Toggle hidden content"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
     # notebooks are for saving, not for a tab of their own; other sources for nobody
     (r'<li><a href="[^"]*\.md"[^>]*download-source-button.*?</a>\s*</li>', ""),
@@ -139,17 +152,27 @@ CORRECTIONS = [
         r"\1 download\2",
     ),
 ]
+# what it writes in some books only: pages below pages, and cells that are hidden
+SOMETIMES = [
+    (
+        r"<summary>(<span class=\"toctree-toggle)",
+        r'<summary aria-label="Subsections">\1',
+    ),
+    (r' aria-label="Toggle hidden content"', ""),
+]
 
 
-def correct_pages(folder: Path) -> None:
+def correct_pages(folder: Path, rewriting: Rewriting) -> None:
     for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         for pattern, replacement in CORRECTIONS:
-            page = re.sub(pattern, replacement, page, flags=re.DOTALL)
+            page = rewriting.sub(pattern, replacement, page, re.DOTALL)
+        for pattern, replacement in SOMETIMES:
+            page = re.sub(pattern, replacement, page)
         path.write_text(page, encoding="utf-8")
 
 
-def shrink_icons(folder: Path) -> None:
+def shrink_icons(folder: Path, rewriting: Rewriting) -> None:
     """Keep only the icons that pages show: 3 kB instead of 275 kB, by rule and font."""
     pages = [*folder.rglob("*.html"), folder / "_static/scripts/pydata-sphinx-theme.js"]
     shown = set()
@@ -162,18 +185,21 @@ def shrink_icons(folder: Path) -> None:
 
     css = folder / "_static/styles/pydata-sphinx-theme.css"
     style = css.read_text(encoding="utf-8")
-    style = re.sub(r"(\.fa-[\w-]+:before,?)+\{content:\"[^\"]+\"\}", keep, style)
+    rules = r"(\.fa-[\w-]+:before,?)+\{content:\"[^\"]+\"\}"
+    style = rewriting.sub(rules, keep, style)
     font_url = r"url\(([^)]*/fa-[\w-]+)\.woff2\) format\(\"woff2\"\),url\([^)]*\)[^;}]*"
-    style = re.sub(font_url, r'url(\1.woff) format("woff")', style)
+    style = rewriting.sub(font_url, r'url(\1.woff) format("woff")', style)
     css.write_text(style, encoding="utf-8")
 
     book_style = (css.parent / "sphinx-book-theme.css").read_text(encoding="utf-8")
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    escapes = re.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
+    escapes = rewriting.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
+    icons = {int(escape, 16) for escape in escapes}
+    icons |= {ord(sign) for sign in style + book_style if "\ue000" <= sign <= "\uf8ff"}
     for path in (folder / "_static/vendor/fontawesome/webfonts").glob("*.ttf"):
         font = TTFont(path)
         choice = subset.Subsetter()
-        choice.populate(unicodes=[int(escape, 16) for escape in escapes])
+        choice.populate(unicodes=icons)
         choice.subset(font)
         font.flavor = "woff"
         font.save(path.with_suffix(".woff"))
@@ -192,9 +218,12 @@ def add_wheel(folder: Path) -> None:
 def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.name == "html":
         folder = Path(app.outdir)
-        correct_pages(folder)
-        shrink_icons(folder)
-        bundle.bundle_pages(folder)
+        rewriting, whole = Rewriting(), not bundle.bundled(folder)
+        correct_pages(folder, rewriting)
+        shrink_icons(folder, rewriting)
+        bundle.bundle_pages(folder, rewriting)
+        if whole:  # pages of an earlier build are corrected already
+            rewriting.require()
         add_wheel(folder)
         solving.add_python(folder)
 
@@ -206,6 +235,7 @@ def setup(app: Sphinx) -> dict:
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)
+    app.connect("html-page-context", inline_drawings, priority=905)
     app.connect("html-page-context", load_early, priority=910)
     # last: the theme, too, waits for the end to write the colors of code
     app.connect("build-finished", finish, priority=900)

@@ -38,13 +38,15 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     introduction, *cells = notebook["cells"]
     parts = ["".join(introduction["source"]), INTRODUCTION.format(name=name, file=file)]
     for cell in cells:
-        text, role = "".join(cell["source"]), cell["metadata"]["nbgrader"]
-        written = role["solution"] and cell["cell_type"] == "markdown"
+        text, role = "".join(cell["source"]), cell["metadata"].get("nbgrader", {})
+        solution = role.get("solution", False)
+        tested = role.get("grade", False) and cell["cell_type"] == "code"
+        written = solution and cell["cell_type"] == "markdown"
         if cell["cell_type"] == "code":
             parts.append(f"```{{code-block}} python\n{text}\n```")
         elif not written:
             parts.append(text)
-        if role["solution"] or (role["grade"] and cell["cell_type"] == "code"):
+        if solution or tested:
             kind = "exercise-bar written" if written else "exercise-bar"
             parts.append(f'<div class="{kind}" data-cell="{role["grade_id"]}"></div>')
     if VENDORED.exists():

@@ -1,19 +1,17 @@
-"""Runs an exercise's cells in the page, in the words of `autograder check`.
+"""Runs an exercise's cells in the page, by the engine of `autograder check`.
 
 The page's worker loads this file into Pyodide; tests run it as it is.
 """
 
-import ast
 import base64
-import contextlib
-import io
 import json
 import os
 import sys
 
 os.environ["MPLBACKEND"] = "agg"
 
-from autograder.check import CHECKED, problem_of
+from autograder.notebook.questions import CHECKED, NoTorch, profile_of
+from autograder.notebook.running import Run, seed
 
 
 def run(job):
@@ -27,53 +25,59 @@ def run(job):
     "figures" (PNG in base64).
     """
     sources, wanted = (json.loads(job)[key] for key in ("sources", "wanted"))
-    names = {"__name__": "__main__", "display": print, "_shown_": shown}
+    prepare(sources)
+    notebook = Run()
     outcomes = []
     for number, source in enumerate(sources[: max(wanted) + 1]):
         checked = CHECKED.search(source)
         if checked and number not in wanted:
             continue
-        question = checked[1] if checked else None
-        cell = {"source": showing_its_value(source), "question": question}
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            problem = problem_of(cell, names)
-        figures = take_figures()
-        if number in wanted or problem:
-            text = said.getvalue()[:10_000]
-            outcome = {"number": number, "question": question, "said": text}
-            outcomes.append(outcome | {"problem": problem, "figures": figures})
+        if checked:
+            outputs, outcome = [], notebook.question(number + 1, source, checked[1])
+            said = outcome.said
+        else:
+            outputs, outcome = notebook.cell(number + 1, source)
+            said = "".join(map(text_of, outputs))
+        if number in wanted or outcome.problem:
+            outcomes.append(
+                {
+                    "number": number,
+                    "question": outcome.question,
+                    "said": said,
+                    "problem": outcome.problem,
+                    "figures": [picture(o) for o in outputs if o[0] == "figure"],
+                }
+            )
     return json.dumps(outcomes)
 
 
-def shown(value):
-    if value is not None:
-        print(repr(value))
+def prepare(sources):
+    """The libraries of the exercise, and a start that is the same each time."""
+    sys.meta_path[:] = [f for f in sys.meta_path if not is_ours(f)]
+    if profile_of(sources) != "torch":
+        sys.meta_path.insert(0, NoTorch())
+    if any("matplotlib" in source for source in sources):
+        import matplotlib.pyplot as plt
+
+        plt.close("all")
+    seed()
 
 
-def showing_its_value(source):
-    """The same code, but the value of a last expression is printed, as in Jupyter."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # the message is for problem_of to make
-        return source
-    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
-        return source
-    last = tree.body[-1]
-    call = ast.Call(ast.Name("_shown_", ast.Load()), [last.value], [])
-    tree.body[-1] = ast.Expr(call)
-    return ast.unparse(ast.fix_missing_locations(tree))
+def is_ours(finder):
+    """Whether an earlier run put this into the list of finders."""
+    return type(finder).__module__.startswith("autograder.")
 
 
-def take_figures():
-    """The open figures as PNG, which are then closed."""
-    if "matplotlib.pyplot" not in sys.modules:
-        return []
-    pyplot = sys.modules["matplotlib.pyplot"]
-    figures = []
-    for number in pyplot.get_fignums():
-        image = io.BytesIO()
-        pyplot.figure(number).savefig(image, format="png", bbox_inches="tight")
-        figures.append(base64.b64encode(image.getvalue()).decode())
-    pyplot.close("all")
-    return figures
+def text_of(output):
+    """What an output shows as text."""
+    match output:
+        case ("stream", _, text) | ("result", text) | ("display", text):
+            return text if text.endswith("\n") else text + "\n"
+        case ("note", text):
+            return f"{text}\n"
+    return ""
+
+
+def picture(output):
+    """A figure's PNG in base64."""
+    return base64.b64encode(output[2]).decode()

@@ -1,6 +1,8 @@
 """The costs of chapter 8: formulas against counted operations and exact outputs."""
 
 import ast
+import itertools
+import math
 from pathlib import Path
 
 import jupytext
@@ -30,6 +32,7 @@ def chapter():
     functions = [n for n in ast.parse(code).body if isinstance(n, ast.FunctionDef)]
     names = {
         "np": np,
+        "itertools": itertools,
         "attention_scores": attention_scores,
         "masked_softmax": masked_softmax,
         "scaled_dot_product_attention": scaled_dot_product_attention,
@@ -62,7 +65,7 @@ def test_streaming_attention_is_exact(chapter, block, scale):
 @pytest.mark.parametrize("window", [0, 1, 5, 60])
 def test_windowed_attention_is_masked_attention(chapter, window):
     Q, K, V = np.random.default_rng(0).standard_normal((3, 50, 8))
-    mask = chapter["window_mask"](50, window)
+    mask = chapter["band_mask"](50, window)
     expected, _ = scaled_dot_product_attention(Q, K, V, mask)
     assert np.allclose(chapter["windowed_attention"](Q, K, V, window), expected)
 
@@ -75,3 +78,9 @@ def test_news_travels_window_times_layers_and_no_farther(chapter, window, n_laye
     stack = chapter["stack"]
     moved = stack(X, window, n_layers) != stack(changed, window, n_layers)
     assert np.flatnonzero(moved.any(axis=1)).max() == window * n_layers
+
+
+@pytest.mark.parametrize(("n", "width"), [(101, 3), (101, 5), (30, 7), (9, 3), (2, 9)])
+def test_two_ends_meet_after_half_a_width_per_layer(chapter, n, width):
+    expected = math.ceil((n - 1) / (width // 2))
+    assert chapter["layers_until_all_meet"](n, width) == expected

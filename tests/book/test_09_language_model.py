@@ -1,0 +1,199 @@
+"""Chapter 9: its parts against torch, by counting, and by what they promise."""
+
+import ast
+from pathlib import Path
+
+import attention
+import jupytext
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    """The functions and classes that the chapter defines itself, by name."""
+    names = {}
+    for cell in jupytext.read(BOOK / "text" / "09-language-model.md").cells:
+        if cell.cell_type == "code":
+            kinds = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+            body = [n for n in ast.parse(cell.source).body if isinstance(n, kinds)]
+            exec(compile(ast.Module(body, []), cell.source[:40], "exec"), names)
+    return names
+
+
+@pytest.fixture
+def tokens():
+    return torch.randint(7, (3, 6), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def logits():
+    return torch.randn(3, 6, 7, generator=torch.Generator().manual_seed(1)).double()
+
+
+def test_decoder_layer_agrees_with_torchs_encoder_layer_under_a_causal_mask():
+    torch.manual_seed(0)
+    ours = attention.DecoderLayer(12, 3, 20).double().eval()
+    for norm in (ours.norm1, ours.norm2):
+        nn.init.normal_(norm.weight)
+        nn.init.normal_(norm.bias)
+    theirs = nn.TransformerEncoderLayer(
+        12, 3, 20, activation="gelu", batch_first=True, norm_first=True
+    )
+    theirs = theirs.double().eval()
+    mha = ours.self_attn
+    with torch.no_grad():
+        for name in ("weight", "bias"):
+            parts = [getattr(m, name) for m in (mha.W_q, mha.W_k, mha.W_v)]
+            getattr(theirs.self_attn, f"in_proj_{name}").copy_(torch.cat(parts))
+        pairs = [(theirs.self_attn.out_proj, mha.W_o), (theirs.norm1, ours.norm1)]
+        pairs += [(theirs.norm2, ours.norm2), (theirs.linear1, ours.ffn.linear1)]
+        for to, of in [*pairs, (theirs.linear2, ours.ffn.linear2)]:
+            to.load_state_dict(of.state_dict())
+    x = torch.randn(2, 5, 12, dtype=torch.double)
+    hidden = torch.ones(5, 5).triu(1).bool()
+    torch.testing.assert_close(ours(x), theirs(x, src_mask=hidden))
+
+
+def test_no_logit_of_the_language_model_depends_on_what_comes_later(tokens):
+    torch.manual_seed(0)
+    model = attention.LanguageModel(7, n_positions=6, d_model=8, n_heads=2)
+    before = model(tokens)
+    for t in range(5):
+        changed = tokens.clone()
+        changed[:, t + 1 :] = (changed[:, t + 1 :] + 1) % 7
+        after = model(changed)
+        torch.testing.assert_close(after[:, : t + 1], before[:, : t + 1])
+        assert not torch.allclose(after[:, t + 1], before[:, t + 1])
+
+
+def test_the_loss_is_torchs_cross_entropy_of_the_next_token(logits, tokens):
+    expected = F.cross_entropy(logits[:, :-1].mT, tokens[:, 1:])
+    torch.testing.assert_close(attention.next_token_loss(logits, tokens), expected)
+
+
+def test_the_loss_of_a_padded_text_is_that_of_the_text_alone(logits, tokens):
+    mask = torch.arange(6) < torch.tensor([[4], [1], [1]])
+    padded = attention.next_token_loss(logits, tokens, mask)
+    alone = attention.next_token_loss(logits[:1, :4], tokens[:1, :4])
+    torch.testing.assert_close(padded, alone)
+
+
+@pytest.mark.parametrize(("temperature", "top_k"), [(1, None), (2.5, None), (0.7, 3)])
+def test_tokens_come_as_often_as_their_probabilities_say(temperature, top_k):
+    row = torch.tensor([0.3, 2.0, -1.0, 1.1, 0.0]).double()
+    kept = row.sort().values[-(top_k or 5) :]
+    expected = torch.where(row >= kept.min(), (row / temperature).exp(), 0)
+    expected /= expected.sum()
+    generator = torch.Generator().manual_seed(0)
+    rows = row.expand(40_000, 5)
+    drawn = attention.sample(rows, temperature, top_k, generator)
+    shares = drawn.bincount(minlength=5) / len(rows)
+    assert (shares - expected).abs().max() < 0.015
+    assert (shares[expected == 0] == 0).all()
+
+
+def test_temperature_zero_takes_the_largest_and_negative_ones_are_refused(logits):
+    rows = logits[0]
+    assert torch.equal(attention.sample(rows, 0), rows.argmax(-1))
+    with pytest.raises(ValueError, match="must not be negative"):
+        attention.sample(rows, -0.5)
+
+
+def test_the_leak_test_finds_a_single_open_position(chapter, tokens):
+    class Leaky(nn.Module):
+        def forward(self, tokens):
+            peeking = torch.zeros(*tokens.shape, 7)
+            peeking[:, 2] = F.one_hot(tokens[:, 4], 7)  # position 2 sees token 4
+            return peeking
+
+    chapter["n_tokens"] = 7
+    assert chapter["leaks"](Leaky(), tokens) == [2, 3]
+    honest = attention.LanguageModel(7, n_positions=6, d_model=8, n_heads=2)
+    assert chapter["leaks"](honest, tokens) == []
+
+
+def test_merges_join_the_most_frequent_pair_and_lose_nothing(chapter):
+    text = "low lower lowest, slow"
+    merges = chapter["learn_merges"](text, 3)
+    assert merges[:2] == [("o", "w"), ("l", "ow")]  # four times each, in turn
+    chapter["merges"] = merges
+    pieces = chapter["pieces_in"]("flow, now 'low'")
+    assert "".join(pieces) == "flow, now 'low'"
+    assert "low" in pieces
+
+
+def test_a_bigram_of_pure_repetition_costs_next_to_nothing(chapter):
+    tokens = torch.tensor([0, 1] * 500)
+    unigram, bigram = chapter["count_models"](tokens, tokens, 2)
+    assert unigram == pytest.approx(0.6931, abs=1e-3)  # ln 2
+    assert bigram < 0.01
+
+
+def test_running_step_by_step_is_the_model_and_silence_is_an_ablation(chapter, tokens):
+    torch.manual_seed(0)
+    model = attention.LanguageModel(7, n_positions=6, d_model=8, n_heads=2)
+    logits, weights = chapter["run"](model, tokens)
+    torch.testing.assert_close(logits, model(tokens))
+    assert weights.shape == (2, 3, 2, 6, 6)
+    silent, _ = chapter["run"](model, tokens, 1, 0, torch.zeros(6, 6))
+    W_o = model.layers[1].self_attn.W_o.weight
+    with torch.no_grad():
+        W_o.unflatten(1, (2, -1))[:, 0] = 0
+    torch.testing.assert_close(silent, model(tokens))
+
+
+def test_a_beam_of_one_is_temperature_zero(chapter):
+    torch.manual_seed(3)
+    model = attention.LanguageModel(7, n_positions=64, d_model=8, n_heads=2)
+    start = torch.tensor([1, 2])
+    found, _ = chapter["beam"](model, start, 5, 1)
+    assert torch.equal(found, chapter["write"](model, start, 5, temperature=0))
+
+
+def test_a_beam_as_wide_as_the_vocabulary_finds_the_likeliest_of_all_texts(chapter):
+    torch.manual_seed(3)
+    model = attention.LanguageModel(7, n_positions=64, d_model=8, n_heads=2).double()
+    start = torch.tensor([1, 2])
+    texts = torch.cat(
+        [start.expand(49, 2), torch.cartesian_prod(*[torch.arange(7)] * 2)], 1
+    )
+    steps = model(texts[:, :-1])[:, 1:].log_softmax(-1)
+    total = steps.gather(2, texts[:, 2:, None]).sum((1, 2))
+    found, logarithm = chapter["beam"](model, start, 2, 7)
+    assert torch.equal(found, texts[total.argmax()])
+    assert logarithm == pytest.approx(total.max().item(), abs=1e-6)
+
+
+def test_the_decoder_with_a_source_agrees_with_torchs_own(chapter):
+    torch.manual_seed(0)
+    ours = chapter["TranslatorLayer"](12, 3, 20).double()
+    theirs = nn.TransformerDecoderLayer(
+        12, 3, 20, 0.0, activation="gelu", batch_first=True, norm_first=True
+    ).double()
+    with torch.no_grad():
+        for own, other in [
+            (ours.self_attn, theirs.self_attn),
+            (ours.cross_attn, theirs.multihead_attn),
+        ]:
+            for name in ("weight", "bias"):
+                parts = [getattr(m, name) for m in (own.W_q, own.W_k, own.W_v)]
+                getattr(other, f"in_proj_{name}").copy_(torch.cat(parts))
+            other.out_proj.load_state_dict(own.W_o.state_dict())
+        theirs.linear1.load_state_dict(ours.ffn.linear1.state_dict())
+        theirs.linear2.load_state_dict(ours.ffn.linear2.state_dict())
+    x, source = torch.randn(2, 4, 12).double(), torch.randn(2, 6, 12).double()
+    hidden = torch.ones(4, 4).triu(1).bool()
+    expected = theirs(x, source, tgt_mask=hidden)
+    torch.testing.assert_close(ours(x, source)[0], expected)
+
+
+def test_the_text_is_as_its_description_says():
+    text = (BOOK / "data" / "alice.txt").read_text(encoding="ascii")
+    described = (BOOK / "data" / "README.md").read_text(encoding="utf-8")
+    assert f"{len(text):,} characters, {len(set(text))} different" in described
+    assert "Gutenberg" not in text

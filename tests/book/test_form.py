@@ -1,0 +1,91 @@
+"""The form of every chapter: its size, its rhythm, what its head says."""
+
+import base64
+import io
+import itertools
+import re
+
+import minutes
+import nbformat
+import notebooks
+import pytest
+from PIL import Image
+
+CHAPTERS = minutes.chapters()
+LABEL = re.compile(r"^\([\w-]+\)=$", re.M)
+BOX = re.compile(r"^```\{admonition\}[^\n]*\n:class: myth\n(.*?)^```$", re.M | re.S)
+# where a box has its sentence from: a citation, or how we met it
+SOURCE = re.compile(r"\{cite:\w+\}|\b[Ss]een\s+in\b|\b[Hh]eard\b")
+YES_OR_NO = re.compile(r"(?<!=)\b(True|False)\b")
+
+
+@pytest.fixture(params=CHAPTERS)
+def chapter(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(chapter):
+    found = nbformat.read(notebooks.BOOK / f"{chapter}.ipynb", as_version=4)
+    found.cells = [cell for cell in found.cells if cell.id != notebooks.SETUP]
+    return found
+
+
+@pytest.fixture
+def size(notebook):
+    return minutes.measure(notebook)
+
+
+def printed(cell):
+    """The lines that a code cell printed, or showed as its value."""
+    for output in cell.get("outputs", []):
+        text = output.get("text") or output.get("data", {}).get("text/plain", "")
+        yield from text.splitlines()
+
+
+def test_a_chapter_is_read_in_one_sitting(size):
+    assert size.words <= 3500
+    assert size.cells <= 60
+
+
+def test_a_chapter_corrects_at_most_four_claims_in_boxes(size):
+    assert size.boxes <= 4
+
+
+def test_a_box_says_where_its_claim_is_from(notebook, size):
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    boxes = [box for text in texts for box in BOX.findall(text)]
+    assert len(boxes) == size.boxes
+    assert [box for box in boxes if not SOURCE.search(box)] == []
+
+
+def test_no_more_than_two_code_cells_follow_each_other(notebook):
+    """A text cell that holds nothing but a label is no sentence."""
+    said = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" or LABEL.sub("", cell.source).strip()
+    ]
+    runs = itertools.groupby(said, key=lambda cell: cell.cell_type)
+    rows = [list(run) for kind, run in runs if kind == "code"]
+    assert [row[0].source for row in rows if len(row) > 2] == []
+
+
+def test_a_finding_is_a_number_and_not_only_a_yes_or_no(notebook):
+    """Arrays of truth values are data, and ``bias=False`` is the name of a case."""
+    lines = [line for cell in notebook.cells for line in printed(cell)]
+    assert [ln for ln in lines if YES_OR_NO.search(ln) and "[" not in ln] == []
+
+
+def test_a_figure_has_two_hundred_dots_an_inch(notebook):
+    """Drawn at a hundred, and shown at half its size."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if png := output.get("data", {}).get("image/png"):
+                width, _ = Image.open(io.BytesIO(base64.b64decode(png))).size
+                shown = output.metadata.get("image/png", {}).get("width", width)
+                assert width >= 2 * shown - 1, cell.source
+
+
+def test_the_head_of_a_chapter_names_the_minutes_that_it_takes(chapter, notebook, size):
+    assert minutes.named(notebook) == minutes.minutes(chapter, size)

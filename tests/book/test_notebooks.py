@@ -1,0 +1,62 @@
+"""When a chapter is executed again, and what is taken over without it."""
+
+import nbformat
+import notebooks
+import pytest
+
+TEXT = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# Sums
+
+One and one.
+
+```{code-cell} ipython3
+print(1 + 1)
+```
+"""
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book of one small chapter, executed."""
+    (tmp_path / "text").mkdir()
+    (tmp_path / "attention.py").write_text("# nothing\n")
+    monkeypatch.setattr(notebooks, "BOOK", tmp_path)
+    monkeypatch.setattr(notebooks, "TEXT", tmp_path / "text")
+    (tmp_path / "text/sums.md").write_text(TEXT)
+    notebooks.execute("sums")
+    return tmp_path
+
+
+def test_new_prose_is_taken_over_and_the_outputs_stay(book):
+    before = nbformat.read(book / "sums.ipynb", as_version=4)
+    (book / "text/sums.md").write_text(TEXT.replace("One and one.", "Add.\n\n# More"))
+    assert notebooks.is_fresh("sums")
+    notebooks.renew("sums")
+    after = nbformat.read(book / "sums.ipynb", as_version=4)
+    assert "Add." in after.cells[0].source
+    assert after.cells[-1].outputs == before.cells[-1].outputs
+    assert after.cells[-1].outputs[0].text == "2\n"
+    nbformat.validate(after)
+
+
+def test_nothing_new_leaves_every_byte(book):
+    before = (book / "sums.ipynb").read_bytes()
+    notebooks.renew("sums")
+    assert (book / "sums.ipynb").read_bytes() == before
+
+
+@pytest.mark.parametrize("file", ["text/sums.md", "attention.py"])
+def test_new_code_has_to_be_executed(book, file):
+    path = book / file
+    path.write_text(path.read_text().replace("1 + 1", "1 + 2") + "\n# new\n")
+    assert not notebooks.is_fresh("sums")
