@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import vendor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,25 @@ def built(source: Path, output: Path) -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
+def vendored():
+    """Why there is no Python for the pages, or None."""
+    try:
+        vendor.vendor(vendor.TARGET)
+    except vendor.VendorError as error:
+        return f"there is no Python for the exercise pages: {error}"
+    return None
+
+
+@pytest.fixture(scope="session")
+def python(vendored):
+    """The folder of the Pyodide that exercise pages run."""
+    if vendored:
+        pytest.skip(vendored)
+    return vendor.TARGET
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, vendored):
     return built(ROOT, tmp_path_factory.mktemp("site"))
 
 
