@@ -84,6 +84,8 @@ def address(site):
 def page(browser, address):
     """An open page; ``page.troubles`` collects what it should not do."""
     context = browser.new_context(base_url=address)
+    # it would answer in the place of the server, whose answers are watched here
+    context.add_init_script("delete Navigator.prototype.serviceWorker")
     page = context.new_page()
     page.troubles = []
 
