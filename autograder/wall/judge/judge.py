@@ -23,7 +23,8 @@ from autograder.notebook.questions import Failed, TestNames, value_of, why_missi
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
-from autograder.wall.judge.remote import Link, Lost, Stopped, named
+from autograder.wall.judge.raised import Lost, Stopped
+from autograder.wall.judge.remote import Link, named
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
