@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,12 @@ class Course:
         from traitlets.config.loader import PyFileConfigLoader
 
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+
+    def zone(self) -> tzinfo:
+        """The time zone of the course: nbgrader's own setting, else UTC."""
+        from autograder.intake.times import zone_of
+
+        return zone_of(str(self.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
 
     def book(self) -> str:
         """The address before the names of the book's chapters.
