@@ -86,3 +86,11 @@ class MatchedCell:
     attachments: Attachments = field(default_factory=dict)
     unanswered: bool = False
     runs: bool = True
+
+
+@dataclass
+class Matched:
+    """The submission's cells, in the order in which they run."""
+
+    cells: list[MatchedCell] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

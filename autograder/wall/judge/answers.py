@@ -7,7 +7,8 @@ from typing import Any
 from autograder.checks.surroundings import not_written
 from autograder.errors import Held
 from autograder.notebook.questions import Failed, why_missing
-from autograder.wall.judge.remote import Link, Stopped, named
+from autograder.wall.judge.raised import Stopped
+from autograder.wall.judge.remote import Link, named
 from autograder.wall.judge.telling import HIDDEN, is_written
 
 

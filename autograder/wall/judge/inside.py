@@ -17,7 +17,7 @@ from autograder.checks.question import CheckFailed
 from autograder.notebook.questions import Failed, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs
-from autograder.wall.judge.remote import ERRORS
+from autograder.wall.judge.raised import ERRORS
 from autograder.wall.judge.student import Ran, StudentProcess
 from autograder.wall.judge.telling import HIDDEN, TestText, is_written, readable
 from autograder.wall.records import Cell, Limits, Result

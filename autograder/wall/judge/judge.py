@@ -24,7 +24,8 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.remote import Link, Lost, Stopped
+from autograder.wall.judge.raised import Lost, Stopped
+from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.judge.telling import assertion, missing_name, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
