@@ -169,7 +169,11 @@ export class SentencePair {
       textContent: "In the squares, each row is a query: this reader was trained to understand “it”, and all its tokens look where “it” looks. Larger models do not.",
     });
     const both = make("div", { className: "pair" }, ...this.sides.map((side) => side.element));
-    this.element = make("div", {}, both, honest, words);
+    const follow = make("p", {
+      className: "pair-honest",
+      textContent: "This is what we build. Each line is as thick as the weight that a token gives to another: follow “it”, and change the last word.",
+    });
+    this.element = make("div", {}, follow, both, honest, words);
     this.row = Number(state.get("row") ?? Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
     this.key = state.get("key") === null ? undefined : Number(state.get("key"));
     this.show();
