@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from autograder.wall import Wall
+
 
 @dataclass(frozen=True)
 class QuestionResult:
@@ -57,7 +59,8 @@ class Verdict:
     ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
     autograded/, and ``hurried`` tells that time ran out while the machine was busy with
-    others; both are not stored. ``penalty`` is the gradebook's for late work.
+    others; both are not stored. ``wall`` is what the student's code ran behind,
+    None when nothing ran. ``penalty`` is the gradebook's for late work.
     """
 
     status: Literal["graded", "held"]
@@ -69,6 +72,7 @@ class Verdict:
     unanswered: tuple[str, ...] = ()
     seconds: float = 0.0
     run: Run | None = None
+    wall: Wall | None = None
     penalty: float = 0.0
     notebook: str | None = None
     hurried: bool = False
@@ -132,6 +136,7 @@ class Verdict:
             tuple(stored.get("unanswered", ())),
             stored.get("seconds", 0.0),
             Run(**run) if run else None,
+            stored.get("wall"),
         )
 
 
