@@ -22,13 +22,14 @@ from attention import attention_scores, causal_mask, merge_heads, softmax, split
 BOOK = Path(__file__).resolve().parent
 IMAGES, TEXT = BOOK / "images", BOOK / "text"
 WIDTH = 380  # of every drawing: a phone's screen, so that its letters stay readable
+MARGIN = 6
 TOKENS = ["the", "cat", "sat", "on", "the", "mat"]
 SIZES = {"Q": (4, 8), "K": (6, 8), "V": (6, 3)}  # chapter 1, "The whole formula"
 
 
 # --------------------------------------------------------------------------
 # Strokes: every function returns SVG. A kind is a class of site.css: q, k, v (queries,
-# keys, values), h0 to h2 (heads), soft, bold, dashed; without it, ink.
+# keys, values), head0 to head2, soft, bold, dashed; without it, ink.
 
 
 def tag(name: str, content: str = "", **attributes: float | str) -> str:
@@ -202,7 +203,7 @@ def heads_apart(y: float, heads: np.ndarray, traced: int) -> str:
     n_heads, n, d_k = heads.shape
     for h, row, column in itertools.product(range(n_heads), range(n), range(d_k)):
         number = int(heads[h, row, column])
-        kind = f"h{number % 10 // d_k}" + (" traced" if number == traced else "")
+        kind = f"head{number % 10 // d_k}" + (" traced" if number == traced else "")
         x = 80 + 104 * h + 34 * column
         drawn += cells(x, y + 26 * row, [number], kind, width=34, height=26)
     return drawn
@@ -222,16 +223,16 @@ def split_merge() -> tuple[str, int]:
         for row, numbers in enumerate(tokens[0].tolist()):
             drawn += text(66, y + 26 * row + 26, f"token {row}", "end soft")
             for column, number in enumerate(numbers):
-                kind = f"h{column // 2}" + (" traced" if number == 14 else "")
+                kind = f"head{column // 2}" + (" traced" if number == 14 else "")
                 x, top = 90 + 42 * column, y + 8 + 26 * row
                 drawn += cells(x, top, [number], kind, width=42, height=26)
     drawn += text(4, 158, "split", "start bold")
     drawn += text(4, 174, "view, then", "soft start")
     drawn += text(4, 188, "transpose", "soft start")
     for h in range(3):
-        drawn += text(114 + 104 * h, 132, f"head {h}", f"h{h}")
-        drawn += arrow(132 + 84 * h, 78, 114 + 104 * h, 118, f"h{h}")
-        drawn += arrow(114 + 104 * h, 196, 132 + 84 * h, 262, f"h{h}")
+        drawn += text(114 + 104 * h, 132, f"head {h}", f"head{h}")
+        drawn += arrow(132 + 84 * h, 78, 114 + 104 * h, 118, f"head{h}")
+        drawn += arrow(114 + 104 * h, 196, 132 + 84 * h, 262, f"head{h}")
     drawn += heads_apart(140, heads[0].numpy(), 14)
     drawn += text(4, 350, "reshape alone: the same shape, other numbers", "start bold")
     for h in range(3):
@@ -294,7 +295,7 @@ def arcs(y: float, mask: np.ndarray, lanes: list[int]) -> str:
             drawn += path(
                 f"M{start} {y + 6} C{start} {y + 6 + 13 * span} "
                 f"{end} {y + 6 + 13 * span} {end} {y + 6}",
-                "h0 dashed",
+                "head0 dashed",
             )
     return drawn
 
@@ -395,10 +396,12 @@ def style() -> str:
 def svg(name: str) -> str:
     """The whole file of one drawing."""
     content, height = DRAWINGS[name]()
-    paper = tag("rect", width=WIDTH, height=height, rx=8, class_="paper")
+    width, height = WIDTH + 2 * MARGIN, height + 2 * MARGIN
+    place = {"x": -MARGIN, "y": -MARGIN, "width": width, "height": height}
+    paper = tag("rect", **place, rx=8, class_="paper")
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" '
-        f'viewBox="0 0 {WIDTH} {height}">'
+        f'viewBox="-{MARGIN} -{MARGIN} {width} {height}">'
     )
     return f"{head}\n<style>\n{style()}\n</style>\n{paper}{content}\n</svg>\n"
 

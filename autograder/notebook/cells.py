@@ -23,8 +23,8 @@ from typing import Any
 from autograder.checks.places import Place, cell_name, place_of
 from autograder.notebook.magics import translate
 from autograder.notebook.shell import Finder, Shell
+from autograder.notebook.streams import STREAMS, stream
 
-STREAMS = ("stdout", "stderr")
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
 MAX_ERROR = 8_000  # characters of what an exception says
 CUT = "… the output was longer than what is kept; the rest is left out\n"
@@ -62,7 +62,7 @@ class Notebook:
         self.loop: Any = None
         self.shell = Shell(self.names, self._execute, self._note)
         self.names.update(In=self.inputs, Out=self.results, _="", __="", ___="")
-        self.streams = [self._stream(name) for name in STREAMS]
+        self.streams = [stream(name, self._write) for name in STREAMS]
         builtins.display = self.display  # type: ignore[attr-defined]
         builtins.input = _no_input
         builtins.get_ipython = lambda: self.shell  # type: ignore[attr-defined]
@@ -114,9 +114,9 @@ class Notebook:
 
     def _flush(self) -> None:
         """Take what the streams still hold."""
-        for stream in self.streams:
+        for one in self.streams:
             with contextlib.suppress(Exception):
-                stream.flush()
+                one.flush()
 
     @contextlib.contextmanager
     def _limits(self) -> Iterator[None]:
@@ -251,15 +251,6 @@ class Notebook:
         text = str(told)[:MAX_ERROR]
         self.outputs.append(("error", name[:200], text, said.splitlines()))
 
-    def _stream(self, name: str) -> io.TextIOWrapper:
-        raw = _Stream(name, self._write)
-        return io.TextIOWrapper(
-            raw,
-            encoding="utf-8",
-            errors="backslashreplace",
-            write_through=True,
-        )
-
     def _write(self, name: str, content: bytes) -> None:
         if not content or self.room < 0:  # cut already
             return
@@ -272,24 +263,6 @@ class Notebook:
             self.outputs[-1][2].append(text)
         else:
             self._add(("stream", name, [text]))
-
-
-class _Stream(io.RawIOBase):
-    """What is written here goes straight into the cell's outputs."""
-
-    def __init__(self, name: str, write: Any) -> None:
-        self.name, self._write = name, write
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return 1 if self.name == "stdout" else 2
-
-    def write(self, content: Any) -> int:
-        content = bytes(content)
-        self._write(self.name, content)
-        return len(content)
 
 
 def _is_quiet(source: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.notebook.records import Release, SubmittedCell
+import bisect
+
+from autograder.notebook.records import Release, ReleasedCell, SubmittedCell
 from autograder.notebook.texts import alike, defines
 
 
@@ -99,3 +101,20 @@ def resemblance(release: Release, submitted: list[SubmittedCell]) -> int:
     found = find_by_id(release, submitted)
     find_by_text(release, submitted, found)
     return len(found)
+
+
+def is_copy(cell: SubmittedCell, released: ReleasedCell) -> bool:
+    """A repeated cell that holds nothing of the student's own."""
+    return released.kind in ("test", "locked") or alike(cell.source, released.released)
+
+
+def rising(numbers: list[int]) -> set[int]:
+    """The members of a longest rising subsequence: the cells that nobody moved."""
+    ends: list[int] = []  # the smallest end of a rising run of each length
+    runs: list[tuple[int, ...]] = []
+    for number in numbers:
+        place = bisect.bisect_left(ends, number)
+        run = (*(runs[place - 1] if place else ()), number)
+        ends[place : place + 1] = [number]
+        runs[place : place + 1] = [run]
+    return set(runs[-1]) if runs else set()

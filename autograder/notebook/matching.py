@@ -7,12 +7,18 @@ course, into another cell or beside the card runs, or waits for a person.
 
 from __future__ import annotations
 
-import bisect
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from autograder.errors import Held
-from autograder.notebook.finding import find_answers, find_by_id, find_by_text
+from autograder.notebook.finding import (
+    find_answers,
+    find_by_id,
+    find_by_text,
+    is_copy,
+    rising,
+)
 from autograder.notebook.records import (
+    Matched,
     MatchedCell,
     Release,
     ReleasedCell,
@@ -31,14 +37,6 @@ from autograder.notebook.texts import (
 
 GRADED = ("answer", "written", "test")
 Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
-
-
-@dataclass
-class Matched:
-    """The submission's cells, in the order in which they run."""
-
-    cells: list[MatchedCell] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
@@ -300,20 +298,3 @@ class Matching:
                 return (there, rank)
         places = self.definers(answer.grade_id)
         return (places[0] if places else -1, rank)
-
-
-def is_copy(cell: SubmittedCell, released: ReleasedCell) -> bool:
-    """A repeated cell that holds nothing of the student's own."""
-    return released.kind in ("test", "locked") or alike(cell.source, released.released)
-
-
-def rising(numbers: list[int]) -> set[int]:
-    """The members of a longest rising subsequence: the cells that nobody moved."""
-    ends: list[int] = []  # the smallest end of a rising run of each length
-    runs: list[tuple[int, ...]] = []
-    for number in numbers:
-        place = bisect.bisect_left(ends, number)
-        run = (*(runs[place - 1] if place else ()), number)
-        ends[place : place + 1] = [number]
-        runs[place : place + 1] = [run]
-    return set(runs[-1]) if runs else set()

@@ -1,5 +1,6 @@
 """The pages in a real browser: quiet, self-contained, accessible, and narrow enough."""
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,15 @@ PAGES = ["404.html", "search.html"] + [
     if (name := line.partition("book/")[2])
 ]
 
-CHAPTERS = [path for path in PAGES if path.startswith("book/0")]
+CHAPTERS = [path for path in PAGES if re.match(r"book/\d\d", path)]
+DRAWN = [
+    path
+    for path in CHAPTERS
+    if "](images/"
+    in (ROOT / "book/text" / Path(path).name)
+    .with_suffix(".md")
+    .read_text(encoding="utf-8")
+]
 
 
 def violations(page, scope, **options):
@@ -48,6 +57,27 @@ def inspect(page, path, axe):
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
     assert not page.troubles
+
+
+# words of a drawing that the theme made larger, or that stick out of it
+UNFIT = """[...document.querySelectorAll("svg.drawing")].flatMap(drawing => {
+    const whole = drawing.getBoundingClientRect();
+    return [...drawing.querySelectorAll("text")].filter(text => {
+        const own = text.getBoundingClientRect();
+        const size = parseFloat(getComputedStyle(text).fontSize);
+        return size > 14 || own.left < whole.left || own.right > whole.right
+            || own.top < whole.top || own.bottom > whole.bottom;
+    }).map(text => text.textContent);
+})"""
+
+
+@pytest.mark.parametrize("path", DRAWN)
+def test_the_words_of_a_drawing_keep_their_size_and_stay_inside(page, path):
+    page.goto(path)
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator("svg.drawing").count()
+        assert page.evaluate(UNFIT) == []
 
 
 @pytest.mark.parametrize("path", PAGES)

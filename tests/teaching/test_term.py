@@ -60,6 +60,8 @@ def give_points_in_formgrader(course, student, formgrader, page):
         number = book.find_submission_notebook("attention", "01-attention", student).id
     page.goto(f"{formgrader}?token=secret")  # who comes by this address is logged in
     page.goto(f"{formgrader}formgrader/submissions/{number}/")
+    # what is typed before the page knows the grades is overwritten when they come
+    page.wait_for_function("formgrader.grades && formgrader.grades.loaded")
     page.locator("#explain_roles").fill("2.5")
     with page.expect_response(lambda answer: answer.request.method == "PUT"):
         page.keyboard.press("Tab")  # leaving a field saves it

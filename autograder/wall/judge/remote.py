@@ -7,7 +7,6 @@ is data and nothing else: the judge never runs, unpickles or evaluates any of it
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import sys
 import time
@@ -17,44 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.places import Place
 from autograder.checks.question import CheckFailed
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
+from autograder.wall.judge.raised import Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import TooLarge
 
-_ODD = {"UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"}
-_ODD |= {"ExceptionGroup", "StopIteration", "StopAsyncIteration"}
-ERRORS: dict[str, type[BaseException]] = {
-    name: kind
-    for name, kind in vars(builtins).items()
-    if isinstance(kind, type) and issubclass(kind, Exception) and name not in _ODD
-}
-ERRORS["SystemExit"] = SystemExit
-# not the class itself: the text of a check's own assertion is told, a student's is not
-ERRORS["AssertionError"] = type("AssertionError", (AssertionError,), {})
-WARNINGS = {n: k for n, k in ERRORS.items() if issubclass(k, Warning)}
 AXES = {"Axes", "PolarAxes", "Axes3D"}
 KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
 KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
 KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
 KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
 KNOWN |= {"Generator"}
-
-
-class Stopped(RuntimeError):
-    """The student's code did not come back; ``sentence`` says how it ended."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
-class Lost(BaseException):
-    """The sandbox itself is gone, by no fault of the student's code."""
 
 
 class Link:
@@ -83,12 +59,12 @@ class Link:
             greeting = self._exchange(
                 lambda: self.channel.receive(deadline=self.deadline), ""
             )
-            names, more, borrowed = _expect(greeting, tuple, "a greeting", 3)
-            for name in _expect(names, list, "names"):
-                _expect(name, str, "a name")
-            for name in [*_expect(borrowed, dict, "modules"), *borrowed.values()]:
-                _expect(name, str, "a name")
-            self.more = _expect(more, bool, "whether there are more names")
+            names, more, borrowed = expect(greeting, tuple, "a greeting", 3)
+            for name in expect(names, list, "names"):
+                expect(name, str, "a name")
+            for name in [*expect(borrowed, dict, "modules"), *borrowed.values()]:
+                expect(name, str, "a name")
+            self.more = expect(more, bool, "whether there are more names")
         self.names = names
         self.borrowed = {n: m for n, m in borrowed.items() if m in BOOK_MODULES}
 
@@ -110,13 +86,13 @@ class Link:
 
         with self._guarded():
             reply = self._exchange(exchange, label)
-            status, value, changed, said = _expect(reply, tuple, "a reply", 4)
-            _expect(status, str, "how it went")
-            said = [_warning(one) for one in _expect(said, list, "warnings")]
+            status, value, changed, said = expect(reply, tuple, "a reply", 4)
+            expect(status, str, "how it went")
+            said = [warning(one) for one in expect(said, list, "warnings")]
             if status == "ok":
-                _expect(value, RESULTS.get(operation, object), "a result")
+                expect(value, RESULTS.get(operation, object), "a result")
             elif status == "raised":
-                value = self._error(value)
+                value = raised(value, self.limits, self.sources)
             elif status != "unreadable" and (status, operation) != ("stop", "next"):
                 raise Violation("a reply of an unknown kind")
         if changed is not None:
@@ -164,33 +140,6 @@ class Link:
             name in self.names or name in KNOWN or name.startswith("ndarray of dtype ")
         )
         return _kind(printable(name, 60) if shown else "object")(self, number)
-
-    def _error(self, described: Any) -> BaseException:
-        """The student's exception: a known kind by its name, else a RuntimeError."""
-        name, text, missing, place = _expect(described, tuple, "an exception", 4)
-        _expect(name, str, "a name")
-        _expect(text, str, "a text")
-        text = printable(text, 500)
-        if name not in ERRORS:
-            known = RuntimeError(f"{printable(name, 60)}: {text}".removesuffix(": "))
-            return self._placed(known, place)
-        error = ERRORS[name](text)
-        if isinstance(error, NameError | ImportError) and type(missing) is str:
-            error.name = printable(missing, 60)
-        if isinstance(error, MemoryError):
-            size = self.limits.memory_bytes >> 20
-            vars(error)["sentence"] = f"your code needs more than {size} MB of memory"
-        return self._placed(error, place)
-
-    def _placed(self, error: BaseException, place: Any) -> BaseException:
-        """Say where the student's code raised it: two numbers cross, and no text."""
-        if place is not None:
-            for number in _expect(place, tuple, "a place", 4):
-                _expect(number, int, "a number")
-            cell = Place(*place)
-            if source := self.sources.get(cell.cell):
-                vars(error)["told_place"] = printable(cell.told(source), 400)
-        return error
 
 
 class Remote:
@@ -343,21 +292,6 @@ def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:
         else:
             items.append(other)
     return items
-
-
-def _warning(one: Any) -> tuple[str, type[Warning]]:
-    name, text = _expect(one, tuple, "a warning", 2)
-    _expect(name, str, "a name")
-    text = printable(_expect(text, str, "a text"), 300)
-    return text, WARNINGS.get(name, UserWarning)
-
-
-def _expect(value: Any, kind: type, what: str, size: int | None = None) -> Any:
-    """``value``, if it is what the protocol says that comes here."""
-    right = isinstance(value, kind)
-    if not right or (size is not None and len(value) != size):
-        raise Violation(f"{what} was due")
-    return value
 
 
 RESULTS = {"len": int, "bool": bool, "iter": Remote}

@@ -13,7 +13,8 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.notebook.cells import STREAMS, Notebook, OutOfTime
+from autograder.notebook.cells import Notebook, OutOfTime
+from autograder.notebook.streams import STREAMS
 from autograder.wall.records import Limits
 
 

@@ -126,7 +126,7 @@ for fd in channels(): os.write(fd, 2 * (struct.pack("<I", len(reply)) + bytes(re
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 time.sleep(10**6)"""
 )
-_WRITER = "import autograder.wall.wire as w\nimport struct\n"
+_WRITER = "import autograder.wall.wire.encoding as w\nimport struct\n"
 
 
 def forged(*lines: str) -> str:
