@@ -21,6 +21,7 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.results.standing import with_standing
 from autograder.text import one_line
 
 log = logging.getLogger(__name__)
@@ -149,13 +150,16 @@ def write_feedback(
     with Store(course) as store:
         exporter = make_exporter(course)
         for assignment in assignments:
-            for who, verdict in store.results(assignment.name).items():
+            results = store.results(assignment.name)
+            chosen = [who for who in results if student in (None, who)]
+            store.enter_penalties(assignment.name, chosen)
+            for who, verdict in results.items():
                 if verdict.held or student not in (None, who):
                     continue
                 place = Path(who, assignment.name, assignment.notebook)
                 try:
                     page = render(exporter, course, store.url, place)
-                    page = with_links(safe_page(page), book)
+                    page = with_standing(with_links(safe_page(page), book), verdict)
                     write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
