@@ -21,6 +21,7 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.results.returning import write_zips
 from autograder.results.standing import with_standing
 from autograder.text import one_line
 
@@ -58,6 +59,12 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
+    verb.add_argument(
+        "--zip",
+        choices=("moodle", "canvas"),
+        help="then write a zip for each assignment that this platform's bulk upload "
+        "takes, with the pages whose points are final",
+    )
     verb.set_defaults(run=run)
 
 
@@ -71,6 +78,10 @@ def run(options: argparse.Namespace) -> int:
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
     print(f"{pages} feedback pages are in {course.feedback}.")
+    if options.zip:
+        paths, lines = write_zips(course, assignments, options.zip)
+        for line in (*lines, *(f"wrote {path}" for path in paths)):
+            print(one_line(line))
     return 1 if failures else 0
 
 
