@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.checks.question import nearest
 from autograder.errors import CourseError
+from autograder.notebook.records import Tests
 from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
@@ -56,14 +57,17 @@ class Course:
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        """The instructors' notebooks."""
+        return self.folder("source", "solutions")
 
     @property
     def exercises(self) -> Path:
-        return self.root / "exercises"
+        """The students' notebooks, as they go out."""
+        return self.folder("release", "exercises")
 
     @property
     def submitted(self) -> Path:
+        """What students handed in."""
         return self.root / "submitted"
 
     @property
@@ -79,6 +83,11 @@ class Course:
     def feedback(self) -> Path:
         return self.root / "feedback"
 
+    def folder(self, kind: str, usual: str) -> Path:
+        """A folder that nbgrader's configuration may call otherwise."""
+        settings = self.nbgrader().get("CourseDirectory", {})
+        return self.root / settings.get(f"{kind}_directory", usual)
+
     def nbgrader(self) -> Any:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
@@ -90,6 +99,17 @@ class Course:
         from autograder.intake.times import zone_of
 
         return zone_of(str(self.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
+
+    def tests_of(self, assignment: str) -> Tests:
+        """Where an assignment's test cells run, by ``c.Autograder.tests``."""
+        where = self.nbgrader().get("Autograder", {}).get("tests", {})
+        chosen = where.get(assignment, "remote") if isinstance(where, dict) else where
+        if chosen not in ("remote", "inside"):
+            raise CourseError(
+                f"c.Autograder.tests in {CONFIG} says {one_line(str(chosen))} for "
+                f'{one_line(assignment)}; it takes "remote" or "inside".'
+            )
+        return chosen
 
     def book(self) -> str:
         """The address before the names of the book's chapters.

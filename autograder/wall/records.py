@@ -12,13 +12,16 @@ class Cell:
 
     ``test`` is None for student code, which runs in the sandbox. Else it is the id of a
     question, and ``source`` is the instructor's cell, which the judge runs. ``key`` is
-    echoed in the transcript.
+    echoed in the transcript. ``released`` is what students have of a test; None: all of
+    it. With ``inside`` the test runs in the student's process, as in nbgrader.
     """
 
     key: str
     source: str
     test: str | None = None
     max_score: float = 0.0
+    released: str | None = None
+    inside: bool = False
 
 
 @dataclass(frozen=True)
