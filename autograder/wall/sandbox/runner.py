@@ -7,7 +7,6 @@ one question costs that question alone.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import resource
 import signal
@@ -23,7 +22,7 @@ from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
 from autograder.wall.sandbox import answers, namespaces, seccomp
-from autograder.wall.sandbox.clock import LimitedNotebook
+from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
 
 
 def main(
@@ -133,14 +132,6 @@ class Runner:
             if seconds >= self.limits.question_seconds:
                 return -signal.SIGXCPU
         return ending
-
-
-def bound_time(seconds: float) -> None:
-    """End this process after some processor time, and soon after even if it resists."""
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    hard = math.ceil(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
 
 def _kill_all_others() -> None:
