@@ -60,7 +60,7 @@ def solution(tmp_path, request):
 
 
 @pytest.mark.parametrize("solution", IN_THE_PAGE, indirect=True, ids=IN_THE_PAGE)
-def test_a_visit(python, page, solution, tmp_path, monkeypatch, capsys):
+def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
     name, path = solution
     page.goto(f"book/solve/{name}.html")
     page.locator("#exercise-tools input[type=file]").set_input_files(path)
@@ -99,6 +99,13 @@ def test_a_visit(python, page, solution, tmp_path, monkeypatch, capsys):
     question = mistake.question
     editor(page, question).fill(f"{mistake.code}\n# a change")
     assert grey(output) and "before you changed the code" in output.text_content()
+    page.evaluate(axe)
+    run = "scope => axe.run(scope, { preload: false })"
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        page.add_style_tag(content="* { transition: none !important }")
+        found = page.evaluate(run, {"include": ["article"]})["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
 
     # an exception is told with its line, and a figure is shown
     editor(page, question).fill(f"def {question}(*args, **kwargs):\n{ERROR}")

@@ -253,17 +253,22 @@ def test_what_somebody_added_to_a_notebook_is_kept_in_its_place(quiet, tmp_path)
 # ---------------------------------------------------------------- without Python
 
 
-def test_a_strange_host_is_asked_only_after_a_press_and_a_failure_is_told(
-    page, published
-):
-    """The page of a site without a Python of its own, which names another host."""
-    html = (published / PAGE).read_text(encoding="utf-8")
-    home = re.search(r'data-home="(.*?)"', html)[1]
-    assert home == vendor.host()
+def test_without_a_python_of_its_own_a_site_names_another_host(tmp_path, monkeypatch):
+    monkeypatch.setattr(solving, "VENDORED", tmp_path / "nothing")
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": "# Title"}]
+    page = solving.page_of({"cells": cells}, "12-x", "x.ipynb", "https://x.org/v1/")
+    assert 'data-home="https://x.org/v1/"' in page
+    (tmp_path / "nothing").mkdir()
+    page = solving.page_of({"cells": cells}, "12-x", "x.ipynb", "https://x.org/v1/")
+    assert 'data-home="../../_static/pyodide/"' in page
+
+
+def test_a_strange_host_is_asked_only_after_a_press_and_a_failure_is_told(page):
+    home = vendor.host()
 
     def serve(route):
-        body = route.fetch().text().replace("../../_static/pyodide/", home)
-        route.fulfill(body=body, content_type="text/html")
+        html = re.sub('data-home=".*?"', f'data-home="{home}"', route.fetch().text())
+        route.fulfill(body=html, content_type="text/html")
 
     page.context.route(f"**/{PAGE}", serve)
     page.goto(PAGE)
