@@ -33,14 +33,28 @@ class Assignment:
     def __init__(self, package: str, chapter: str) -> None:
         self.package, self.chapter = package, chapter
         self.questions: dict[str, Question] = {}
+        self.uses: dict[str, tuple[str, ...]] = {}
         self.known: Diagnoses | None = None  # a catalog registers itself here
 
-    def question(self, name: str, points: float, section: str) -> Question:
-        """A new question; ``section`` is the id of a heading in the chapter."""
+    def question(
+        self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
+    ) -> Question:
+        """A new question; ``section`` is the id of a heading in the chapter.
+
+        ``uses`` names earlier questions that answers to this one are built on, where
+        the book publishes a right answer. A mistake there costs no points here.
+        """
         read = f"{self.chapter}#{section}"
         question = Question(name, points, read, partial(self.diagnose, name))
-        self.questions[name] = question
+        self.questions[name], self.uses[name] = question, uses
         return question
+
+    def builds_on(self, name: str) -> list[str]:
+        """The questions that one is built on, directly or by way of others."""
+        found: list[str] = []
+        for used in self.uses.get(name, ()):
+            found += [*self.builds_on(used), used]
+        return list(dict.fromkeys(found))
 
     def load(self, part: str) -> ModuleType | None:
         """The package's module ``part``; None where it is not installed."""

@@ -144,7 +144,7 @@ def test_formgrader_opens_on_the_gradebook_and_shows_the_class(server):
     assert assignment["num_submissions"] == 2
     submissions = json.loads(server("api/submitted_notebooks/01-attention/attention"))
     scores = {each["student"]: each["score"] for each in submissions}
-    assert scores == {"ada": 16.0, "bela": pytest.approx(4.0, abs=4)}
+    assert scores == {"ada": 20.0, "bela": pytest.approx(4.0, abs=4)}
     assert all(each["needs_manual_grade"] for each in submissions)
     bela = next(each for each in submissions if each["student"] == "bela")
     page = server(f"submissions/{bela['id']}/")

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import signal
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from autograder.checks.question import CheckFailed, told
 from autograder.checks.surroundings import not_written
 from autograder.errors import Closed, Held, Violation
 from autograder.notebook.questions import Failed, TestNames, value_of, why_missing
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
+from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
+from autograder.wall.judge.opinions import (
+    MAX_MESSAGE,
+    Opinion,
+    failure_in,
+    points_of,
+)
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.remote import Link, named
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
-MAX_MESSAGE = 4000
 UNSTEADY = """your check says different things about the same function
   seen:     asked again in a fresh process, it changed its mind
   expected: verdicts that depend on the function alone: fixed inputs, or a seed"""
@@ -47,17 +51,6 @@ def main(
     grader.send(("transcript", transcript.to_json()))
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """What one run of an instructor's cell says about a question."""
-
-    outputs: list[dict[str, Any]]
-    score: float
-    message: str | None = None
-    misconception: str | None = None
-    verdicts: tuple[str, ...] = ()  # of the student's own check, if one was asked for
-
-
 class Judge:
     """Decides about the questions of one submission."""
 
@@ -68,6 +61,7 @@ class Judge:
         self.names = TestNames(lambda name: None)
         self.sources: dict[int, str] = {}
         self.failed: list[Failed] = []
+        self.lost: set[str] = set()  # questions without all their points
 
     def judge(self, cells: list[Cell]) -> Transcript:
         """Run all cells in order; what cannot be judged is held, with the reason."""
@@ -104,6 +98,8 @@ class Judge:
     def _test_cell(self, cell: Cell) -> None:
         start = time.monotonic()
         opinion = self._question(cell)
+        if opinion.score < cell.max_score:
+            self.lost.add((cell.test or "").removeprefix("test_"))
         self.transcript.outputs[cell.key] = opinion.outputs
         self.transcript.results[cell.test or ""] = Result(
             cell.test or "",
@@ -120,7 +116,7 @@ class Judge:
         What a student's own check said has to repeat where nothing can be remembered:
         in another sandbox, with the functions in another order.
         """
-        opinion = self._asked(cell)
+        opinion = self._followed(cell, self._asked(cell))
         if opinion.verdicts and opinion.score:
             self.student.renew()
             if self._asked(cell).verdicts != opinion.verdicts:
@@ -128,7 +124,22 @@ class Judge:
                 return Opinion([stopped], 0.0, UNSTEADY)
         return opinion
 
-    def _asked(self, cell: Cell) -> Opinion:
+    def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
+        """One mistake costs once: helpers that have lost points are given by us."""
+        if opinion.score >= cell.max_score:
+            return opinion
+        given = {name: text for name, text in helpers(cell) if name in self.lost}
+        if not given:
+            return opinion
+        again = self._asked(cell, given)
+        if again.score < opinion.score or UNANSWERED in (again.message or ""):
+            return opinion
+        message = judged_with(given, again.score >= cell.max_score)
+        if again.message:
+            message = f"{message}\n{again.message}"
+        return replace(again, message=message)
+
+    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
         """Run the instructor's cell against a fork of the student's process.
 
         As with cells, a fork that was killed gets a second try.
@@ -137,7 +148,7 @@ class Judge:
         while True:
             with Fork(self.student, self.limits) as fork:
                 if fork.started:
-                    opinion = self._opinion(cell, fork.link)
+                    opinion = self._opinion(cell, fork.link, given or {})
             if fork.given_up:
                 message = f"not judged: {fork.given_up}"
                 stopped = outputs.error("Stopped", message, [message])
@@ -150,7 +161,7 @@ class Judge:
             if not (fork.killed and tries):
                 return opinion
 
-    def _opinion(self, cell: Cell, link: Link) -> Opinion:
+    def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
         """Outputs, points, message and misconception of one question."""
         link.sources = self.sources
         answers = _Answers(link, self.failed)
@@ -163,13 +174,14 @@ class Judge:
         self._start_clock()
         try:
             link.greet()
+            link.give(given)
             with contextlib.redirect_stdout(printed):
                 value = value_of(cell.source, cell.test or "test", self.names)
-            score, message, misconception = _points(cell, value)
+            score, message, misconception = points_of(cell, value)
         except (Exception, SystemExit) as error:
             if isinstance(error, Held):
                 raise
-            score, failure = 0.0, _failure(error)
+            score, failure = 0.0, failure_in(error)
             message = printable(str(failure), MAX_MESSAGE)
             misconception = getattr(failure.misconception, "id", None)
             found = [outputs.error("CheckFailed", message, message.split("\n"))]
@@ -280,28 +292,3 @@ class _Answers:
                 raise Held(f"the test uses the module `{name}` without importing it")
             self.found[name] = value
         return self.found[name]
-
-
-def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
-    """What the value of a test cell says: nothing is full points, a float the score."""
-    if value is None:
-        return cell.max_score, None, None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
-    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
-    message = getattr(value, "message", None)
-    misconception = getattr(value, "misconception", None)
-    return (
-        score,
-        message and printable(message, MAX_MESSAGE),
-        getattr(misconception, "id", None),
-    )
-
-
-def _failure(error: BaseException) -> CheckFailed:
-    """What stopped a test cell, as a failed check."""
-    if isinstance(error, CheckFailed):
-        return error
-    if type(error) is AssertionError:  # a cell with plain asserts; its own text
-        return CheckFailed(str(error) or "a check of this question does not hold")
-    return told(error, hidden=True)
