@@ -37,7 +37,7 @@ def test_right_work_gets_all_points_and_waits_for_the_written_part(classroom, ri
         *(f"test_{name}" for name in NAMES),
         "explain_roles",
     ]
-    assert messages(result) == [None, None, None, "waits to be graded by hand"]
+    assert messages(result) == [None, None, None, None, "waits to be graded by hand"]
 
 
 def test_the_json_has_exactly_the_promised_keys(classroom, wrong):

@@ -274,7 +274,7 @@ def test_export_writes_students_and_questions(classroom, right, wrong):
     assert (scores["chen"]["status"], scores["chen"]["score"]) == ("held", "")
     with open("grades/questions.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 8
+    assert len(rows) == 10
     assert rows[-1]["by hand"] == "waiting"
 
 
