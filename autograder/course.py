@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
 from autograder.checks.question import nearest
 from autograder.errors import CourseError
+from autograder.notebook.records import Tests
 from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
@@ -55,14 +57,17 @@ class Course:
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        """The instructors' notebooks."""
+        return self.folder("source", "solutions")
 
     @property
     def exercises(self) -> Path:
-        return self.root / "exercises"
+        """The students' notebooks, as they go out."""
+        return self.folder("release", "exercises")
 
     @property
     def submitted(self) -> Path:
+        """What students handed in."""
         return self.root / "submitted"
 
     @property
@@ -78,11 +83,33 @@ class Course:
     def feedback(self) -> Path:
         return self.root / "feedback"
 
+    def folder(self, kind: str, usual: str) -> Path:
+        """A folder that nbgrader's configuration may call otherwise."""
+        settings = self.nbgrader().get("CourseDirectory", {})
+        return self.root / settings.get(f"{kind}_directory", usual)
+
     def nbgrader(self) -> Any:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+
+    def zone(self) -> tzinfo:
+        """The time zone of the course: nbgrader's own setting, else UTC."""
+        from autograder.intake.times import zone_of
+
+        return zone_of(str(self.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
+
+    def tests_of(self, assignment: str) -> Tests:
+        """Where an assignment's test cells run, by ``c.Autograder.tests``."""
+        where = self.nbgrader().get("Autograder", {}).get("tests", {})
+        chosen = where.get(assignment, "remote") if isinstance(where, dict) else where
+        if chosen not in ("remote", "inside"):
+            raise CourseError(
+                f"c.Autograder.tests in {CONFIG} says {one_line(str(chosen))} for "
+                f'{one_line(assignment)}; it takes "remote" or "inside".'
+            )
+        return chosen
 
     def book(self) -> str:
         """The address before the names of the book's chapters.
@@ -98,29 +125,42 @@ class Course:
         address = (settings.get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/book/" if address else ""
 
-    def assignments(self) -> list[Assignment]:
-        """Every assignment of solutions/, by name."""
+    def folders(self) -> list[Path]:
+        """The folders of solutions/, by name."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no solutions/ folder.")
-        assignments = []
-        for folder in sorted(self.solutions.iterdir()):
-            if not folder.is_dir() or folder.name.startswith("."):
-                continue
-            notebooks = sorted(folder.glob("*.ipynb"))
-            if len(notebooks) != 1:
-                raise CourseError(
-                    f"solutions/{folder.name} has {len(notebooks)} notebooks; "
-                    "an assignment has exactly one."
-                )
-            assignments.append(Assignment(folder.name, notebooks[0]))
+        inside = sorted(self.solutions.iterdir())
+        return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
+
+    def assignments(self) -> list[Assignment]:
+        """Every assignment of solutions/ that is whole, by name."""
+        broken = self.broken()
+        assignments = [
+            Assignment(folder.name, next(folder.glob("*.ipynb")))
+            for folder in self.folders()
+            if folder.name not in broken
+        ]
         if not assignments:
-            raise CourseError(f"{self.solutions} has no assignment.")
+            none = f"{self.solutions} has no assignment."
+            raise CourseError(next(iter(broken.values()), none))
         return assignments
+
+    def broken(self) -> dict[str, str]:
+        """Why folders of solutions/ are no assignment; they stop no other."""
+        counts = {f.name: len(list(f.glob("*.ipynb"))) for f in self.folders()}
+        return {
+            name: f"solutions/{name} has {count} notebooks; "
+            "an assignment has exactly one."
+            for name, count in counts.items()
+            if count != 1
+        }
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
         known = {assignment.name: assignment for assignment in self.assignments()}
         for name in names:
+            if name in self.broken():
+                raise CourseError(self.broken()[name])
             if name not in known:
                 near = nearest(name, list(known))
                 there = f"there is {', '.join(known)}."

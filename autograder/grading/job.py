@@ -44,6 +44,7 @@ def grade(
         notebook=autograded(release, matched.cells, transcript, notes),
         seconds=round(time.perf_counter() - started, 3),
         hurried=transcript.hurried,
+        wall=transcript.wall,
     )
 
 
@@ -55,6 +56,8 @@ def run(release: Release, cells: list[MatchedCell], grader: Grader) -> Transcrip
             source=cell.source,
             test=cell.grade_id if cell.kind == "test" else None,
             max_score=cell.points,
+            released=cell.released,
+            inside=cell.kind == "test" and release.tests == "inside",
         )
         for place, cell in enumerate(cells)
         if cell.cell_type == "code" and cell.runs

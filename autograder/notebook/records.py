@@ -11,6 +11,7 @@ CellType = Literal["code", "markdown", "raw"]
 # locked: the course's own text; task: a person grades what the student adds below it;
 # extra: the student added it
 Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
+Tests = Literal["remote", "inside"]
 Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
 
 
@@ -46,13 +47,15 @@ class Release:
     """Everything that grading needs to know about an assignment.
 
     ``profile`` names the libraries it may use, ``files`` lie beside the notebook, and
-    ``hash`` changes when a verdict could.
+    ``hash`` changes when a verdict could. ``tests`` tells where test cells run: in the
+    judge, where answers are remote, or inside the student's process.
     """
 
     assignment: str
     notebook: str
     cells: tuple[ReleasedCell, ...]
     profile: str = "numpy"
+    tests: Tests = "remote"
     metadata: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     hash: str = ""

@@ -42,6 +42,7 @@ def plan(course: Course, assignment: Assignment) -> Release:
         assignment.notebook,
         cells,
         profile=profile_of([cell.released for cell in cells]),
+        tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
         files=extra_files(assignment),
     )

@@ -10,10 +10,14 @@ from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.files import write_whole
-from autograder.options import add_assignments, describe
+from autograder.grading.verdict import Verdict
+from autograder.options import add_assignments, add_columns, describe
 from autograder.text import one_line
 
-SCORES = ("status", "score", "max_score", "reason")
+SCORES = (
+    *("status", "score", "max_score", "final score", "waiting", "late", "penalty"),
+    "reason",
+)
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
 Value = str | float | None
 Row = Sequence[Value]
@@ -23,8 +27,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder export`."""
     describe(
         verb,
-        "For Canvas and Moodle, write the file that it imports; points that are not "
-        "final are left out and named.",
+        "For Canvas and Moodle, fill in the file that they export and import; points "
+        "that are not final are left out and named, and all else stays as it is.",
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)
@@ -41,6 +45,21 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
     )
     verb.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="TITLE",
+        help='the column to fill in, such as "Homework 1 (4711)"; of several '
+        'assignments, "01-attention=Homework 1 (4711)" for each (default: the '
+        "assignment's name)",
+    )
+    add_columns(verb)
+    verb.add_argument(
+        "--scale",
+        action="store_true",
+        help="convert the points where the platform's highest grade is another",
+    )
+    verb.add_argument(
         "--folder", type=Path, default=Path(), help="where to (default: here)"
     )
     verb.set_defaults(run=run)
@@ -54,11 +73,16 @@ def run(options: argparse.Namespace) -> None:
     if options.format == "csv":
         paths = export(course, assignments, options.folder)
     else:
-        from autograder.results.lms import export_lms
+        from autograder.results.lms import Wishes, export_lms
 
-        paths, lines = export_lms(
-            course, assignments, options.folder, options.format, options.roster
+        wishes = Wishes(
+            options.format,
+            options.roster,
+            options.columns,
+            tuple(options.column),
+            options.scale,
         )
+        paths, lines = export_lms(course, assignments, options.folder, wishes)
     for line in lines:
         print(one_line(line))
     for path in paths:
@@ -76,7 +100,7 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
     for assignment, verdicts in results.items():
         for student, verdict in verdicts.items():
             who = [student, assignment]
-            scores.append([*who, *(getattr(verdict, column) for column in SCORES)])
+            scores.append([*who, *standing(verdict)])
             for question in verdict.questions:
                 by_hand = "waiting" if question.waiting else ""
                 values = [getattr(question, column) for column in QUESTIONS]
@@ -86,6 +110,20 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
         write_whole(folder / name, table(rows))
         paths.append(folder / name)
     return paths
+
+
+def standing(verdict: Verdict) -> Row:
+    """The columns SCORES; the final score is blank while points wait for a person."""
+    return [
+        verdict.status,
+        verdict.score,
+        verdict.max_score,
+        verdict.score if verdict.final else None,
+        verdict.open_points,
+        verdict.lateness,
+        verdict.penalty,
+        verdict.reason or verdict.unfinished,
+    ]
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -9,7 +9,9 @@ from autograder.grading.driver import Driver
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Run, Verdict, hold
+from autograder.intake.columns import Columns
 from autograder.intake.roster import Person, Roster
+from autograder.intake.sheet import Sheet
 from autograder.results.lms import points_of
 
 JUDGED = QuestionResult("test_softmax", 3.0, 4.0, "half right", "no-exp", 0.5)
@@ -50,7 +52,9 @@ def test_what_is_stored_comes_back():
 
 def test_the_form_of_stored_verdicts_stays():
     stored = json.loads(GRADED.to_json())
-    names = "status max_score reason questions notes answers unanswered seconds run"
+    names = (
+        "status max_score reason questions notes answers unanswered seconds run wall"
+    )
     assert set(stored) == set(names.split())
     names = "id score max_score message misconception seconds"
     assert {frozenset(q) for q in stored["questions"]} == {frozenset(names.split())}
@@ -58,7 +62,7 @@ def test_the_form_of_stored_verdicts_stays():
 
 def test_a_verdict_stored_before_runs_were_noted_is_read():
     stored = json.loads(GRADED.to_json())
-    for name in ("run", "seconds", "unanswered"):
+    for name in ("run", "seconds", "unanswered", "wall"):
         del stored[name]
     for question in stored["questions"]:
         del question["seconds"]
@@ -67,10 +71,12 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
 
 
 def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
-    people = [Person(name, name, "", {}) for name in ("ada", "bela", "chen")]
+    people = [Person(name, name) for name in ("ada", "bela", "chen")]
     results = {"ada": DONE, "bela": GRADED, "chen": hold("cut off", 8.0)}
     lines = []
-    assert points_of(Roster([], people), results, lines) == {"ada": 3.0}
+    assert points_of(Roster(Sheet(""), Columns(""), people), results, lines) == {
+        "ada": 3.0
+    }
     assert lines == [
         "not exported: bela waits for a grade by hand",
         "not exported: chen is held",

@@ -22,7 +22,7 @@ from autograder.errors import Closed, Violation
 from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
-from autograder.wall.sandbox.namespaces import die_with_parent
+from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import encode, no_handles
 
 OPERATIONS = ("call", "make", "forward", "backward")

@@ -15,22 +15,24 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from autograder.checks.surroundings import not_written
+from autograder.checks.question import CheckFailed, told
 from autograder.errors import Closed, Held, Violation
-from autograder.notebook.questions import Failed, TestNames, value_of, why_missing
+from autograder.notebook.questions import Failed, TestNames, value_of
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
+from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
+from autograder.wall.judge.inside import Inside
 from autograder.wall.judge.opinions import (
     MAX_MESSAGE,
     Opinion,
-    failure_in,
     points_of,
 )
 from autograder.wall.judge.raised import Lost, Stopped
-from autograder.wall.judge.remote import Link, named
+from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
+from autograder.wall.judge.telling import assertion, missing_name, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
 UNSTEADY = """your check says different things about the same function
@@ -62,20 +64,29 @@ class Judge:
         self.sources: dict[int, str] = {}
         self.failed: list[Failed] = []
         self.lost: set[str] = set()  # questions without all their points
+        self.cells: list[Cell] = []
+        self.tests: dict[str, Cell] = {}  # by the names of their files
 
     def judge(self, cells: list[Cell]) -> Transcript:
         """Run all cells in order; what cannot be judged is held, with the reason."""
+        self.cells = cells
         try:
             for number, cell in enumerate(cells, 1):
                 if cell.test is None:
                     self._student_cell(number, cell)
-                else:
+                elif not cell.inside:
                     self._test_cell(cell)
+            if any(cell.inside for cell in cells):
+                # anew: what students see comes from the run above, without the tests
+                self.transcript.hurried = self.student.hurried
+                self.student = self.student.renewed()
+                inside = Inside(self.student, cells, self.limits)
+                self.transcript.results |= inside.results()
         except Violation as violation:
             self.transcript.held = f"the sandbox was broken into: {violation}"
         except Held as held:
             self.transcript.held = str(held)
-        self.transcript.hurried = self.student.hurried
+        self.transcript.hurried |= self.student.hurried
         return self.transcript
 
     def _student_cell(self, number: int, cell: Cell) -> None:
@@ -97,6 +108,7 @@ class Judge:
 
     def _test_cell(self, cell: Cell) -> None:
         start = time.monotonic()
+        self.tests[f"<{cell.test}>"] = cell
         opinion = self._question(cell)
         if opinion.score < cell.max_score:
             self.lost.add((cell.test or "").removeprefix("test_"))
@@ -164,7 +176,7 @@ class Judge:
     def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
         """Outputs, points, message and misconception of one question."""
         link.sources = self.sources
-        answers = _Answers(link, self.failed)
+        answers = Answers(link, self.failed, readable(self.cells))
         # one place for all test cells: what one of them defines, the next may use
         self.names.find = answers.find
         printed = io.StringIO()
@@ -178,10 +190,10 @@ class Judge:
             with contextlib.redirect_stdout(printed):
                 value = value_of(cell.source, cell.test or "test", self.names)
             score, message, misconception = points_of(cell, value)
-        except (Exception, SystemExit) as error:
-            if isinstance(error, Held):
+        except BaseException as error:  # that of pytest.raises is no Exception
+            if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
-            score, failure = 0.0, failure_in(error)
+            score, failure = 0.0, self._failure(cell, error)
             message = printable(str(failure), MAX_MESSAGE)
             misconception = getattr(failure.misconception, "id", None)
             found = [outputs.error("CheckFailed", message, message.split("\n"))]
@@ -195,6 +207,20 @@ class Judge:
             found.insert(0, outputs.stream("stdout", text))
         said = getattr(value, "verdicts", ())
         return Opinion(found, score, message, misconception, said)
+
+    def _failure(self, cell: Cell, error: BaseException) -> CheckFailed:
+        """What stopped a test cell, as a failed check."""
+        if isinstance(error, CheckFailed):
+            return error
+        unusual = not isinstance(error, Exception | SystemExit)
+        if type(error) is AssertionError or unusual:  # a cell with plain asserts
+            return CheckFailed(assertion(error, cell, self.tests))
+        if name := missing_name(error, self.sources.values()):
+            missing = f"uses `{name}`, which no cell before this one defines"
+            if isinstance(error, ImportError):
+                missing = f"needs the module `{name}`, which is not here"
+            return CheckFailed(f"your code {missing}", kind="error")
+        return told(error, hidden=True)
 
     def _start_clock(self) -> None:
         """A check that hangs by itself is stopped; one that resists is ended."""
@@ -272,23 +298,3 @@ class Fork:
         status = self._end()
         self.killed = status == -signal.SIGKILL
         return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
-
-
-class _Answers:
-    """Finds what the student has defined, and says why it is missing."""
-
-    def __init__(self, link: Link, failed: list[Failed]) -> None:
-        self.link, self.failed = link, failed
-        self.found: dict[str, Any] = {}
-
-    def find(self, name: str) -> Any:
-        if name not in self.found:
-            if not self.link.has(name):
-                raise Stopped(why_missing(name, self.link.names, self.failed))
-            if module := self.link.borrowed.get(name):
-                raise Stopped(not_written(name, module))
-            value = named(self.link, name)
-            if type(value).__name__ == "module":
-                raise Held(f"the test uses the module `{name}` without importing it")
-            self.found[name] = value
-        return self.found[name]

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.checks.question import CheckFailed, told
 from autograder.errors import Held
 from autograder.text import printable
 from autograder.wall.records import Cell
@@ -39,12 +38,3 @@ def points_of(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
         message and printable(message, MAX_MESSAGE),
         getattr(misconception, "id", None),
     )
-
-
-def failure_in(error: BaseException) -> CheckFailed:
-    """What stopped a test cell, as a failed check."""
-    if isinstance(error, CheckFailed):
-        return error
-    if type(error) is AssertionError:  # a cell with plain asserts; its own text
-        return CheckFailed(str(error) or "a check of this question does not hold")
-    return told(error, hidden=True)

@@ -26,7 +26,7 @@ from autograder.errors import Closed
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
 from autograder.wall.sandbox.clock import bound_time
-from autograder.wall.sandbox.namespaces import die_with_parent
+from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import TooLarge, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {

@@ -1,0 +1,35 @@
+"""The answers that a test cell asks for, by the names that the student gave them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.checks.surroundings import not_written
+from autograder.errors import Held
+from autograder.notebook.questions import Failed, why_missing
+from autograder.wall.judge.raised import Stopped
+from autograder.wall.judge.remote import Link, named
+from autograder.wall.judge.telling import HIDDEN, is_written
+
+
+class Answers:
+    """Finds what the student has defined, and says why it is missing."""
+
+    def __init__(self, link: Link, failed: list[Failed], readable: list[str]) -> None:
+        self.link, self.failed, self.readable = link, failed, readable
+        self.found: dict[str, Any] = {}
+
+    def find(self, name: str) -> Any:
+        """What the student has under a name, as it is seen from here."""
+        if name not in self.found:
+            if not self.link.has(name):
+                if not is_written(name, self.readable):
+                    raise Stopped(HIDDEN)
+                raise Stopped(why_missing(name, self.link.names, self.failed))
+            if module := self.link.borrowed.get(name):
+                raise Stopped(not_written(name, module))
+            value = named(self.link, name)
+            if type(value).__name__ == "module":
+                raise Held(f"the test uses the module `{name}` without importing it")
+            self.found[name] = value
+        return self.found[name]

@@ -1,0 +1,1 @@
+"""Assignments as other courses write them: plain asserts, task cells, several files."""
