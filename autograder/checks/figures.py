@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.known import note
 from autograder.checks.question import CheckFailed
 
 
@@ -22,8 +23,13 @@ def describe_axes(ax: Any) -> dict[str, Any]:
     - "title", "xlabel", "ylabel", "xscale", "yscale", "legend" and "texts" (strings);
     - "xticks", "yticks": pairs of a position and its label.
     """
-    if hook := getattr(ax, "_wall_describe_axes_", None):
-        return hook()
+    hook = getattr(ax, "_wall_describe_axes_", None)
+    described = hook() if hook else _described(ax)
+    note(described)
+    return described
+
+
+def _described(ax: Any) -> dict[str, Any]:
     if not (hasattr(ax, "get_xlabel") and hasattr(ax, "get_lines")):
         raise CheckFailed(
             f"your function returned a {type(ax).__name__}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import itertools
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.known import Trail, noted
 from autograder.checks.places import place_of
 from autograder.checks.surroundings import borrowed, not_written, settled
 
@@ -106,7 +108,8 @@ class Question:
 
     Raises CheckFailed at the first property that does not hold. ``read`` points into
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
-    misconception that behaves like an answer, if there is one.
+    misconception that behaves like an answer, if there is one; ``recognize`` the one of
+    which the failing check, and if need be those after it, note the same.
     """
 
     def __init__(
@@ -115,9 +118,10 @@ class Question:
         points: float,
         read: str,
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
+        recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
     ) -> None:
         self.name, self.points, self.read = name, points, read
-        self.diagnose = diagnose
+        self.diagnose, self.recognize = diagnose, recognize
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -130,8 +134,7 @@ class Question:
             raise CheckFailed(not_written(self.name, module), title=self.name)
         total = len(self.checks)
         for number, check in enumerate(self.checks, 1):
-            with settled():
-                failure = failure_of(check, answer)
+            failure, notes = noticed(check, answer)
             if failure is None:
                 continue
             failure.read = failure.read or self.read
@@ -142,7 +145,12 @@ class Question:
                 failure.title = (
                     f"{self.name}, visible check {number} of {total}: {sentence}"
                 )
-                failure.misconception = self.diagnose(answer)
+                others = (noticed(c, answer)[1] for c in self.checks[number:])
+                trail = itertools.chain([notes], others)
+                # by what visible checks see, it has the same name wherever this runs
+                failure.misconception = self.recognize(number, trail) or self.diagnose(
+                    answer
+                )
             raise failure from None
         print(
             f"{self.name}: visible checks {total} of {total} hold; "
@@ -208,6 +216,18 @@ class Hidden:
             lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")
         return "\n".join(lines)
+
+
+def noticed(
+    check: Callable[..., None], answer: Any
+) -> tuple[CheckFailed | None, list[str]]:
+    """The failure of a visible check, if it fails, and what it has noted."""
+    with settled(), noted() as notes:
+        failure = failure_of(check, answer)
+    if failure is None:
+        return None, ["holds", "", *notes]
+    seen = "" if failure.kind == "error" else failure.seen
+    return failure, [failure.kind, seen, *notes]
 
 
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:

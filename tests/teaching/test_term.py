@@ -117,7 +117,7 @@ def test_a_term_from_release_to_certificate(
     assert first.keys() == students
     held = {s for s, result in first.items() if result["status"] == "held"}
     assert held == {"tova", "wanda"}
-    assert first["ada"]["score"] == 16 and first["kofi"]["score"] == 0
+    assert first["ada"]["score"] == 20 and first["kofi"]["score"] == 0
 
     capsys.readouterr()
     assert main(["certificate", "ada"]) == 2
@@ -233,7 +233,7 @@ def check_exports(course, folder):
     roster = ["--roster", str(folder / "gradebook.csv")]
     assert main(["export", "--format", "canvas", *roster]) == 0
     possible, *canvas = rows(course.root / "canvas.csv")
-    assert float(possible["01-attention (4711)"]) == 20
+    assert float(possible["01-attention (4711)"]) == 24
     found |= {row["SIS Login ID"]: row["01-attention (4711)"] for row in canvas}
     for student, given in points.items():
         assert found.get(student, "") == given, student
