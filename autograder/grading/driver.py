@@ -81,8 +81,12 @@ class Driver:
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             try:
                 self.releases[assignment.name] = self.prepare(assignment)
-            except CourseError as error:
+            except CourseError as error:  # it stops no other
                 self.broken[assignment.name] = str(error)
+            except Exception as error:
+                log.exception("%s cannot be prepared", assignment.name)
+                why = f"{type(error).__name__}: {error}"
+                self.broken[assignment.name] = one_line(why)[:300]
         if not self.releases:
             raise CourseError(next(iter(self.broken.values())))
         submissions = [s for s in submissions if s.assignment in self.releases]

@@ -121,11 +121,17 @@ class Collector:
         self.platform = roster.columns.platform if roster else ""
         self.assignments = course.assignments()
         self.given = course.chosen([assignment])[0] if assignment else None
-        self.releases: dict[str, Release] = {
-            a.name: plan(course, a) for a in self.assignments
-        }
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
+        self.releases: dict[str, Release] = {}
+        for one in list(self.assignments):
+            try:
+                self.releases[one.name] = plan(course, one)
+            except CourseError as error:  # it stops no other
+                self.lines.append(f"{one.name} cannot be collected: {error}")
+                self.assignments.remove(one)
+        if not self.assignments:
+            raise CourseError(self.lines[0])
 
     @property
     def lines(self) -> list[str]:
