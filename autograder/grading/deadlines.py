@@ -22,7 +22,7 @@ from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
-from autograder.intake.times import moment, read_stamp
+from autograder.intake.times import course_zone, moment, read_stamp
 from autograder.text import one_line
 
 EXTENSIONS = "extensions.csv"
@@ -43,7 +43,7 @@ class Deadlines:
     def of(cls, course: Course) -> Deadlines:
         """From configuration and extensions.csv; CourseError when they are wrong."""
         config = course.nbgrader().get("Autograder", {})
-        zone = course.zone()
+        zone = course_zone(course)
         names = [assignment.name for assignment in course.assignments()]
         due = {}
         for name, text in dict(config.get("due", {})).items():
@@ -133,7 +133,7 @@ def read_extensions(
                 f"there is {', '.join(names)}."
             )
         try:
-            extended[student, name] = moment(due, course.zone()).astimezone(UTC)
+            extended[student, name] = moment(due, course_zone(course)).astimezone(UTC)
         except CourseError as error:
             raise CourseError(f"{path}, line {row + 1}: {error}") from None
     return extended

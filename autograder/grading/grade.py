@@ -29,6 +29,12 @@ UNPROTECTED = (
     "your files, use the network, and see other submissions. Only its points are still "
     "decided in another process."
 )
+BEHIND: dict[wall.Wall, str] = {
+    "namespaces": "Students' code runs in namespaces of its own.",
+    "landlock": "Students' code runs behind Landlock, since namespaces are forbidden "
+    "here: points are as safe; disk space is watched, not limited, and the names of "
+    "files can be probed (see the page on the wall).",
+}
 NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
 
 
@@ -89,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+    else:
+        print(BEHIND[wall.best()], file=sys.stderr)
 
     from autograder.grading.census import remarks, unused
     from autograder.grading.deadlines import Deadlines
@@ -197,6 +205,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
                 "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,
                 "max_score": verdict.max_score,
+                "wall": verdict.wall,
                 "questions": [
                     {
                         "id": question.id,

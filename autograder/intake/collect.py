@@ -18,6 +18,7 @@ from autograder.intake.columns import parse_columns
 from autograder.intake.keeping import Keeper, Version
 from autograder.intake.names import Label, hidden, label_of, safe
 from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
+from autograder.intake.times import course_zone
 from autograder.notebook.finding import resemblance
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     roster = None
     if options.roster:
         columns = parse_columns(options.columns)
-        roster = read_roster(options.roster, columns, course.zone())
+        roster = read_roster(options.roster, columns, course_zone(course))
         if options.teams:
             roster = roster.with_teams(options.teams)
     elif options.teams or options.columns:

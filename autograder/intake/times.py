@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.text import one_line
 
@@ -35,6 +36,11 @@ def zone_of(name: str) -> tzinfo:
             f"There is no time zone {one_line(name)}; write UTC, +02:00 or a name such "
             "as Europe/Berlin."
         ) from None
+
+
+def course_zone(course: Course) -> tzinfo:
+    """The time zone of a course: nbgrader's own setting, else UTC."""
+    return zone_of(str(course.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
 
 
 def moment(text: str, zone: tzinfo) -> datetime:

@@ -49,7 +49,7 @@ def test_every_idiom_gets_nbgraders_points(foreign):
     }
     theirs = foreign.nbgrader("idioms")
     rows = [("idiom", "answer", "nbgrader", "remote", "inside")]
-    with Grader(sandbox=not UNPROTECTED) as grader:
+    with Grader(wall="none" if UNPROTECTED else None) as grader:
         for number, idiom in enumerate(IDIOMS):
             for student in ("right", "wrong"):
                 test = f"test_{number}"
