@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Deadlines:
 
     due: Mapping[str, datetime]
     extended: Mapping[tuple[str, str], datetime] | None = None
+    zone: tzinfo = UTC
 
     @classmethod
     def of(cls, course: Course) -> Deadlines:
@@ -55,8 +56,8 @@ class Deadlines:
             due[name] = moment(str(text), zone).astimezone(UTC)
         path = course.root / config.get("extensions", EXTENSIONS)
         if not path.exists():
-            return cls(due)
-        return cls(due, read_extensions(path, names, course))
+            return cls(due, None, zone)
+        return cls(due, read_extensions(path, names, course), zone)
 
     def enter(
         self, store: OpenGradebook, submissions: list[Submission], *, alone: bool
@@ -98,7 +99,7 @@ class Deadlines:
         for submission, student in known:
             if student not in students:
                 continue
-            time = read_stamp(students[student].folder)
+            time = read_stamp(students[student].folder, self.zone)
             values: dict[str, Any] = {"timestamp": naive(time)}
             if self.extended is not None:
                 until = self.extended.get((student, name))

@@ -125,6 +125,11 @@ class Collector:
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
         self.releases: dict[str, Release] = {}
+        if roster and roster.unread:
+            self.lines.append(
+                f"{len(roster.unread)} times of the roster cannot be read, such as "
+                f"{roster.unread[0]!r}: nobody is late by them"
+            )
         for one in list(self.assignments):
             try:
                 self.releases[one.name] = plan(course, one)
