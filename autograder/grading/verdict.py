@@ -61,9 +61,9 @@ class Verdict:
     ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
     autograded/, and ``hurried`` tells that time ran out while the machine was busy with
-    others; both are not stored. ``wall`` is what the student's code ran behind,
-    None when nothing ran. ``late``, seconds after the deadline or None where nobody
-    knows, and ``penalty`` are the gradebook's.
+    others; both are not stored. ``wall`` is what the student's code ran behind, None
+    when nothing ran. ``late``, seconds after the deadline or None where nobody knows,
+    and ``penalty`` are the gradebook's.
     """
 
     status: Literal["graded", "held"]

@@ -122,6 +122,7 @@ def test_two_answers_stand_side_by_side(shown, width, scheme):
     left, right = page.locator("pre").all()
     assert left.locator("mark").count() == right.locator("mark").count() == 3
     assert right.locator("span").inner_text() == "    print(b)"
+    assert right.inner_text().splitlines() == other.splitlines()
     beside = left.bounding_box()["y"] == right.bounding_box()["y"]
     assert beside == (width > 800)
 
