@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
+from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
 
@@ -23,13 +24,13 @@ FILE = "assignsubmission_file"
 BLIND = """\
 Identifier,Status,Grade,"Maximum grade","Grade can be changed",\
 "Last modified (submission)","Last modified (grade)","Feedback comments"
-"Participant 12","Submitted for grading - ",,20.00,Yes,\
+"Participant 12","Submitted for grading - ",,{most:.2f},Yes,\
 "Monday, 9 March 2026, 11:30 PM",-,"Read again, please"
-"Participant 13","Submitted for grading - ",,20.00,Yes,\
+"Participant 13","Submitted for grading - ",,{most:.2f},Yes,\
 "Thursday, 12 March 2026, 10:00 AM",-,
-"Participant 14","Submitted for grading - ",,20.00,Yes,\
+"Participant 14","Submitted for grading - ",,{most:.2f},Yes,\
 "Thursday, 12 March 2026, 10:00 AM",-,
-"Participant 15","No submission",,20.00,Yes,-,-,
+"Participant 15","No submission",,{most:.2f},Yes,-,-,
 """
 TEAM = """\
 Identifier,"Full name","Email address",Status,Group,Grade,"Maximum grade",\
@@ -81,7 +82,7 @@ def give_points(course, assignment, points):
 
 
 def test_a_term_from_moodles_archives_to_its_worksheets(
-    course, archive, right, second, formgrader, page, tmp_path, capsys
+    course, attention, archive, right, second, formgrader, page, tmp_path, capsys
 ):
     with (course.root / "nbgrader_config.py").open("a") as file:
         file.write(CONFIG)
@@ -90,8 +91,9 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
     (course.root / "extensions.csv").write_text(
         f"student_id,assignment,due\n{extension}\n"
     )
-    blind = tmp_path / "blind.csv"
-    blind.write_text(BLIND)
+    blind, most = tmp_path / "blind.csv", plan(course, attention).max_score
+    before = BLIND.format(most=most)
+    blind.write_text(before)
     work = {f"Participant_{n}_{FILE}/attention.ipynb": right for n in (12, 13, 14)}
     first = archive(work, "first.zip")
     assert main(["collect", str(first), "--roster", str(blind)]) == 0
@@ -114,7 +116,7 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
     command = ["export", "01-attention", "--format", "moodle", "--roster", str(blind)]
     assert main(command) == 0
     sheet = course.root / "moodle-01-attention.csv"
-    assert sheet.read_bytes().decode() == BLIND
+    assert sheet.read_bytes().decode() == before
     check_formgrader(course, formgrader, page)
     give_points(course, "01-attention", 3.0)
     give_points(course, "02-scaling", 1.0)
@@ -129,8 +131,8 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
         ]
 
     assert main(command) == 0
-    expected = BLIND
-    for number, points in ((12, "19.0"), (13, "16.0"), (14, "19.0")):
+    expected, full = before, most - 4 + 3  # of the written answer's 4 points, 3
+    for number, points in ((12, full), (13, full - 3), (14, full)):
         line = f'"Participant {number}","Submitted for grading - ",'
         expected = expected.replace(f"{line},", f"{line}{points},")
     assert sheet.read_bytes().decode() == expected
