@@ -16,7 +16,7 @@ from autograder.grading.verdict import Verdict
 
 STYLE = (
     "<style>.standing { border: 1px solid #b9770e; border-left-width: 6px; "
-    "padding: .6em 1em; margin: 1em; font-size: 1.1em }</style>"
+    "padding: .6em 1em 0; margin: 1em 0; font-size: 1.1em }</style>"
 )
 
 
@@ -57,7 +57,7 @@ def with_standing(page: str, verdict: Verdict) -> str:
         return page
     box = "".join(f"<p>{escape(sentence)}</p>" for sentence in said)
     return replaced(
-        r'(<a name="top"></a>)',
+        r'(<a name="top"></a>\s*<div class="container">)',
         rf'\1{STYLE}<div class="standing" role="note">{box}</div>',
         page,
     )
