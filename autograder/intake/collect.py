@@ -232,6 +232,11 @@ class Collector:
         """
         parts = path.parts[self.start :]
         label = label_of(parts[0], self.platform)
+        if label is None and (other := label_of(parts[0])):
+            raise Left(
+                f"was downloaded from {other.platform.title()}, and the roster is "
+                "from elsewhere"
+            )
         names = {assignment.name for assignment in self.assignments}
         folders = [part for part in parts[:-1] if part not in names]
         if label is None and not folders:

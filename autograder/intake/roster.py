@@ -76,6 +76,11 @@ class Roster:
         named = [p for p in self.people if plain(label.name) in names_of(p)]
         if len(named) > 1:
             raise Unknown(f"is the name of {len(named)} students in the roster")
+        if not named and label.platform == "moodle" and not number:
+            raise Unknown(
+                "is a team whose members the roster does not tell; give them with "
+                "--teams"
+            )
         if not named:
             raise Unknown("is not in the roster")
         if number and named[0].number:

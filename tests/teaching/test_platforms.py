@@ -228,6 +228,20 @@ GOLDEN = {
         ["ada"],
         ["has the number 34, which in the roster is Lovelace, Ada's"],
     ),
+    "canvas's roster for moodle's archive": (
+        GRADEBOOK,
+        "",
+        [f"Ada Lovelace_34_{FILE}/a.ipynb", "hoppergrace_36_9_a.ipynb"],
+        ["grace"],
+        ["was downloaded from Moodle, and the roster is from elsewhere"],
+    ),
+    "moodle, students without a group": (
+        WORKSHEET,
+        "",
+        [f"Default group_{FILE}/a.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
+        ["ada@x.org"],
+        ["Default group is a team whose members the roster does not tell"],
+    ),
     "plain, the class in one folder": (
         OWN,
         "",
@@ -293,6 +307,22 @@ def test_work_goes_to_whom_the_platform_names(course, collect, capsys, form):
     text = capsys.readouterr().out
     for words in said:
         assert words in text, text
+
+
+def test_of_two_files_on_canvas_the_one_uploaded_later_counts(
+    course, archive, right, untouched, capsys
+):
+    later, earlier = (2026, 3, 5, 5, 6, 8), (2026, 3, 5, 5, 6, 2)
+    path = archive(
+        {
+            "lovelaceada_34_999_attention-1.ipynb": (right, earlier),
+            "lovelaceada_34_567_attention.ipynb": (untouched, later),
+        }
+    )
+    assert main(["collect", str(path)]) == 0
+    folder = course.submitted / "lovelaceada-34" / "01-attention"
+    assert (folder / "attention.ipynb").read_text() == right
+    assert "2 versions; the latest counts" in capsys.readouterr().out
 
 
 def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
