@@ -72,6 +72,26 @@ def test_a_broken_assignment_stops_no_other(course, folder, capsys):
     assert "not graded: 02-broken: " in said.err
 
 
+def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
+    marked({"ada": None})
+    release = plan(course, attention)
+    with Store(course) as store:
+        store.prepare(release)
+        verdict = store.results("01-attention")["ada"]
+        answers = {question.id: "as it was" for question in verdict.questions}
+        read = replace(verdict.questions[-1], score=None, waiting=True)
+        questions = (*verdict.questions[:-1], read)
+        verdict = replace(verdict, questions=questions, answers=answers)
+        assert store.save("ada", release, "key", verdict) == 1
+        where = ("explain_roles", "attention", "01-attention", "ada")
+        grade = store.gradebook.find_grade(*where)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        store.gradebook.db.commit()
+        assert store.save("ada", release, "key", verdict) == 0
+        other = replace(verdict, answers=dict.fromkeys(answers, "another"))
+        assert store.save("ada", release, "key", other) > 0
+
+
 def test_what_nobody_uses_is_named_with_the_reason(course, folder):
     folder("ada/01-attention")
     (course.submitted / "ada/01-attention/timestamp.txt").write_text("at noon")
