@@ -31,6 +31,7 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import runner
+from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
 from autograder.wall.sandbox.worlds import WORLDS, Nothing
 
@@ -188,7 +189,9 @@ def _serve_judges(channel: Channel) -> None:
             grader, student = (
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
-            judge.main(grader, student, cells, Limits(*limits), files)
+            bounds = Limits(*limits)
+            restrict_judge(bounds)
+            judge.main(grader, student, cells, bounds, files)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
