@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course import Course, Submission
+from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading.jobs import Jobs, Task
@@ -59,10 +59,13 @@ class Driver:
         force: bool = False,
         scheduler: str | None = None,
         dry_run: bool = False,
+        alone: bool = False,
     ) -> None:
         self.course, self.store = course, store
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
+        self.alone = alone  # one student's grading changes nobody else's points
+        self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
         self.releases: dict[str, Release] = {}
         self.counts: Counter[str] = Counter()
@@ -76,9 +79,14 @@ class Driver:
         self.started, self.clock = int(time.time()), time.monotonic()
         self.store.accept({s.student for s in submissions})
         for assignment in self.course.chosen([s.assignment for s in submissions]):
-            self.releases[assignment.name] = plan(self.course, assignment)
-            if not self.dry_run:
-                self.store.prepare(self.releases[assignment.name])
+            try:
+                self.releases[assignment.name] = self.prepare(assignment)
+            except CourseError as error:
+                self.broken[assignment.name] = str(error)
+        if not self.releases:
+            raise CourseError(next(iter(self.broken.values())))
+        submissions = [s for s in submissions if s.assignment in self.releases]
+        progress.total = len(submissions)
         jobs = Jobs(
             self.releases.values(),
             workers=self.workers,
@@ -93,6 +101,20 @@ class Driver:
         finally:
             progress.close()
         return self.counts
+
+    def prepare(self, assignment: Assignment) -> Release:
+        """The release, and its rows in the gradebook."""
+        release = plan(self.course, assignment)
+        changed = self.store.unlike(release) if self.alone else []
+        if changed and not self.dry_run:
+            raise CourseError(
+                f"{assignment.name} has changed in {', '.join(changed)} since the "
+                "class was graded, which changes everybody's points; grade without "
+                "--student."
+            )
+        if not self.dry_run:
+            self.store.prepare(release)
+        return release
 
     def open(self, submissions: list[Submission]) -> Iterator[Task]:
         """Open one submission after the other; what is done or unreadable ends here."""
@@ -153,7 +175,8 @@ class Driver:
         if verdict.notebook is not None:
             write_whole(self.autograded(task.submission), verdict.notebook)
         seconds = round(time.monotonic() - self.clock, 3)
-        verdict = replace(verdict, run=Run(self.started, seconds, self.workers))
+        run = Run(self.started, seconds, self.workers, task.release.hash)
+        verdict = replace(verdict, run=run)
         self.store.save(task.submission.student, task.release, task.key, verdict)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 import nbgrader.api
 from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, Student
+from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.utils import compute_checksum
 from sqlalchemy.exc import IntegrityError, OperationalError
 
@@ -170,6 +170,24 @@ class OpenGradebook:
                 {cell.name: cell.id for cell in notebook.grade_cells},
                 {cell.name: cell.id for cell in notebook.solution_cells},
             )
+
+    def unlike(self, release: Release) -> list[str]:
+        """Questions whose points in the gradebook are not those of the release."""
+        with self.reachable():
+            try:
+                notebook = self.gradebook.find_notebook(
+                    release.notebook, release.assignment
+                )
+            except MissingEntry:
+                return []
+            stored = {cell.name: cell.max_score for cell in notebook.grade_cells}
+        wanted = {
+            cell.grade_id: cell.points
+            for cell in release.cells
+            if cell.kind in ("test", "written")
+        }
+        pairs = stored.items() ^ wanted.items()
+        return sorted({name for name, _ in pairs if name})
 
     def remove_old_cells(self, release: Release) -> None:
         """Remove cells that the release no longer has, unless people graded them."""

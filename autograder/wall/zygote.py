@@ -111,10 +111,12 @@ def _import_visible_checks() -> None:
 
     book = str(Path(__file__).resolve().parents[2] / "book")
     sys.path.insert(0, book)
-    for name in BOOK_MODULES:
+    for name in (*BOOK_MODULES, "autograder.checks.planted_modules"):
         with contextlib.suppress(ImportError):  # needs torch, or is not here
             importlib.import_module(name)
     sys.path.remove(book)
+    if planted_modules := sys.modules.get("autograder.checks.planted_modules"):
+        planted_modules.rehearse()
     for found in pkgutil.iter_modules(checks.__path__, "autograder.checks."):
         if found.ispkg:
             try:

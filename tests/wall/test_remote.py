@@ -195,6 +195,8 @@ def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(patient, p
     short = package.__name__.split(".")[-1]
     cells, local = [Cell("prelude", catalog.prelude)], {}
     for entry in [*catalog.misconceptions, *catalog.styles]:
+        if entry.question.startswith("check_"):  # see test_hunt.py
+            continue
         points = getattr(package, entry.question).points
         test = f"""from autograder.checks import {short} as check
 check.{entry.question}({entry.question})

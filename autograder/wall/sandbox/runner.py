@@ -7,7 +7,6 @@ one question costs that question alone.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import resource
 import signal
@@ -21,7 +20,7 @@ from autograder.errors import Closed
 from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.sandbox import answers
-from autograder.wall.sandbox.clock import LimitedNotebook
+from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.sandbox.worlds import Nothing
 
@@ -126,14 +125,6 @@ class Runner:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, wait)[0]:
                 continue
-
-
-def bound_time(seconds: float) -> None:
-    """End this process after some processor time, and soon after even if it resists."""
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    hard = math.ceil(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
 
 def _write(files: dict[str, bytes]) -> None:
