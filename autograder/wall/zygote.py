@@ -31,9 +31,10 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import runner
+from autograder.wall.sandbox.landlocked import Landlocked
 from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
-from autograder.wall.sandbox.worlds import WORLDS, Nothing
+from autograder.wall.sandbox.worlds import Namespaces, Nothing
 
 # NumPy loads numpy.random when it is first used: not in every fork anew
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
@@ -43,6 +44,13 @@ STUDENTS = {
     "none": (),  # to find out whether namespaces work here
     "numpy": (*NUMPY, "matplotlib.pyplot"),
     "torch": (*NUMPY, "matplotlib.pyplot", "torch", "seaborn"),
+}
+
+
+WORLDS: dict[Wall, type[Nothing]] = {
+    "namespaces": Namespaces,
+    "landlock": Landlocked,
+    "none": Nothing,
 }
 
 
