@@ -162,7 +162,9 @@ class Hidden:
     """The hidden half of a question; call it once the visible checks hold.
 
     ``core`` is the share of the points that the visible checks stand for. Each hidden
-    check adds its own share; all of them together make 1.
+    check adds its own share; all of them together make 1. The core is for an answer
+    that does something with inputs it has not seen: one of the hidden checks holds, or
+    it makes a mistake that is known. A table of the visible inputs earns nothing.
     """
 
     def __init__(self, question: Question, core: float) -> None:
@@ -193,7 +195,9 @@ class Hidden:
         if not broken:
             return Score(self.question.points)
         misconception = self.question.diagnose(answer)
-        message = self._message(broken, misconception)
+        if len(broken) == len(self.checks) and misconception is None:
+            points = 0.0
+        message = self._message(broken, misconception, points)
         print(message)
         return Score(points, message, misconception)
 
@@ -201,6 +205,7 @@ class Hidden:
         self,
         broken: list[tuple[Callable[..., None], CheckFailed]],
         misconception: Misconception | None,
+        points: float,
     ) -> str:
         """Name the broken properties, never an input or a value: those stay hidden."""
         question = self.question
@@ -212,6 +217,8 @@ class Hidden:
         for check, failure in broken:
             seen = "" if failure.kind == "value" else f" (seen: {failure.seen})"
             lines.append(f"  - {first_line(check)}{seen}")
+        if not points:
+            lines.append("  no points for the visible inputs alone")
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")

@@ -250,7 +250,8 @@ class Fork:
 
     def __enter__(self) -> Fork:
         self.here, there = socket.socketpair()
-        self.link = Link(Channel(self.here), self.limits, self._ended)
+        channel = Channel(self.here, self.limits.question_bytes)
+        self.link = Link(channel, self.limits, self._ended)
         self.link.deadline = min(self.link.deadline, self.student.end + GRACE)
         try:
             self.started = self.student.fork(there.fileno())

@@ -15,12 +15,12 @@ from typing import Any
 
 from autograder.checks.question import CheckFailed
 from autograder.checks.surroundings import BOOK_MODULES
-from autograder.errors import Closed, Violation
+from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.copies import Reshaped, update
 from autograder.wall.judge.host import Host
-from autograder.wall.judge.raised import Stopped, expect, raised, warning
+from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import TooLarge
 
@@ -157,6 +157,9 @@ class Link:
             seconds = self.limits.question_seconds * self.limits.patience
             who = f"`{label}`" if label else "your code"
             self.stopped = Stopped(f"{who} was not done after {seconds:g} s")
+        except OverBudget:
+            size = self.limits.question_bytes >> 20
+            self.stopped = Stopped(f"your code gave more than {size} MB of results")
         except Closed:
             self.stopped = Stopped(self.ended(label))
         except TooLarge as error:  # the judge's own arguments
@@ -244,6 +247,10 @@ class Remote:
 
     def __hash__(self) -> int:
         return hash(self.__hidden["number"])
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Never item by item: only what crossed as an array is one."""
+        raise NoArray(f"there is a `{type(self).__name__}` where an array was due")
 
     def __deepcopy__(self, _: dict) -> Remote:
         return self
