@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +93,6 @@ class Course:
 
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
 
-    def zone(self) -> tzinfo:
-        """The time zone of the course: nbgrader's own setting, else UTC."""
-        from autograder.intake.times import zone_of
-
-        return zone_of(str(self.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
-
     def tests_of(self, assignment: str) -> Tests:
         """Where an assignment's test cells run, by ``c.Autograder.tests``."""
         where = self.nbgrader().get("Autograder", {}).get("tests", {})
@@ -186,7 +179,11 @@ class Course:
             )
         submissions: list[Submission] = []
         for name in [student] if student is not None else sorted(students):
-            inside = {entry.name: Path(entry.path) for entry in folders(students[name])}
+            try:
+                inside = {e.name: Path(e.path) for e in folders(students[name])}
+            except OSError:  # closed to us: whoever opens the work says so, and holds it
+                path = Path(students[name].path)
+                inside = {a.name: path / a.name for a in assignments}
             submissions += [
                 Submission(name, assignment.name, inside[assignment.name])
                 for assignment in assignments

@@ -6,6 +6,7 @@ AutograderError
     WallError     a process of the wall cannot go on
         NoSandbox     no warm process could be started
         Closed        the other side of a channel is gone
+        OverBudget    more came over a channel than it may carry
         Violation     what came over the wire is not what the protocol allows
 
 ``CheckFailed`` (``autograder.checks.question``) is none of these: it tells students
@@ -35,6 +36,10 @@ class NoSandbox(WallError):
 
 class Closed(WallError):
     """The other side of a channel is gone."""
+
+
+class OverBudget(WallError):
+    """More came over a channel than it may carry in all."""
 
 
 class Violation(WallError):

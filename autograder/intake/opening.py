@@ -23,10 +23,7 @@ def open_submission(
     Only regular files are opened; links are not followed.
     """
     wanted = f"{release.notebook}.ipynb"
-    modes = {
-        entry.name: entry.stat(follow_symlinks=False).st_mode
-        for entry in os.scandir(submission.folder)
-    }
+    modes = modes_of(submission.folder)
     files = [name for name, mode in modes.items() if stat.S_ISREG(mode)]
     notebooks = [name for name in files if name.endswith(".ipynb")]
     notes: list[str] = []
@@ -45,6 +42,18 @@ def open_submission(
         more = f" and {len(others) - 5} more" if len(others) > 5 else ""
         notes.append(f"Files beside the notebook were not used: {listed}{more}.")
     return read_notebook(submission.folder / name), tuple(notes)
+
+
+def modes_of(folder: Path) -> dict[str, int]:
+    """The kinds of files in a folder; Held when it cannot be read."""
+    try:
+        return {
+            entry.name: entry.stat(follow_symlinks=False).st_mode
+            for entry in os.scandir(folder)
+        }
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Held(f"The folder that was handed in cannot be read: {why}.") from None
 
 
 def most_like(release: Release, folder: Path, names: list[str]) -> str:

@@ -7,7 +7,8 @@ runs there), ``zygote`` and ``grader`` (the processes).
 """
 
 from autograder.errors import NoSandbox
-from autograder.wall.grader import Grader, available, best
+from autograder.wall.choosing import available, best
+from autograder.wall.grader import Grader
 from autograder.wall.records import Cell, Limits, Result, Transcript, Wall
 
 __all__ = [

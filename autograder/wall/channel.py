@@ -7,15 +7,18 @@ import struct
 import time
 from typing import Any
 
-from autograder.errors import Closed, Violation
+from autograder.errors import Closed, OverBudget, Violation
 from autograder.wall.wire import MAX_FRAME, Refer, Resolve, decode, encode, no_handles
 
 
 class Channel:
-    """Frames over a stream socket; every wait has a deadline (``time.monotonic``)."""
+    """Frames over a stream socket; every wait has a deadline (``time.monotonic``).
 
-    def __init__(self, sock: socket.socket, longest: int = MAX_FRAME) -> None:
-        self.socket, self.longest = sock, longest
+    ``budget`` is how many bytes it receives in all; without one, as many as come.
+    """
+
+    def __init__(self, sock: socket.socket, budget: int | None = None) -> None:
+        self.socket, self.budget = sock, budget
 
     def send(
         self,
@@ -60,8 +63,12 @@ class Channel:
         head = head or bytearray()
         self._fill(head, 4, deadline)
         (size,) = struct.unpack("<I", head)
-        if size > self.longest:
+        if size > MAX_FRAME:
             raise Violation("a frame that is too long")
+        if self.budget is not None:
+            self.budget -= size
+            if self.budget < 0:
+                raise OverBudget
         frame = bytearray()
         self._fill(frame, size, deadline)
         return frame

@@ -4,100 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import platform
-import shutil
 import socket
-import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import astuple
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from autograder.errors import Closed, NoSandbox, Violation
 from autograder.wall.channel import Channel
+from autograder.wall.choosing import best
+from autograder.wall.parent import Parent
 from autograder.wall.records import Cell, Limits, Transcript, Wall
-from autograder.wall.sandbox import landlock, namespaces
-from autograder.wall.sandbox.environment import NO_DEVICE, ONE_THREAD
-
-ROOT = str(Path(__file__).resolve().parents[2])
-START = (
-    "import os, sys; sys.path.insert(0, {root!r}); "
-    "from autograder.wall import zygote; del sys.path[0]; "
-    "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {abi}, {descriptor}); "
-    "os._exit(0)"  # without half a second of taking libraries apart
-)
-START_SECONDS = 120
-# A fork copies the table of the parent's pages. Objects on large pages make it short:
-# a parent with torch forks in 4 ms instead of 11.
-LARGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-# A set of words has the same order in every run, so that verdicts can be repeated.
-SAME_ORDER = {"PYTHONHASHSEED": "0"}
-
-
-class Parent:
-    """A warm parent, seen from the grader."""
-
-    def __init__(
-        self, kind: str, profile: str, wall: Wall, abi: int | None = None
-    ) -> None:
-        self.kind, self.profile, self.wall = kind, profile, wall
-        self.folder = ""
-        if kind == "sandbox" and wall != "namespaces":  # where students' folders go
-            self.folder = tempfile.mkdtemp(prefix="autograder-")
-            os.chmod(self.folder, 0o711)  # root's students are other users
-        here, there = socket.socketpair()
-        code = START.format(
-            root=ROOT,
-            kind=kind,
-            profile=profile,
-            wall=wall,
-            folder=self.folder,
-            abi=landlock.abi() if abi is None else abi,
-            descriptor=there.fileno(),
-        )
-        self.process = subprocess.Popen(
-            # alone with its own environment: no user's site, no current folder
-            [sys.executable, "-s", "-P", "-c", code],
-            pass_fds=[there.fileno()],
-            stdin=subprocess.DEVNULL,
-            env={
-                "PATH": os.defpath,
-                "HOME": os.path.expanduser("~"),
-                **ONE_THREAD,
-                **NO_DEVICE,
-                **LARGE_PAGES,
-                **(SAME_ORDER if kind == "sandbox" else {}),
-            },
-        )
-        there.close()
-        self.channel = Channel(here)
-
-    def wait_until_ready(self) -> None:
-        """Introduce the users of the namespaces, and wait for the imports."""
-        deadline = time.monotonic() + START_SECONDS
-        try:
-            while (word := self.channel.receive(deadline=deadline)) != "ready":
-                if word != "unshared":
-                    raise NoSandbox(word)
-                namespaces.map_users(self.process.pid)
-                self.channel.send("mapped")
-        except (Closed, TimeoutError):
-            raise NoSandbox(f"the warm parent ({self.kind}) did not start") from None
-
-    def stop(self) -> None:
-        """End it, and with it all that it has forked."""
-        self.channel.close()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Grader:
@@ -228,81 +145,3 @@ class Grader:
             return parent.channel.receive(deadline=time.monotonic() + 30)
         except (Closed, TimeoutError, OSError):
             return None
-
-
-@cache
-def best() -> Wall:
-    """The wall that students' code is put behind here, or NoSandbox."""
-    try:
-        try_wall("namespaces")
-        return "namespaces"
-    except NoSandbox as no_namespaces:
-        try:
-            try_wall("landlock")
-            return "landlock"
-        except NoSandbox as no_landlock:
-            raise NoSandbox(_advice(str(no_namespaces), str(no_landlock))) from None
-
-
-def try_wall(wall: Wall) -> None:
-    """Build a wall and take it down again; NoSandbox if it does not stand here."""
-    parent = Parent("sandbox", "none", wall)
-    try:
-        parent.wait_until_ready()
-    except OSError as error:
-        raise NoSandbox(str(error)) from None
-    finally:
-        parent.stop()
-
-
-def available() -> str | None:
-    """None if a wall works here, else a sentence: why not, and what to do."""
-    if sys.platform != "linux":
-        return (
-            f"{platform.system()} has neither user namespaces nor Landlock, which the "
-            "sandbox is made of. Grade in a Linux virtual machine or container, or "
-            "with --no-sandbox if you trust every submission."
-        )
-    try:
-        best()
-    except NoSandbox as error:
-        return str(error)
-    return None
-
-
-def _advice(error: str, second: str) -> str:
-    """What to do on this Linux, by the settings that forbid namespaces."""
-    reason = (
-        f"Linux does not let this user create namespaces here ({error}), and without "
-        f"them there is no sandbox either ({second}). "
-    )
-    otherwise = " Or grade with --no-sandbox if you trust every submission."
-    for setting, forbidding, remedy in (
-        (
-            "kernel/apparmor_restrict_unprivileged_userns",
-            "1",
-            "On Ubuntu, an administrator allows them with "
-            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.",
-        ),
-        (
-            "kernel/unprivileged_userns_clone",
-            "0",
-            "On Debian, an administrator allows them with "
-            "`sudo sysctl kernel.unprivileged_userns_clone=1`.",
-        ),
-        (
-            "user/max_user_namespaces",
-            "0",
-            "An administrator allows them with "
-            "`sudo sysctl user.max_user_namespaces=10000`.",
-        ),
-    ):
-        with contextlib.suppress(OSError):
-            if Path("/proc/sys", setting).read_text().strip() == forbidding:
-                return reason + remedy + otherwise
-    return (
-        reason
-        + "In a container, its seccomp profile is the usual reason: start it with "
-        "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, "
-        "or grade outside it." + otherwise
-    )

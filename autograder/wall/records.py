@@ -41,6 +41,8 @@ class Limits:
     memory_bytes: int = 1 << 30  # for one process, beyond the libraries
     output_bytes: int = 1 << 20  # for one cell, its figures aside
     figure_bytes: int = 4 << 20  # for the figures of one cell
+    question_bytes: int = 256 << 20  # all that crosses the wall for one question
+    judge_bytes: int = 2 << 30  # memory of a judge, beyond the libraries
     disk_bytes: int = 64 << 20
     file_bytes: int = 32 << 20
     files: int = 4096

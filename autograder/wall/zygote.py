@@ -31,8 +31,10 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import runner
+from autograder.wall.sandbox.landlocked import Landlocked
+from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
-from autograder.wall.sandbox.worlds import WORLDS, Nothing
+from autograder.wall.sandbox.worlds import Namespaces, Nothing
 
 # NumPy loads numpy.random when it is first used: not in every fork anew
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
@@ -42,6 +44,13 @@ STUDENTS = {
     "none": (),  # to find out whether namespaces work here
     "numpy": (*NUMPY, "matplotlib.pyplot"),
     "torch": (*NUMPY, "matplotlib.pyplot", "torch", "seaborn"),
+}
+
+
+WORLDS: dict[Wall, type[Nothing]] = {
+    "namespaces": Namespaces,
+    "landlock": Landlocked,
+    "none": Nothing,
 }
 
 
@@ -190,7 +199,9 @@ def _serve_judges(channel: Channel) -> None:
             grader, student = (
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
-            judge.main(grader, student, cells, Limits(*limits), files)
+            bounds = Limits(*limits)
+            restrict_judge(bounds)
+            judge.main(grader, student, cells, bounds, files)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -1,13 +1,15 @@
 """The tests are tested: every misconception loses points and is named, every correct
 style earns all points, and the reference and the stub get what they deserve."""
 
+import copy
 import inspect
+import pickle
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from autograder.checks import attention
+from autograder.checks import attention, masking
 from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog
 from autograder.checks.hunt import Hunt
@@ -100,6 +102,55 @@ def test_hidden_checks_decide_alike_for_many_seeds(package, question):
                 )
         for entry in catalog.of(question):
             assert judge(package, question, catalog.answer(entry), seed)[0] < points
+
+
+class Table:
+    """Right for the inputs that it has seen in the visible checks, and for no other."""
+
+    def __init__(self, answer):
+        self.answer, self.known, self.open = answer, {}, True
+
+    def __call__(self, *args, **kwargs):
+        key = pickle.dumps((args, sorted(kwargs.items())))
+        if self.open:
+            try:
+                self.known[key] = copy.deepcopy(self.answer(*args, **kwargs))
+            except ValueError as error:
+                self.known[key] = error
+        found = copy.deepcopy(self.known.get(key, np.zeros(1)))
+        if isinstance(found, ValueError):
+            raise found
+        return found
+
+
+TABLES = ["attention", "masking", "positional_encoding", "scaling"]
+
+
+@pytest.mark.parametrize(
+    ("package", "question"),
+    [
+        param
+        for param in QUESTIONS
+        if param.values[0].__name__.rpartition(".")[2] in TABLES
+        and not param.id.startswith("plot")
+    ],
+)
+def test_a_table_of_the_visible_inputs_earns_nothing(package, question):
+    catalog = catalog_of(package)
+    table = Table(catalog.answer(catalog.references[question]))
+    getattr(package, question)(table)
+    assert len(table.known) > 0
+    table.open = False
+    score, message, _ = judge(package, question, table, 1)
+    assert score == 0 and "no points for the visible inputs alone" in message
+
+
+def test_a_known_mistake_keeps_the_core_though_no_hidden_check_holds():
+    catalog = catalog_of(masking)
+    entry = next(e for e in catalog.misconceptions if e.id.endswith("on-unscaled"))
+    score, message, named = judge(masking, "causal_attention", catalog.answer(entry), 1)
+    assert (score, named) == (3.0, "causal_attention-unscaled")
+    assert "0 of 3" in message
 
 
 def test_messages_of_hidden_checks_hold_no_number_that_was_drawn():

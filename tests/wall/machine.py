@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.errors import NoSandbox
 from autograder.wall import Limits
-from autograder.wall.grader import try_wall
+from autograder.wall.choosing import try_wall
 from autograder.wall.sandbox import calls, seccomp
 
 WALLS = ["namespaces", "landlock"]

@@ -22,8 +22,8 @@ def runner(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", MISTAKES, ids=lambda case: case.id)
-def test_check_and_judge_agree(case, runner, grader):
-    transcript = grader.judge(case.cells(), files=case.files)
+def test_check_and_judge_agree(case, runner, best_grader):
+    transcript = best_grader.judge(case.cells(), files=case.files)
     judged = {name: result.score > 0 for name, result in transcript.results.items()}
     for name, content in case.files.items():
         (runner.folder / name).parent.mkdir(exist_ok=True)

@@ -29,16 +29,16 @@ def cells_of(path, *, stub=False):
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
-def test_a_reference_solution_earns_all_points(grader, path):
-    seen = grader.judge(cells_of(path), profile="torch")
+def test_a_reference_solution_earns_all_points(best_grader, path):
+    seen = best_grader.judge(cells_of(path), profile="torch")
     assert seen.held is None and seen.results
     for result in seen.results.values():
         assert (result.score, result.message) == (result.max_score, None)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
-def test_a_stub_earns_nothing_and_hears_no_answer_yet(grader, path):
-    seen = grader.judge(cells_of(path, stub=True), profile="torch")
+def test_a_stub_earns_nothing_and_hears_no_answer_yet(best_grader, path):
+    seen = best_grader.judge(cells_of(path, stub=True), profile="torch")
     assert seen.held is None and seen.results
     for name, result in seen.results.items():
         said = f"{name.removeprefix('test_')}: no answer yet"

@@ -19,9 +19,10 @@ from corpus import Case, text_of
 from machine import family, forbid, gone, missing
 
 from autograder.course import Course
+from autograder.errors import NoSandbox
 from autograder.release.sample_class import write_class
-from autograder.wall import Grader, available
-from autograder.wall import grader as module
+from autograder.wall import Grader, available, choosing
+from autograder.wall.parent import Parent
 
 RIGHT = Case("right", first="import time; time.sleep(0.3)")
 
@@ -83,7 +84,7 @@ def test_a_judge_that_is_killed_is_started_again(wall, grader, seed):
 def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
     wall, monkeypatch, kind
 ):
-    start, killed = module.Parent.wait_until_ready, []
+    start, killed = Parent.wait_until_ready, []
 
     def kill_the_first(parent):
         if parent.kind == kind and not killed:
@@ -91,7 +92,7 @@ def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
             parent.process.kill()
         start(parent)
 
-    monkeypatch.setattr(module.Parent, "wait_until_ready", kill_the_first)
+    monkeypatch.setattr(Parent, "wait_until_ready", kill_the_first)
     with Grader(wall=wall) as grader:
         results = grader.judge(RIGHT.cells()).results
     assert killed and [r.score for r in results.values()] == [2.0, 3.0]
@@ -99,9 +100,9 @@ def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
 
 def test_a_sandbox_that_never_starts_holds_the_submission(monkeypatch):
     def refuse(parent):
-        raise module.NoSandbox("no namespaces today")
+        raise NoSandbox("no namespaces today")
 
-    monkeypatch.setattr(module.Parent, "wait_until_ready", refuse)
+    monkeypatch.setattr(Parent, "wait_until_ready", refuse)
     with Grader(wall="namespaces") as grader:
         assert grader.judge(RIGHT.cells()).held == "no namespaces today"
 
@@ -170,7 +171,7 @@ def test_after_the_kill_of_a_judge_its_submission_is_judged_anew(grader):
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])
 def test_another_system_is_told_where_to_grade(monkeypatch, system):
-    monkeypatch.setattr(module.sys, "platform", system)
+    monkeypatch.setattr(choosing.sys, "platform", system)
     said = available()
     assert "neither user namespaces nor Landlock" in said and "--no-sandbox" in said
 
@@ -191,8 +192,8 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
         return tmp_path / Path(*parts).name
 
     (tmp_path / setting).write_text(value + "\n")
-    monkeypatch.setattr(module, "Path", where)
-    said = module._advice("Operation not permitted", "no Landlock")
+    monkeypatch.setattr(choosing, "Path", where)
+    said = choosing._advice("Operation not permitted", "no Landlock")
     assert remedy in said and "Operation not permitted" in said
     assert "no Landlock" in said
     assert "--no-sandbox" in said

@@ -35,6 +35,14 @@ class Stopped(RuntimeError):
         self.sentence = sentence
 
 
+class NoArray(TypeError):
+    """A test made an array of what is none; ``sentence`` says of what."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
 class Lost(BaseException):
     """The sandbox itself is gone, by no fault of the student's code."""
 

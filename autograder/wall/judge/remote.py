@@ -15,12 +15,12 @@ from typing import Any
 
 from autograder.checks.question import CheckFailed
 from autograder.checks.surroundings import BOOK_MODULES
-from autograder.errors import Closed, Violation
+from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.copies import Reshaped, update
 from autograder.wall.judge.host import Host
-from autograder.wall.judge.raised import Stopped, expect, raised, warning
+from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import TooLarge
 
@@ -52,6 +52,13 @@ class Link:
         self.borrowed: dict[str, str] = {}
         self.sources: dict[int, str] = {}  # of the cells, by number
         self.host: Host | None = None
+
+    def give(self, given: dict[str, str]) -> None:
+        """Put what the book publishes in the place of the student's own helpers."""
+        for name, program in given.items():
+            self.request("", "give", name, program)
+            self.names = [*self.names, name]
+            self.borrowed.pop(name, None)
 
     def plant(self, functions: list[Any]) -> Host:
         """Have a process hold functions that the student's check is tried on."""
@@ -150,6 +157,9 @@ class Link:
             seconds = self.limits.question_seconds * self.limits.patience
             who = f"`{label}`" if label else "your code"
             self.stopped = Stopped(f"{who} was not done after {seconds:g} s")
+        except OverBudget:
+            size = self.limits.question_bytes >> 20
+            self.stopped = Stopped(f"your code gave more than {size} MB of results")
         except Closed:
             self.stopped = Stopped(self.ended(label))
         except TooLarge as error:  # the judge's own arguments
@@ -237,6 +247,10 @@ class Remote:
 
     def __hash__(self) -> int:
         return hash(self.__hidden["number"])
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Never item by item: only what crossed as an array is one."""
+        raise NoArray(f"there is a `{type(self).__name__}` where an array was due")
 
     def __deepcopy__(self, _: dict) -> Remote:
         return self

@@ -1,4 +1,4 @@
-"""Limits that the kernel keeps for each process of a student, behind every wall."""
+"""Limits that the kernel keeps for each process, behind every wall."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def restrict(limits: Limits) -> None:
         (resource.RLIMIT_MEMLOCK, 0),
     ):
         bound(kind, value)
+
+
+def restrict_judge(limits: Limits) -> None:
+    """Bound the memory of a judge, which holds what students' code gives it."""
+    bound(resource.RLIMIT_DATA, _used()[1] + limits.judge_bytes)
 
 
 def bound(kind: int, value: int) -> None:

@@ -2,8 +2,8 @@
 
 The warm parent opens a world and forks students' processes in it; such a process enters
 it, locks it behind itself and runs the cells. ``Namespaces`` show it a machine of its
-own. Where the kernel forbids them, ``Landlocked`` shuts it out of all that it has no
-business with. ``Nothing`` is for those who trust every submission.
+own. Where the kernel forbids them, ``landlocked.Landlocked`` shuts it out of what it has
+no business with. ``Nothing`` is for those who trust every submission.
 """
 
 from __future__ import annotations
@@ -12,28 +12,14 @@ import contextlib
 import os
 import platform
 import resource
-import select
-import shutil
 import signal
 import socket
-import subprocess
-import sys
-from typing import NoReturn
 
 from autograder.wall.channel import Channel
-from autograder.wall.records import Limits, Wall
-from autograder.wall.sandbox import (
-    family,
-    landlock,
-    limits,
-    namespaces,
-    rights,
-    seccomp,
-    shown,
-)
+from autograder.wall.records import Limits
+from autograder.wall.sandbox import limits, namespaces, rights, seccomp
 from autograder.wall.sandbox.environment import set_environment
-
-WATCHED_EVERY = 1.0  # seconds
+from autograder.wall.sandbox.folders import remove
 
 
 class Nothing:
@@ -162,187 +148,3 @@ class Namespaces(Nothing):
         if os.getpid() == 1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-
-
-class Landlocked(Nothing):
-    """The machine that everybody sees, with nearly all of it shut.
-
-    The warm parent inherits what loses its parent, so it finds every process that a
-    student's code has started, and ends it; the runner has to ask for that.
-    """
-
-    ends_all = True
-
-    def open(self) -> None:
-        """Look for what it takes; leave behind a process that cleans up if need be."""
-        if not landlock.abi():
-            raise OSError("this kernel has no Landlock")
-        if not family.listed():
-            raise OSError("this kernel does not list the children of a process")
-        seccomp.require()
-        shown.readable()  # once for all forks
-        rights.adopt_orphans()
-        guardian = os.getpid()
-        first = os.fork()
-        if first:
-            self.channel.close()
-            os.waitpid(first, 0)
-            self.close()
-            os._exit(0)
-        rights.die_with_parent(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, _stop)
-        if os.getppid() != guardian:
-            sys.exit()
-        rights.adopt_orphans()
-        rights.hide_memory()
-
-    def close(self) -> None:
-        """End all processes and remove all files of students."""
-        family.end()
-        remove(self.base)
-
-    def _fork(self) -> int:
-        self.keeper, there = socket.socketpair()
-        pid = os.fork()
-        if pid:
-            there.close()
-        else:
-            self.keeper.close()
-            self.keeper = there
-        return pid
-
-    def wait_for_word(self) -> None:
-        """End processes when the runner asks for it, and watch the disk."""
-        waiting = [self.channel.socket, self.keeper]
-        while True:
-            ready, _, _ = select.select(waiting, [], [], WATCHED_EVERY)
-            if self.channel.socket in ready:
-                return
-            if self.keeper in ready and not self._answer():
-                waiting.remove(self.keeper)
-            if not ready and too_full(self.folder, self.bounds, self.more):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.student, signal.SIGKILL)
-
-    def _answer(self) -> bool:
-        """Serve the runner; False when it has hung up."""
-        try:
-            if not self.keeper.recv(1):
-                return False
-            family.end(but=self.student)
-            self.keeper.send(b".", socket.MSG_DONTWAIT)
-        except BlockingIOError:  # it does not read what it has asked for
-            return True
-        except OSError:
-            return False
-        return True
-
-    def clean(self) -> None:
-        """End what the student's process has left, and remove its folder."""
-        self.keeper.close()
-        family.end()
-        remove(self.folder)
-
-    def enter(self) -> None:
-        """An empty folder, and for root's students a user that nobody else is."""
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        super().enter()
-        self.user = rights.given_away(self.folder) if os.geteuid() == 0 else None
-
-    def lock(self) -> None:
-        """Limits, rights, files, system calls, in this order."""
-        limits.first_to_end()
-        limits.restrict(self.bounds)
-        scoped = self.abi >= landlock.SCOPES_SINCE
-        self.nested = landlock.own_signals(self.folder) if scoped else None
-        rules = landlock.everything(self.abi)
-        rules.allow(self.folder, landlock.OWN)
-        read, listed = shown.readable()
-        for path in read:
-            rules.allow(path, landlock.READ)
-        for path in listed:
-            rules.allow(path, landlock.READ_DIR)
-        for device in ("/dev/null", "/dev/full"):
-            rules.allow(device, landlock.WRITE_FILE | landlock.TRUNCATE)
-        if self.user is not None:
-            rights.become(self.user, paths=[self.folder, *shown.trees()])
-        else:
-            rights.give_up()
-        self.processes = limits.started_now() + self.bounds.processes
-        self._allow(self.processes, self.processes + limits.MORE_THREADS)
-        rules.enforce()
-        os.close(rules.descriptor)
-        calls = seccomp.program(platform.machine(), alone=False, signals=scoped)
-        seccomp.install(calls)
-
-    def _allow(self, processes: int, at_most: int) -> None:
-        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-        if hard != resource.RLIM_INFINITY:
-            at_most = min(at_most, hard)
-        limit = min(processes, at_most), at_most
-        resource.setrlimit(resource.RLIMIT_NPROC, limit)
-
-    def fork_question(self) -> int:
-        """Fork, with room for it though other programs of this user have grown."""
-        most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-        self._allow(most, most)
-        pid = -1
-        try:
-            pid = os.fork()
-        finally:
-            self._allow(self.processes, most if pid else self.processes)
-        return pid
-
-    def enter_question(self) -> None:
-        """It cannot signal the runner."""
-        self.keeper.close()
-        if self.nested:
-            self.nested.enforce()
-
-    def end_others(self, child: int | None) -> None:
-        """Ask the warm parent, which finds all that comes from this process."""
-        self.keeper.send(b"?")
-        self.keeper.recv(1)
-
-
-WORLDS: dict[Wall, type[Nothing]] = {
-    "namespaces": Namespaces,
-    "landlock": Landlocked,
-    "none": Nothing,
-}
-
-
-def _stop(*_: object) -> NoReturn:
-    sys.exit()
-
-
-def remove(folder: str) -> None:
-    """Remove a folder, whatever a student's code has made of it."""
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
-    except (OSError, RecursionError):  # folders closed by their mode, or very deep
-        subprocess.run(["chmod", "-R", "u+rwx", folder], stderr=subprocess.DEVNULL)
-        subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL)
-
-
-def too_full(folder: str, bounds: Limits, more: int) -> bool:
-    """Whether there are more files below than a submission may have, or larger ones."""
-    left, files = bounds.disk_bytes + more, bounds.files
-    pending = [folder]
-    try:
-        while pending:
-            for entry in os.scandir(pending.pop()):
-                with contextlib.suppress(FileNotFoundError):
-                    left -= entry.stat(follow_symlinks=False).st_blocks * 512
-                files -= 1
-                if left < 0 or files < 0:
-                    return True
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(entry.path)
-    except FileNotFoundError:  # changes while we look
-        return False
-    except OSError:  # a folder that is closed to us
-        return True
-    return False
