@@ -113,7 +113,8 @@ def run(options: argparse.Namespace) -> int:
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             show_changes(store, driver.judged, options.json)
-            return 1 if driver.broken else 0
+            return 1 if driver.broken or driver.refused else 0
+        submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines.enter(store, submissions, alone=options.student is not None)
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
@@ -155,6 +156,7 @@ def run(options: argparse.Namespace) -> int:
     for line in said:
         print(line)
     broken = driver.broken | ({} if options.assignments else course.broken())
+    broken |= {one_line(name): why for name, why in driver.refused.items()}
     for name, why in broken.items():
         print(f"not graded: {name}: {why}", file=sys.stderr)
     before = f", {counts['before']} of them before" if counts["before"] else ""
