@@ -18,5 +18,12 @@ c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"
 
 # formgrader and feedback show what students wrote: no HTML or script of theirs runs
 c.HTMLExporter.filters = {"markdown2html": "autograder.results.feedback.safe_markdown"}
-# formgrader shows the rubric of the solution notebook before each written answer
-c.HTMLExporter.preprocessors = ["autograder.release.rubric.ShowRubric"]
+# formgrader shows the rubric of the solution notebook before each written answer, and
+# whether work came late
+c.HTMLExporter.preprocessors = [
+    "autograder.release.rubric.ShowRubric",
+    "autograder.results.standing.ShowStanding",
+]
+
+# when work is due, in the time zone of c.Exchange.timezone (UTC unless you set it):
+# c.Autograder.due = {"01-attention": "2026-03-09 23:59"}

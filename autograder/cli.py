@@ -56,12 +56,12 @@ VERBS = {
     "report": (
         "autograder.results.report",
         "Write one page about the class: scores, questions, misconceptions with "
-        "counts, and the held submissions.",
+        "counts, every student, and what is late, held or missing.",
     ),
     "similarity": (
         "autograder.results.similarity",
         "List pairs of submissions whose code is alike, names of variables and the "
-        "students' notebook left out.",
+        "students' notebook left out, and show them side by side.",
     ),
     "certificate": (
         "autograder.results.certificate",

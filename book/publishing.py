@@ -70,6 +70,8 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
     'id="exercise-tools"': "exercise.js",
+    'id="my-progress"': "where-was-i.js",
+    "": "marks.js",  # every page
 }
 
 

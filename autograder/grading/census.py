@@ -10,7 +10,8 @@ from autograder.checks.question import nearest
 from autograder.course import Assignment, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.intake.times import STAMP
+from autograder.intake.keeping import origin_of
+from autograder.intake.times import STAMP, course_zone, read_stamp
 from autograder.text import one_line
 
 LISTED = 10
@@ -40,6 +41,10 @@ def unused(course: Course, student: str | None = None) -> Iterator[str]:
                 near = nearest(part.name.lower(), names)
                 hint = f"did you mean {near}?" if near else f"there is {listed(names)}"
                 yield f"{path}: there is no such assignment; {hint}"
+            elif (Path(part.path) / STAMP).exists() and not read_stamp(
+                Path(part.path), course_zone(course)
+            ):
+                yield f"{path}/{STAMP} tells no time"
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -67,6 +72,12 @@ def outdated(verdicts: Mapping[str, Verdict], release: str) -> list[str]:
     return [s for s, run in runs.items() if run and run.release not in ("", release)]
 
 
+def said_late(course: Course, student: str, assignment: str) -> bool:
+    """Whether Canvas wrote LATE on what was collected."""
+    origin = origin_of(course, student, assignment)
+    return origin is not None and origin.late
+
+
 def listed(names: list[str]) -> str:
     """The first of them, and how many more."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
@@ -87,6 +98,13 @@ def remarks(
         yield (
             f"{assignment.name} has changed since these were graded: {listed(old)}; "
             f"`autograder grade {assignment.name}` grades them again"
+        )
+    late = [s for s in verdicts if said_late(course, s, assignment.name)]
+    unknown = [student for student in late if not verdicts[student].lateness]
+    if unknown:
+        yield (
+            f"late for {assignment.name}, says Canvas, and nobody tells how much: "
+            f"{listed(unknown)}"
         )
     gone = [
         student

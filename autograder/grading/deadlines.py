@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
-from autograder.intake.times import moment, read_stamp
+from autograder.intake.times import course_zone, moment, read_stamp
 from autograder.text import one_line
 
 EXTENSIONS = "extensions.csv"
@@ -38,12 +38,13 @@ class Deadlines:
 
     due: Mapping[str, datetime]
     extended: Mapping[tuple[str, str], datetime] | None = None
+    zone: tzinfo = UTC
 
     @classmethod
     def of(cls, course: Course) -> Deadlines:
         """From configuration and extensions.csv; CourseError when they are wrong."""
         config = course.nbgrader().get("Autograder", {})
-        zone = course.zone()
+        zone = course_zone(course)
         names = [assignment.name for assignment in course.assignments()]
         due = {}
         for name, text in dict(config.get("due", {})).items():
@@ -55,8 +56,8 @@ class Deadlines:
             due[name] = moment(str(text), zone).astimezone(UTC)
         path = course.root / config.get("extensions", EXTENSIONS)
         if not path.exists():
-            return cls(due)
-        return cls(due, read_extensions(path, names, course))
+            return cls(due, None, zone)
+        return cls(due, read_extensions(path, names, course), zone)
 
     def enter(
         self, store: OpenGradebook, submissions: list[Submission], *, alone: bool
@@ -98,7 +99,7 @@ class Deadlines:
         for submission, student in known:
             if student not in students:
                 continue
-            time = read_stamp(students[student].folder)
+            time = read_stamp(students[student].folder, self.zone)
             values: dict[str, Any] = {"timestamp": naive(time)}
             if self.extended is not None:
                 until = self.extended.get((student, name))
@@ -133,7 +134,7 @@ def read_extensions(
                 f"there is {', '.join(names)}."
             )
         try:
-            extended[student, name] = moment(due, course.zone()).astimezone(UTC)
+            extended[student, name] = moment(due, course_zone(course)).astimezone(UTC)
         except CourseError as error:
             raise CourseError(f"{path}, line {row + 1}: {error}") from None
     return extended

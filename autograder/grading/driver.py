@@ -83,8 +83,12 @@ class Driver:
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             try:
                 self.releases[assignment.name] = self.prepare(assignment)
-            except CourseError as error:
+            except CourseError as error:  # it stops no other
                 self.broken[assignment.name] = str(error)
+            except Exception as error:
+                log.exception("%s cannot be prepared", assignment.name)
+                why = f"{type(error).__name__}: {error}"
+                self.broken[assignment.name] = one_line(why)[:300]
         if not self.releases:
             raise CourseError(next(iter(self.broken.values())))
         submissions = [s for s in submissions if s.assignment in self.releases]
@@ -163,30 +167,33 @@ class Driver:
 
     def finish(self, task: Task, verdict: Verdict) -> None:
         """A submission has its verdict."""
+        waiting = len(verdict.waiting)
         if self.dry_run:
             self.judged.append((task.submission, verdict))
         else:
-            self.keep(task, verdict)
+            waiting = self.keep(task, verdict)
         self.counts[verdict.status] += 1
-        line = describe(task.submission, verdict)
+        line = describe(task.submission, verdict, waiting)
         log.info("%s: %s", task.submission.assignment, line)
         self.progress.step(line)
 
-    def keep(self, task: Task, verdict: Verdict) -> None:
-        """Store a verdict: the notebook first, then points and verdict in one step."""
+    def keep(self, task: Task, verdict: Verdict) -> int:
+        """Store a verdict: the notebook first, then points and verdict in one step.
+
+        How many answers wait for a person.
+        """
         if verdict.notebook is not None:
             write_whole(self.autograded(task.submission), verdict.notebook)
         seconds = round(time.monotonic() - self.clock, 3)
         run = Run(self.started, seconds, self.workers, task.release.hash)
         verdict = replace(verdict, run=run)
-        self.store.save(task.submission.student, task.release, task.key, verdict)
+        return self.store.save(task.submission.student, task.release, task.key, verdict)
 
 
-def describe(submission: Submission, verdict: Verdict) -> str:
+def describe(submission: Submission, verdict: Verdict, waiting: int) -> str:
     """A verdict in a line."""
     student = one_line(submission.student)
     if verdict.held:
         return f"{student}: held. {one_line(verdict.reason or '')}"
-    waiting = len(verdict.waiting)
     by_hand = f", {waiting} to grade by hand" if waiting else ""
     return f"{student}: {verdict.score:g} of {verdict.max_score:g}{by_hand}"

@@ -84,7 +84,13 @@ def run(options: argparse.Namespace) -> int:
     """Grade, and say what came of it; 1 when an assignment could not be graded."""
     course = Course.find()
     assignments = course.chosen(options.assignments)
-    submissions = course.submissions(assignments, options.student)
+    try:
+        submissions = course.submissions(assignments, options.student)
+    except CourseError as error:
+        from autograder.grading.census import unused
+
+        lost = next(unused(course), None) if course.submitted.is_dir() else None
+        raise CourseError(f"{error} {lost}." if lost else str(error)) from None
     if options.no_sandbox:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():

@@ -79,22 +79,28 @@ class Store(OpenGradebook):
             row = self.gradebook.db.execute(query).first()
         return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(self, student: str, release: Release, key: str, verdict: Verdict) -> None:
-        """Store a verdict and its points in one transaction."""
+    def save(self, student: str, release: Release, key: str, verdict: Verdict) -> int:
+        """Store a verdict and its points in one transaction.
+
+        How many answers wait for a person now: of those in the verdict, some may have
+        been graded by hand before.
+        """
         assignment = release.assignment
         stored = self.verdict(student, assignment)
         before = stored.verdict.answers if stored else {}
+        waiting = 0
         with self.transaction() as session:
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
             else:
-                self.save_points(session, student, release, verdict, before)
+                waiting = self.save_points(session, student, release, verdict, before)
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
                 session.execute(update(VERDICTS).filter_by(**where).values(row))
             else:
                 session.execute(insert(VERDICTS).values(where | row))
+        return waiting
 
     def save_points(
         self,
@@ -103,8 +109,8 @@ class Store(OpenGradebook):
         release: Release,
         verdict: Verdict,
         before: Mapping[str, str],
-    ) -> None:
-        """Points and comments as nbgrader keeps them.
+    ) -> int:
+        """Points and comments as nbgrader keeps them; how many wait for a person.
 
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
@@ -136,6 +142,7 @@ class Store(OpenGradebook):
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
+        return sum(bool(grade["needs_manual_grade"]) for grade in grades.values())
 
     def submitted_notebook(self, session: Any, student: str, place: Place) -> str:
         """The row of this student's notebook, made when it is the first time."""

@@ -18,6 +18,7 @@ from autograder.intake.columns import parse_columns
 from autograder.intake.keeping import Keeper, Version
 from autograder.intake.names import Label, hidden, label_of, safe
 from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
+from autograder.intake.times import course_zone
 from autograder.notebook.finding import resemblance
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     roster = None
     if options.roster:
         columns = parse_columns(options.columns)
-        roster = read_roster(options.roster, columns, course.zone())
+        roster = read_roster(options.roster, columns, course_zone(course))
         if options.teams:
             roster = roster.with_teams(options.teams)
     elif options.teams or options.columns:
@@ -121,11 +122,22 @@ class Collector:
         self.platform = roster.columns.platform if roster else ""
         self.assignments = course.assignments()
         self.given = course.chosen([assignment])[0] if assignment else None
-        self.releases: dict[str, Release] = {
-            a.name: plan(course, a) for a in self.assignments
-        }
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
+        self.releases: dict[str, Release] = {}
+        if roster and roster.unread:
+            self.lines.append(
+                f"{len(roster.unread)} times of the roster cannot be read, such as "
+                f"{roster.unread[0]!r}: nobody is late by them"
+            )
+        for one in list(self.assignments):
+            try:
+                self.releases[one.name] = plan(course, one)
+            except CourseError as error:  # it stops no other
+                self.lines.append(f"{one.name} cannot be collected: {error}")
+                self.assignments.remove(one)
+        if not self.assignments:
+            raise CourseError(self.lines[0])
 
     @property
     def lines(self) -> list[str]:
@@ -220,6 +232,11 @@ class Collector:
         """
         parts = path.parts[self.start :]
         label = label_of(parts[0], self.platform)
+        if label is None and (other := label_of(parts[0])):
+            raise Left(
+                f"was downloaded from {other.platform.title()}, and the roster is "
+                "from elsewhere"
+            )
         names = {assignment.name for assignment in self.assignments}
         folders = [part for part in parts[:-1] if part not in names]
         if label is None and not folders:

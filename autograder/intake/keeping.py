@@ -49,9 +49,12 @@ class Version:
 
     @property
     def order(self) -> tuple[datetime, int, str]:
-        """Later versions come later; platforms count their files."""
-        file = self.label.file if self.label else 0
-        return self.entry.time, file, str(self.entry.path)
+        """Later versions come later. In a platform's archive times mean nothing, and
+        Canvas counts its files."""
+        path = str(self.entry.path)
+        if self.label:
+            return datetime.min.replace(tzinfo=UTC), self.label.file, path
+        return self.entry.time, 0, path
 
     @property
     def handed_in(self) -> datetime | None:

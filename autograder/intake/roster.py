@@ -50,6 +50,7 @@ class Roster:
     sheet: Sheet
     columns: Columns
     people: list[Person]
+    unread: tuple[str, ...] = ()  # times that nobody can read
 
     def find(self, label: Label) -> list[Person]:
         """Whose work it is: one student, or all of a team. Unknown when it is unsure.
@@ -75,6 +76,11 @@ class Roster:
         named = [p for p in self.people if plain(label.name) in names_of(p)]
         if len(named) > 1:
             raise Unknown(f"is the name of {len(named)} students in the roster")
+        if not named and label.platform == "moodle" and not number:
+            raise Unknown(
+                "is a team whose members the roster does not tell; give them with "
+                "--teams"
+            )
         if not named:
             raise Unknown("is not in the roster")
         if number and named[0].number:
@@ -155,7 +161,8 @@ def read_roster(
     """The roster in a CSV file; CourseError when it is none."""
     sheet = Sheet.read(path)
     columns = recognize(sheet, given)
-    people = []
+    people: list[Person] = []
+    unread = []
     for row in sheet.rows:
         value = {kind: sheet.value(row, place) for kind, place in columns.known.items()}
         number, word = value.get("number", ""), ""
@@ -175,18 +182,13 @@ def read_roster(
             continue  # the rows above the students
         if not student or student in (".", "..") or "/" in student or "\0" in student:
             continue
-        people.append(
-            Person(
-                student,
-                name or ("" if word else student),
-                number,
-                value.get("team", ""),
-                word,
-                of_worksheet(value.get("time", ""), zone),
-                row,
-            )
-        )
-    return Roster(sheet, columns, people)
+        name = name or ("" if word else student)
+        time = of_worksheet(value.get("time", ""), zone)
+        if time is None and value.get("time", "-") not in ("", "-"):
+            unread.append(value["time"])
+        team = value.get("team", "")
+        people.append(Person(student, name, number, team, word, time, row))
+    return Roster(sheet, columns, people, tuple(unread))
 
 
 def invented(label: Label) -> str:

@@ -8,16 +8,21 @@ from functools import lru_cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.text import one_line
 
 STAMP = "timestamp.txt"  # nbgrader's file beside a submission
+LANGUAGES = (
+    "ar bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it "
+    "ja ka ko lt lv mk ms nb nl nn pl pt ro ru sk sl sq sr sv sw th tr uk ur uz vi zh"
+)
 CLOCK = re.compile(
     r"(?P<hour>\d{1,2})\s?[:.hH]\s?(?P<minute>\d\d)(?:[:.](?P<second>\d\d))?"
     r"\s*(?P<half>[AaPp])?(?(half)\.?\s?[Mm]\.?)"
 )
 WRITTEN = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)(?:[ T](?P<clock>\d\d:\d\d(?::\d\d)?))?(?:\.\d+)?"
+    r"(?P<day>\d{4}-\d\d-\d\d)(?:[ T](?P<clock>\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?))?"
     r"\s*(?P<zone>\S.*)?"
 )
 
@@ -37,6 +42,11 @@ def zone_of(name: str) -> tzinfo:
         ) from None
 
 
+def course_zone(course: Course) -> tzinfo:
+    """The time zone of a course: nbgrader's own setting, else UTC."""
+    return zone_of(str(course.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
+
+
 def moment(text: str, zone: tzinfo) -> datetime:
     """``2026-03-09 23:59``, with a zone behind it if need be; the end of a mere day."""
     match = WRITTEN.fullmatch(text.strip())
@@ -49,7 +59,10 @@ def moment(text: str, zone: tzinfo) -> datetime:
         time = datetime.fromisoformat(f"{match['day']} {clock}")
     except ValueError:
         raise CourseError(f"{one_line(text)!r} is no day and time there is.") from None
-    return time.replace(tzinfo=zone_of(match["zone"]) if match["zone"] else zone)
+    here = time.replace(tzinfo=zone)
+    if not match["zone"] or here.tzname() == match["zone"]:  # nbgrader writes PDT
+        return here
+    return time.replace(tzinfo=zone_of(match["zone"]))
 
 
 def read_stamp(folder: Path, zone: tzinfo = UTC) -> datetime | None:
@@ -78,18 +91,23 @@ def of_worksheet(text: str, zone: tzinfo) -> datetime | None:
     hour = int(clock["hour"])
     if clock["half"]:
         hour = hour % 12 + 12 * (clock["half"] in "pP")
-    words = re.findall(r"\w+", text[: clock.start()])
-    year = next((int(w) for w in words if re.fullmatch(r"(?:19|20)\d\d", w)), None)
-    days = [int(w) for w in words if re.fullmatch(r"\d{1,2}", w)]
-    names = [w.casefold() for w in words if not w.isdigit()]
+    words = re.findall(r"\d+|[^\W\d]+", text[: clock.start()])
+    numbers = [word for word in words if word.isdigit()]
+    year = next((n for n in numbers if re.fullmatch(r"(?:19|20)\d\d", n)), "")
+    names = [word.casefold() for word in words if not word.isdigit()]
     found = {months()[name] for name in names if name in months()}
-    if year is None or len(days) != 1 or len(found) != 1 or None in found:
+    rest = [int(number) for number in numbers if number != year]
+    if len(rest) == 1 and len(found) == 1:
+        (month,) = found
+    elif len(rest) == 2 and numbers[0] == year:  # 2026年3月9日
+        month = rest.pop(0)
+    else:
+        month = None
+    if not year or month is None:
         return None
-    month = found.pop()
-    assert month is not None
     try:
-        second = int(clock["second"] or 0)
-        time = datetime(year, month, days[0], hour, int(clock["minute"]), second)
+        minute, second = int(clock["minute"]), int(clock["second"] or 0)
+        time = datetime(int(year), month, rest[0], hour, minute, second)
     except ValueError:
         return None
     return time.replace(tzinfo=zone).astimezone(UTC)
@@ -97,20 +115,15 @@ def of_worksheet(text: str, zone: tzinfo) -> datetime | None:
 
 @lru_cache
 def months() -> dict[str, int | None]:
-    """Names of months in every language; None where two languages disagree."""
-    from babel import Locale, localedata
+    """Names of months in many languages; None where two of them disagree."""
+    from babel import Locale
 
     found: dict[str, int | None] = {}
-    for identifier in localedata.locale_identifiers():
-        if len(identifier) > 3:  # a language, without its countries
-            continue
-        locale = Locale.parse(identifier)
+    for language in LANGUAGES.split():
+        locale = Locale.parse(language)
         for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                for number, name in locale.months[context][width].items():
-                    word = str(name).casefold().strip(".")
-                    if word.isdigit():
-                        continue
-                    same = found.get(word, number) == number
-                    found[word] = number if same else None
+            for number, name in locale.months[context]["wide"].items():
+                word = str(name).casefold()
+                same = found.get(word, number) == number
+                found[word] = number if same else None
     return found

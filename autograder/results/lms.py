@@ -19,6 +19,7 @@ from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
+from autograder.intake.times import course_zone
 
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
 POSSIBLE = "Points Possible"
@@ -48,7 +49,9 @@ def export_lms(
             "it exports with --roster (Canvas: the gradebook, Moodle: the grading "
             "worksheet)."
         )
-    roster = read_roster(wishes.roster, parse_columns(wishes.columns), course.zone())
+    roster = read_roster(
+        wishes.roster, parse_columns(wishes.columns), course_zone(course)
+    )
     if roster.columns.platform != wishes.form:
         kind = {"canvas": "Canvas's gradebook", "moodle": "Moodle's grading worksheet"}
         raise CourseError(f"{wishes.roster} is not {kind[wishes.form]}.")

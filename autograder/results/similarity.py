@@ -34,7 +34,7 @@ SKIPPED = (
     tokenize.ENDMARKER,
 )
 Answer = tuple[str, ...]
-COMMON = 0.5  # an answer that more of the class gave tells nothing about two of them
+COMMON = 0.5  # a line that more of the class wrote tells nothing about two of them
 FEW = 6  # nobody can say what is common among fewer
 
 
@@ -66,10 +66,11 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of an answer, and whether the other answer has it too, names aside."""
+    """A line of an answer: the other answer has it too, or most of the class has."""
 
     text: str
     both: bool
+    common: bool
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,22 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Work:
-    """A student's answers by question: their code, and its shape."""
+class Own:
+    """An answer: its lines, and the tokens of those that are not common."""
 
-    student: str
-    sources: dict[str, str]
+    source: str
+    common: frozenset[Answer]
 
     @property
-    def shapes(self) -> dict[str, Answer]:
-        """The tokens of each answer."""
-        return {name: shape(source) for name, source in self.sources.items()}
+    def lines(self) -> list[tuple[str, Answer]]:
+        """Each line with its shape."""
+        return [(line, shape(line.strip())) for line in self.source.splitlines()]
+
+    @property
+    def tokens(self) -> Answer:
+        """The shape of what nobody else, or not everybody, wrote."""
+        kept = [line for line, form in self.lines if form and form not in self.common]
+        return tuple(token for line in kept for token in shape(line.strip()))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -127,70 +134,82 @@ def shape(source: str) -> Answer:
 def similar(course: Course, assignment: Assignment, least: float) -> list[Pair]:
     """Pairs of students whose answers are alike, the most alike first.
 
-    Only answers that differ from the students' notebook and from what most of the class
-    wrote are compared, each with the same answer of the other; 1 means that all are the
-    same but for names.
+    Lines of the students' notebook, and lines that most of the class wrote, are left
+    out; each answer is compared with the same answer of the other. 1 means that all the
+    rest is the same but for names.
     """
     works = answers_of(course, assignment)
-    left = unusual({work.student: work.shapes for work in works})
-    sources = {work.student: work.sources for work in works}
+    tokens = {
+        student: {name: own.tokens for name, own in answers.items() if own.tokens}
+        for student, answers in works.items()
+    }
     pairs = []
-    for one, other in combinations(sorted(left), 2):
-        share = likeness(left[one], left[other])
+    for one, other in combinations(sorted(works), 2):
+        share = likeness(tokens[one], tokens[other])
         if share >= least:
-            both = [name for name in left[one] if name in left[other]]
+            both = [name for name in tokens[one] if name in tokens[other]]
             answers = tuple(
-                (name, *side_by_side(sources[one][name], sources[other][name]))
+                (name, *side_by_side(works[one][name], works[other][name]))
                 for name in both
             )
             pairs.append(Pair(share, one, other, answers))
     return sorted(pairs, key=lambda pair: (-pair.share, pair.one, pair.other))
 
 
-def answers_of(course: Course, assignment: Assignment) -> list[Work]:
-    """The answers that students wrote themselves."""
+def answers_of(course: Course, assignment: Assignment) -> dict[str, dict[str, Own]]:
+    """The answers that students wrote themselves, by student and question."""
     release = plan(course, assignment)
-    works = []
+    sources = {}
     for submission in course.submissions([assignment]):
         try:
             data, _ = open_submission(submission, release)
             cells = match(release, read(data)).cells
         except Held:
             continue
-        own = {
-            cell.grade_id: cell.source
+        sources[submission.student] = {
+            cell.grade_id: printable(cell.source)
             for cell in cells
             if cell.kind == "answer" and cell.grade_id and not cell.unanswered
         }
-        if own:
-            works.append(Work(submission.student, own))
-    return works
-
-
-def unusual(answers: dict[str, dict[str, Answer]]) -> dict[str, dict[str, Answer]]:
-    """The answers that most of the class did not give in the very same shape."""
-    count = Counter(item for own in answers.values() for item in own.items())
-    most = COMMON * len(answers) if len(answers) >= FEW else len(answers)
-    left = {
-        student: {name: a for name, a in own.items() if count[name, a] <= most}
-        for student, own in answers.items()
+    given = {cell.grade_id: cell.released for cell in release.cells}
+    common = {name: common_lines(name, given[name], sources) for name in given}
+    return {
+        student: {name: Own(text, common[name]) for name, text in answers.items()}
+        for student, answers in sources.items()
     }
-    return {student: own for student, own in left.items() if own}
 
 
-def side_by_side(one: str, other: str) -> tuple[list[Line], list[Line]]:
+def common_lines(
+    question: str, given: str, sources: dict[str, dict[str, str]]
+) -> frozenset[Answer]:
+    """Shapes of lines that were given, or that most of the class wrote."""
+    texts = [own[question] for own in sources.values() if question in own]
+    count = Counter(form for text in texts for form in set(line_shapes(text)))
+    most = COMMON * len(texts) if len(texts) >= FEW else len(texts)
+    return frozenset(line_shapes(given)) | {f for f, n in count.items() if n > most}
+
+
+def line_shapes(text: str) -> list[Answer]:
+    """The shape of each line."""
+    return [shape(line.strip()) for line in text.splitlines()]
+
+
+def side_by_side(one: Own, other: Own) -> tuple[list[Line], list[Line]]:
     """The lines of two answers; a line is in both when its shape is."""
-    texts = [printable(source).splitlines() for source in (one, other)]
-    shapes = [[shape(line.strip()) for line in lines] for lines in texts]
+    shapes = [form for _, form in one.lines], [form for _, form in other.lines]
     same: tuple[set[int], set[int]] = (set(), set())
     matcher = SequenceMatcher(a=shapes[0], b=shapes[1], autojunk=False)
     for start, begin, length in matcher.get_matching_blocks():
         same[0].update(range(start, start + length))
         same[1].update(range(begin, begin + length))
-    return (
-        [Line(text, n in same[0]) for n, text in enumerate(texts[0])],
-        [Line(text, n in same[1]) for n, text in enumerate(texts[1])],
-    )
+    told = [
+        [
+            Line(text, n in same[side], form in own.common)
+            for n, (text, form) in enumerate(own.lines)
+        ]
+        for side, own in enumerate((one, other))
+    ]
+    return told[0], told[1]
 
 
 def likeness(one: dict[str, Answer], other: dict[str, Answer]) -> float:

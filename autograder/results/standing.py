@@ -1,15 +1,22 @@
-"""What a feedback page says of points that wait for a person, and of late work."""
+"""What pages say of points that wait for a person, and of late work."""
 
 from __future__ import annotations
 
 import re
 from html import escape
+from pathlib import Path
+from typing import Any
 
+import nbformat
+from nbconvert.preprocessors import Preprocessor
+
+from autograder.course import Course
+from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
 
 STYLE = (
     "<style>.standing { border: 1px solid #b9770e; border-left-width: 6px; "
-    "padding: .6em 1em; margin: 1em; font-size: 1.1em }</style>"
+    "padding: .6em 1em 0; margin: 1em 0; font-size: 1.1em }</style>"
 )
 
 
@@ -50,10 +57,46 @@ def with_standing(page: str, verdict: Verdict) -> str:
         return page
     box = "".join(f"<p>{escape(sentence)}</p>" for sentence in said)
     return replaced(
-        r'(<a name="top"></a>)',
+        r'(<a name="top"></a>\s*<div class="container">)',
         rf'\1{STYLE}<div class="standing" role="note">{box}</div>',
         page,
     )
+
+
+class ShowStanding(Preprocessor):  # type: ignore[misc]
+    """Tells on formgrader's pages when work was handed in, and what lateness costs.
+
+    Feedback pages, which have no ``submission_id``, tell it in a box of their own.
+    """
+
+    def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
+        """The notebook with a line at its top."""
+        if "submission_id" in resources:
+            course = Course(Path(self.config.CourseDirectory.root))
+            where = resources["assignment_id"], resources["student"]
+            if line := moments(course, *where):
+                cell = nbformat.v4.new_markdown_cell(line)
+                notebook.cells = [cell, *notebook.cells]
+        return notebook, resources
+
+
+def moments(course: Course, assignment: str, student: str) -> str:
+    """Due date, extension and time of a submission; empty where none is known."""
+    with Store(course) as store:
+        submission = store.gradebook.find_submission(assignment, student)
+        due, extension = submission.assignment.duedate, submission.extension
+        handed_in = submission.timestamp
+        verdict = store.results(assignment).get(student)
+    told = []
+    if handed_in:
+        told.append(f"handed in {handed_in:%Y-%m-%d %H:%M} UTC")
+    if due:
+        told.append(f"due {due:%Y-%m-%d %H:%M} UTC")
+    if due and extension:
+        told.append(f"extended to {due + extension:%Y-%m-%d %H:%M} UTC")
+    if verdict and verdict.lateness:
+        told.append(f"**{verdict.lateness}, {verdict.penalty:g} points less**")
+    return "; ".join(told)
 
 
 def replaced(pattern: str, by: str, page: str) -> str:

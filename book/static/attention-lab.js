@@ -1,6 +1,6 @@
 // <attention-lab>: type a sentence, see the weights of chapter 7's reader.
 // Attributes set how it begins: sentence, d-k, fresh, unscaled, causal.
-import { LONGEST, attend, knows, load, tokensOf } from "./reader.js";
+import { LONGEST, attend, knows, load, tokensOf, wordsOf } from "./reader.js";
 import { WeightsTable, near } from "./weights-table.js";
 
 const EXAMPLES = [
@@ -36,7 +36,7 @@ class AttentionLab extends HTMLElement {
     this.form = document.createElement("form");
     this.form.innerHTML = CONTROLS;
     this.table = new WeightsTable(CAPTION);
-    this.replaceChildren(this.form, ...this.table.elements);
+    this.replaceChildren(this.form, ...this.table.elements, wordsOf(this.model));
     const { sentence, dK, trained, scaled, causal } = this.form.elements;
     sentence.value = this.getAttribute("sentence") ?? EXAMPLES[0];
     dK.value = this.getAttribute("d-k") ?? 32;

@@ -2,7 +2,6 @@
 // tokens step by step. What is shown is in the address: a link leads to the same picture.
 import { SentencePair } from "./sentence-pair.js";
 import { load } from "./reader.js";
-import { ThreeTokens } from "./three-tokens.js";
 import { near } from "./weights-table.js";
 
 const MODES = [
@@ -36,7 +35,7 @@ class AttentionStart extends HTMLElement {
     } catch {
       return; // the picture for readers without scripts stays
     }
-    this.views = { pair: new SentencePair(model, state), steps: new ThreeTokens(state) };
+    this.views = { pair: new SentencePair(model, state) };
     const choice = document.createElement("div");
     choice.className = "start-modes";
     choice.setAttribute("role", "group");
@@ -57,8 +56,12 @@ class AttentionStart extends HTMLElement {
     this.show(state.get("view") === "steps" ? "steps" : "pair");
   }
 
-  show(mode) {
+  async show(mode) {
     MODES.forEach(([name], index) => (this.buttons[index].ariaPressed = String(name === mode)));
+    if (!this.views[mode]) {
+      const { ThreeTokens } = await import("./three-tokens.js");
+      this.views[mode] = new ThreeTokens(state);
+    }
     this.place.replaceChildren(this.views[mode].element);
   }
 }

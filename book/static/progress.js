@@ -1,23 +1,74 @@
-// Progress without an account: what was solved is kept in this browser.
+// Progress without an account: what was done is kept in this browser, and can be taken
+// along in a file.
 
 const KEY = "progress";
+const OURS = /^(progress|place|quiz:|exercise:)/;
 
-export function recall() {
+const read = (key) => {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(key));
   } catch {
-    return {};
+    return null; // storage is off, or holds something else
   }
-}
-
-/** Remember that so many of so many parts of something are done. */
-export function note(what, done, of) {
+};
+const write = (key, value) => {
   try {
-    const all = recall();
-    all[what] = { done, of, at: Date.now() };
-    localStorage.setItem(KEY, JSON.stringify(all));
-    dispatchEvent(new Event("progress"));
+    localStorage.setItem(key, JSON.stringify(value));
   } catch {
     // this browser keeps nothing
   }
+};
+
+/** By name, such as quiz:02-scaling: {done, of, at}. */
+export const recall = () => read(KEY) ?? {};
+
+/** Remember that so many of so many parts of something are done. */
+export function note(what, done, of) {
+  const all = recall();
+  if (all[what]?.done === done && all[what]?.of === of) return;
+  write(KEY, { ...all, [what]: { done, of, at: Date.now() } });
+  dispatchEvent(new Event(KEY));
+}
+
+/** What a page of the book counts as, or null: chapters by quiz, exercises by check. */
+export function nameOf(address) {
+  const found = new URL(address, document.baseURI).pathname.match(/\/(solve\/)?(\d\d-[\w-]+)\.html$/);
+  return found && `${found[1] ? "exercise" : "quiz"}:${found[2]}`;
+}
+
+/** ○ not begun, ◐ begun, ● all of it. */
+export const stateOf = (noted) =>
+  !noted ? "none" : noted.of && noted.done >= noted.of ? "all" : "some";
+
+// ---- where one was
+
+/** The page and the heading that one reads. */
+export const keepPlace = (place) => write("place", place);
+export const place = () => read("place");
+
+// ---- a file to take along
+
+export function taken() {
+  const keys = Object.keys(localStorage).filter((key) => OURS.test(key));
+  return { course: "paying-attention", kept: Object.fromEntries(keys.map((key) => [key, localStorage.getItem(key)])) };
+}
+
+/** Bring in what was taken; answers that stood here can be brought back. Says how much. */
+export function bring(file) {
+  const { course, kept } = file ?? {};
+  if (course !== "paying-attention" || typeof kept !== "object" || kept === null)
+    throw new Error("This file is not progress of this course.");
+  const all = Object.entries(kept).filter(([key, text]) => OURS.test(key) && typeof text === "string");
+  for (const [key, text] of all) {
+    const mine = localStorage.getItem(key);
+    if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key) && !Object.hasOwn(kept, `${key}:before`))
+      localStorage.setItem(`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine)));
+    if (key !== KEY) localStorage.setItem(key, text);
+  }
+  const later = ([name, one], other) => !other[name] || other[name].at < one.at;
+  const mine = recall();
+  const theirs = Object.entries(JSON.parse(kept[KEY] ?? "{}")).filter((each) => later(each, mine));
+  write(KEY, { ...mine, ...Object.fromEntries(theirs) });
+  dispatchEvent(new Event(KEY));
+  return all.filter(([key]) => key !== KEY && key !== "place").length;
 }

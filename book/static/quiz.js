@@ -1,6 +1,8 @@
 // Quizzes work as plain HTML: each choice opens its explanation. This has it read out
 // by screen readers, and adds a verdict, a count, a way to start over, and a memory in this browser.
 
+import { nameOf, note } from "./progress.js";
+
 const quizzes = [...document.querySelectorAll(".quiz")];
 const stored = (quiz) => `quiz:${quiz.id}`;
 
@@ -11,6 +13,13 @@ const recall = (quiz) => {
     return []; // storage is off, or holds something else
   }
 };
+
+/** How many questions of this page are answered, once one is. */
+function count() {
+  const name = nameOf(location.href);
+  const found = quizzes.filter((quiz) => quiz.querySelector(":scope > details.correct[open]"));
+  if (name && quizzes.some((quiz) => recall(quiz).length)) note(name, found.length, quizzes.length);
+}
 
 const remember = (quiz, open) => {
   try {
@@ -36,6 +45,7 @@ function enhance(quiz) {
     verdict.textContent = open.length ? (found ? `Found in ${tries}.` : "Not yet.") : "";
     again.hidden = open.length === 0;
     remember(quiz, open);
+    count();
   };
 
   const open = recall(quiz);

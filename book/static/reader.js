@@ -77,6 +77,18 @@ export const LONGEST = 16; // words of a sentence
 /** The words of a sentence, as the reader takes them. */
 export const tokensOf = (sentence) => sentence.toLowerCase().match(/[\p{L}\p{N}'’]+/gu) ?? [];
 
+/** All words that the reader knows, in a fold. */
+export function wordsOf(model) {
+  const fold = document.createElement("details");
+  fold.className = "lab-words";
+  const [summary, words] = ["summary", "p"].map((tag) => document.createElement(tag));
+  const known = Object.keys(model.words).sort();
+  summary.textContent = `The ${known.length} words that this small reader knows`;
+  words.textContent = known.join(", ");
+  fold.append(summary, words);
+  return fold;
+}
+
 let model; // loaded once per page, when the first element needs it
 export const load = () =>
   (model ??= fetch(new URL("lab.json", import.meta.url)).then((answer) => answer.json()));

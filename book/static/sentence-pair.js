@@ -1,6 +1,6 @@
 // Two sentences beside each other: whom does a token look at, and with which weight?
 // Lines, matrix and formula show the same pair of tokens.
-import { LONGEST, knows, scoresOf, softmax, tokensOf } from "./reader.js";
+import { LONGEST, knows, scoresOf, softmax, tokensOf, wordsOf } from "./reader.js";
 
 const SENTENCES = [
   "the animal did not cross the street because it was too tired",
@@ -157,13 +157,6 @@ export class SentencePair {
       return new Side(model, title, state.get(name) ?? SENTENCES[index], { changed, choose });
     });
     this.sides.forEach((side) => side.compute());
-    const known = Object.keys(model.words).sort();
-    const words = make(
-      "details",
-      {},
-      make("summary", { textContent: `The ${known.length} words that this small reader knows` }),
-      make("p", { textContent: known.join(", ") }),
-    );
     const honest = make("p", {
       className: "pair-honest",
       textContent: "In the squares, each row is a query: this reader was trained to understand “it”, and all its tokens look where “it” looks. Larger models do not.",
@@ -173,7 +166,7 @@ export class SentencePair {
       className: "pair-honest",
       textContent: "This is what we build. Each line is as thick as the weight that a token gives to another: follow “it”, and change the last word.",
     });
-    this.element = make("div", {}, follow, both, honest, words);
+    this.element = make("div", {}, follow, both, honest, wordsOf(model));
     this.row = Number(state.get("row") ?? Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
     this.key = state.get("key") === null ? undefined : Number(state.get("key"));
     this.show();

@@ -70,7 +70,7 @@ export class WeightsTable {
     this.cells.forEach((cells, query) =>
       cells.forEach((cell, key) => {
         const weight = weights[query][key];
-        cell.textContent = weight.toFixed(2);
+        cell.textContent = weight < 0.005 ? "·" : weight.toFixed(2); // the pattern is seen
         cell.style.setProperty("--weight", weight.toFixed(3));
       }),
     );

@@ -157,6 +157,7 @@ def test_an_address_that_says_nonsense_shows_something_sound(page, query):
 def test_it_is_accessible_and_fits_a_phone(page, view, axe):
     page.set_viewport_size({"width": 375, "height": 800})
     enliven(page, f"book/index.html?view={view}")
+    page.locator(f".{view}").wait_for()
     page.evaluate(axe)
     for scheme in "light", "dark":
         page.emulate_media(color_scheme=scheme)

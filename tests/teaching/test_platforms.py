@@ -6,9 +6,12 @@ lib/content_zipper.rb and lib/gradebook_exporter.rb (Canvas).
 
 from __future__ import annotations
 
+from datetime import UTC
+
 import pytest
 
 from autograder.cli import main
+from autograder.intake.times import of_worksheet, read_stamp, zone_of
 
 WORKSHEET = """\
 Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\
@@ -225,6 +228,20 @@ GOLDEN = {
         ["ada"],
         ["has the number 34, which in the roster is Lovelace, Ada's"],
     ),
+    "canvas's roster for moodle's archive": (
+        GRADEBOOK,
+        "",
+        [f"Ada Lovelace_34_{FILE}/a.ipynb", "hoppergrace_36_9_a.ipynb"],
+        ["grace"],
+        ["was downloaded from Moodle, and the roster is from elsewhere"],
+    ),
+    "moodle, students without a group": (
+        WORKSHEET,
+        "",
+        [f"Default group_{FILE}/a.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
+        ["ada@x.org"],
+        ["Default group is a team whose members the roster does not tell"],
+    ),
     "plain, the class in one folder": (
         OWN,
         "",
@@ -292,6 +309,22 @@ def test_work_goes_to_whom_the_platform_names(course, collect, capsys, form):
         assert words in text, text
 
 
+def test_of_two_files_on_canvas_the_one_uploaded_later_counts(
+    course, archive, right, untouched, capsys
+):
+    later, earlier = (2026, 3, 5, 5, 6, 8), (2026, 3, 5, 5, 6, 2)
+    path = archive(
+        {
+            "lovelaceada_34_999_attention-1.ipynb": (right, earlier),
+            "lovelaceada_34_567_attention.ipynb": (untouched, later),
+        }
+    )
+    assert main(["collect", str(path)]) == 0
+    folder = course.submitted / "lovelaceada-34" / "01-attention"
+    assert (folder / "attention.ipynb").read_text() == right
+    assert "2 versions; the latest counts" in capsys.readouterr().out
+
+
 def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
     assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], WORKSHEET) == 1
     assert students(course) == []
@@ -345,3 +378,65 @@ def test_what_columns_tell_is_asked_for_when_it_is_unclear(course, collect, caps
     assert "did you mean name?" in capsys.readouterr().err
     assert collect(paths, two, "", "--columns", "name=Idd") == 2
     assert "has no column 'Idd'; it has 'ID', 'Zustand'" in capsys.readouterr().err
+
+
+TIMES = {
+    "Monday, 9 March 2026, 5:30 PM": "2026-03-09 17:30",
+    "Monday, 9 March 2026, 12:05 AM": "2026-03-09 00:05",
+    "Montag, 9. März 2026, 17:30": "2026-03-09 17:30",
+    "lundi 9 mars 2026, 17:30": "2026-03-09 17:30",
+    "lundi 9 mars 2026 à 17h30": "2026-03-09 17:30",
+    "lunes, 9 de marzo de 2026, 17:30": "2026-03-09 17:30",
+    "maandag 9 maart 2026, 17:30": "2026-03-09 17:30",
+    "poniedziałek, 9 marca 2026, 17:30": "2026-03-09 17:30",
+    "2026年03月9日(月曜日) 17:30": "2026-03-09 17:30",
+    "9 listopad 2026, 17:30": None,  # October in Croatian, November in Polish
+    "09/03/2026 17:30": None,
+    "soon": None,
+    "-": None,
+}
+
+
+@pytest.mark.parametrize("text", TIMES)
+def test_times_are_read_in_the_languages_of_moodle_or_not_at_all(text):
+    time = of_worksheet(text, UTC)
+    assert (time and f"{time:%Y-%m-%d %H:%M}") == TIMES[text]
+
+
+def test_a_time_that_cannot_be_read_is_named(course, collect, capsys):
+    strange = WORKSHEET.replace("Monday, 2 March 2026, 5:30 PM", "02/03/2026 17:30")
+    assert collect([f"Ada Lovelace_12_{FILE}/a.ipynb"], strange) == 0
+    said = capsys.readouterr().out
+    assert "1 times of the roster cannot be read, such as '02/03/2026 17:30'" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-09 17:30:05.948203 UTC", "2026-03-09 17:30:05.948203+00:00"),
+        ("2026-03-09 17:30:05 PDT", "2026-03-10 00:30:05+00:00"),
+        ("2026-03-09 17:30 +02:00", "2026-03-09 15:30:00+00:00"),
+        ("2026-03-09 17:30 XYZ", "None"),
+        ("yesterday", "None"),
+    ],
+)
+def test_the_exchanges_times_are_read_as_nbgrader_writes_them(tmp_path, text, expected):
+    (tmp_path / "timestamp.txt").write_text(text)
+    zone = zone_of("America/Los_Angeles")
+    assert str(read_stamp(tmp_path, zone)) == expected
+
+
+def test_canvas_says_late_and_grade_passes_it_on(
+    course, attention, collect, marked, capsys
+):
+    from autograder.grading.census import remarks
+    from autograder.grading.store import Store
+
+    paths = ["lovelaceada_LATE_34_567_a.ipynb", "hoppergrace_36_9_a.ipynb"]
+    assert collect(paths, GRADEBOOK) == 0
+    marked({"ada": 16.0, "grace": 16.0})
+    with Store(course) as store:
+        results = store.results("01-attention")
+        said = list(remarks(course, store, attention, results, ""))
+    expected = "late for 01-attention, says Canvas, and nobody tells how much: ada"
+    assert said == [expected]

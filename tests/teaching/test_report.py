@@ -10,6 +10,7 @@ import pytest
 from autograder.cli import main
 from autograder.grading.verdict import QuestionResult, Run, Verdict
 from autograder.results.section import Section, rounded
+from autograder.results.similarity import Own, Pair, shape, side_by_side
 from autograder.results.templates import render
 
 SIGMOID = "softmax-sigmoid"
@@ -112,16 +113,18 @@ def test_the_report_can_be_read_everywhere_and_a_row_opens(
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_two_answers_stand_side_by_side(shown, width, scheme):
-    from autograder.results.similarity import Pair, side_by_side
-
     one = "def f(x):\n    y = x + 1\n    return y\n"
     other = "def g(a):\n    b = a + 1\n    print(b)\n    return b\n"
-    pair = Pair(0.93, "ada", "bob", (("softmax", *side_by_side(one, other)),))
+    common = frozenset([shape("def f(x):")])
+    sides = side_by_side(Own(one, common), Own(other, common))
+    pair = Pair(0.93, "ada", "bob", (("softmax", *sides),))
     html = render("similarity.html", name="01-attention", pairs=[pair])
     page = shown(without_policy(html), width, scheme)
     left, right = page.locator("pre").all()
-    assert left.locator("mark").count() == right.locator("mark").count() == 3
+    assert left.locator("mark").count() == right.locator("mark").count() == 2
+    assert left.locator("i").inner_text() == "def f(x):"
     assert right.locator("span").inner_text() == "    print(b)"
+    assert right.inner_text().splitlines() == other.splitlines()
     beside = left.bounding_box()["y"] == right.bounding_box()["y"]
     assert beside == (width > 800)
 

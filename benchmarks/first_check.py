@@ -1,0 +1,71 @@
+"""How long until an exercise page has checked something? The parts of a first visit.
+
+    python -m benchmarks.first_check [ASSIGNMENT]
+
+Opens the page of the built site (`make book`) in headless Chromium with an empty cache
+and presses its first Check at once, which is sooner than any reader does; then once
+more, when the browser has kept everything, and once more after the code has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.pages import ROOT, served
+
+SITE = ROOT / "_build/html"
+FORGET = "document.querySelector('.exercise-age')?.remove()"
+
+
+def seconds_to_check(page: Page) -> float:
+    """From the press to the verdict."""
+    page.evaluate(FORGET)
+    start = time.perf_counter()
+    page.locator(".exercise-bar button").first.click()
+    page.wait_for_selector(".exercise-age", timeout=300_000)
+    return time.perf_counter() - start
+
+
+def parts_of(page: Page) -> dict[str, float]:
+    """What the start of Python took, by part, in seconds."""
+    said = page.locator("#exercise-notebook").get_attribute("data-parts") or "[]"
+    parts: dict[str, float] = {}
+    for part, milliseconds in json.loads(said):
+        parts[part] = parts.get(part, 0) + milliseconds / 1000
+    return parts
+
+
+def main() -> None:
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        sys.exit("Chromium is not installed; on Debian: apt-get install chromium")
+    assignment = (sys.argv[1:] or ["01-attention"])[0]
+    if not (SITE / "_static/pyodide").exists():
+        sys.exit("The built site has no Python of its own; run make vendor book.")
+    rows = {}
+    with served(SITE) as home, sync_playwright() as engine:
+        browser = engine.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_context(base_url=home).new_page()
+        for visit in "first visit", "second visit":
+            page.goto(f"book/solve/{assignment}.html")
+            total = seconds_to_check(page)
+            rows[visit] = (total, parts_of(page))
+        rows["second check"] = (seconds_to_check(page), {})
+        browser.close()
+    names = list(dict.fromkeys(name for _, parts in rows.values() for name in parts))
+    print("| seconds | press to verdict | " + " | ".join(names) + " |")
+    print("|---" * (2 + len(names)) + "|")
+    for visit, (total, parts) in rows.items():
+        told = [f"{parts[name]:.1f}" if name in parts else "" for name in names]
+        print(f"| {visit} | {total:.1f} | " + " | ".join(told) + " |")
+
+
+if __name__ == "__main__":
+    main()

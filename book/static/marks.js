@@ -1,0 +1,37 @@
+// On every page: a mark beside each chapter and exercise, and a memory of the place.
+import { keepPlace, nameOf, recall, stateOf } from "./progress.js";
+
+function mark() {
+  const all = recall();
+  for (const link of document.querySelectorAll(".bd-sidenav a, .bd-article dl a")) {
+    const name = nameOf(link.href);
+    if (name) link.dataset.progress = stateOf(all[name]);
+  }
+}
+
+/** What a heading says, without the sign of its link. */
+function wordsOf(heading) {
+  const copy = heading?.cloneNode(true);
+  copy?.querySelector(".headerlink")?.remove();
+  return copy?.textContent.trim() ?? "";
+}
+
+/** Keep the page, and the last heading above the middle of the screen. */
+function leave() {
+  if (!nameOf(location.href)) return;
+  const headings = [...document.querySelectorAll(".bd-article :is(h2, h3)")];
+  const above = headings.filter((each) => each.getBoundingClientRect().top < innerHeight / 2).at(-1);
+  keepPlace({
+    path: location.pathname,
+    title: wordsOf(document.querySelector(".bd-article h1")),
+    id: above?.closest("section")?.id ?? "",
+    words: wordsOf(above),
+    at: Date.now(),
+  });
+}
+
+mark();
+addEventListener("progress", mark);
+addEventListener("storage", mark);
+addEventListener("pagehide", leave);
+document.addEventListener("visibilitychange", () => document.hidden && leave());

@@ -1,0 +1,99 @@
+// The page "Where was I?": the last place, what is done, and a file to take along.
+import { bring, nameOf, place, recall, stateOf, taken } from "./progress.js";
+
+const make = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+const WORDS = { none: "not begun", some: "begun", all: "done" };
+const day = (at) => new Date(at).toLocaleString("en", { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+const home = document.getElementById("my-progress");
+
+function last() {
+  const found = place();
+  if (!found) return make("p", { textContent: "This browser remembers no page of the course yet." });
+  const link = make("a", {
+    href: `${found.path}#${found.id}`,
+    textContent: found.words ? `${found.title}: ${found.words}` : found.title,
+  });
+  return make("p", { className: "where-last" }, "You were at ", link, `, ${day(found.at)}.`);
+}
+
+function table() {
+  const all = recall();
+  const seen = new Set();
+  const rows = [...document.querySelectorAll(".bd-sidenav a")].flatMap((link) => {
+    const name = nameOf(link.href);
+    if (!name || seen.has(name)) return [];
+    seen.add(name);
+    const noted = all[name];
+    const state = stateOf(noted);
+    const what = name.startsWith("quiz") ? "questions" : "checks";
+    const cells = [
+      make("a", { href: link.href, textContent: link.textContent.trim() }),
+      `${{ none: "○", some: "◐", all: "●" }[state]} ${WORDS[state]}`,
+      noted ? `${noted.done} of ${noted.of} ${what}` : "",
+      noted ? day(noted.at) : "",
+    ];
+    return [make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))];
+  });
+  const head = ["", "state", "found", "last"].map((words) => make("th", { scope: "col", textContent: words }));
+  head[0].textContent = "page";
+  return make(
+    "div",
+    { className: "where-table", tabIndex: 0, role: "region", ariaLabel: "What is done" },
+    make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)),
+  );
+}
+
+const status = make("p", { className: "where-status" });
+status.setAttribute("role", "status");
+
+function take() {
+  const link = make("a", {
+    href: URL.createObjectURL(new Blob([JSON.stringify(taken(), null, 1)], { type: "application/json" })),
+    download: "paying-attention-progress.json",
+  });
+  link.click();
+  URL.revokeObjectURL(link.href);
+  status.textContent = "The file is in your downloads. Open this page in another browser and bring it in.";
+}
+
+async function open(picker) {
+  const [file] = picker.files;
+  picker.value = "";
+  if (!file) return;
+  try {
+    const count = bring(JSON.parse(await file.text()));
+    status.textContent = `${file.name} is in: ${count} kept answers and results.`;
+  } catch (error) {
+    status.textContent = `${file.name} was not taken. ${
+      error instanceof SyntaxError ? "This file is not progress of this course." : error.message
+    }`;
+  }
+  draw();
+}
+
+function tools() {
+  const picker = make("input", { type: "file", accept: ".json", hidden: true });
+  picker.addEventListener("change", () => open(picker));
+  const button = (textContent, pressed) => {
+    const made = make("button", { type: "button", textContent });
+    made.addEventListener("click", pressed);
+    return made;
+  };
+  return make(
+    "div",
+    { className: "exercise-row" },
+    button("Take my progress along", take),
+    button("Bring progress in", () => picker.click()),
+    picker,
+  );
+}
+
+const shown = make("div");
+const draw = () => shown.replaceChildren(last(), table());
+draw();
+addEventListener("storage", draw);
+home.replaceChildren(shown, tools(), status);

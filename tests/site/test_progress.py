@@ -1,0 +1,106 @@
+"""Progress without an account: marks, the last place, and a file to take along."""
+
+import json
+
+import pytest
+
+PAGE = "book/where-was-i.html"
+MARK = ".bd-sidenav a[href*='{}']"
+
+
+def mark(page, name):
+    return page.locator(MARK.format(name)).first.get_attribute("data-progress")
+
+
+def noted(page):
+    return page.evaluate("JSON.parse(localStorage.getItem('progress') ?? '{}')")
+
+
+def solve_quizzes(page, count):
+    for number in range(count):
+        page.locator(".quiz").nth(number).locator(".correct summary").click()
+        page.locator(".quiz-foot").nth(number).get_by_text("Found in").wait_for()
+
+
+def test_a_chapter_is_begun_with_one_question_and_done_with_all(page):
+    page.goto("book/02-scaling.html")
+    page.locator(".quiz details:not(.correct) summary").first.click()
+    page.wait_for_function("localStorage.getItem('progress')")
+    quizzes = page.locator(".quiz").count()
+    assert noted(page)["quiz:02-scaling"]["done"] == 0
+    page.goto("book/index.html")
+    assert mark(page, "02-scaling") == "some" and mark(page, "03-multi") == "none"
+    page.goto("book/02-scaling.html")
+    solve_quizzes(page, quizzes)
+    page.goto("book/index.html")
+    assert mark(page, "/02-scaling") != "all"  # the exercise of this name is another
+    assert mark(page, "02-scaling.html") == "all"
+    chapters = page.locator(".bd-article dl a[data-progress=all]")
+    assert chapters.all_text_contents() == ["2. Scaling"]
+    assert not page.troubles
+
+
+def test_it_tells_where_one_was_and_leads_there(page):
+    page.goto("book/02-scaling.html")
+    page.locator("#quiz").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#quiz').scrollIntoView()")
+    page.goto(PAGE)
+    link = page.locator(".where-last a")
+    assert link.text_content() == "2. Scaling: Quiz"
+    link.click()
+    page.wait_for_url("**/book/02-scaling.html#quiz")
+    page.goto(PAGE)
+    row = page.locator(".where-table tr", has_text="2. Scaling")
+    assert "○ not begun" in row.text_content()
+    assert not page.troubles
+
+
+def test_progress_is_taken_to_another_browser_and_overwrites_no_answer(
+    page, browser, address, tmp_path
+):
+    page.goto("book/02-scaling.html")
+    solve_quizzes(page, 1)
+    answer = {"notebook": {"cells": [1]}, "given": {}}
+    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
+    page.evaluate(keep, ["exercise:01-attention", answer])
+    page.goto(PAGE)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Take my progress along").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+
+    context = browser.new_context(base_url=address)
+    other = context.new_page()
+    other.goto(PAGE)
+    mine = {"notebook": {"cells": [2]}, "given": {}}
+    other.evaluate(keep, ["exercise:01-attention", mine])
+    later = {"quiz:02-scaling": {"done": 4, "of": 4, "at": 9e15}}
+    other.evaluate(keep, ["progress", later | {"quiz:03-multi-head": later}])
+    other.locator("#my-progress input[type=file]").set_input_files(path)
+    other.get_by_text("is in:").wait_for()
+    kept = other.evaluate("({...localStorage})")
+    assert json.loads(kept["exercise:01-attention"]) == answer
+    assert json.loads(kept["exercise:01-attention:before"]) == mine["notebook"]
+    assert json.loads(kept["progress"])["quiz:02-scaling"]["done"] == 4  # the later one
+    assert "quiz:03-multi-head" in json.loads(kept["progress"])
+    assert kept["quiz:quiz-scaling-1"]
+    context.close()
+
+
+@pytest.mark.parametrize("content", ["<html>", "{}", "null", '{"course": "x"}'])
+def test_another_file_is_refused(page, tmp_path, content):
+    path = tmp_path / "x.json"
+    path.write_text(content, encoding="utf-8")
+    page.goto(PAGE)
+    before = page.evaluate("({...localStorage})")
+    page.locator("#my-progress input[type=file]").set_input_files(path)
+    page.get_by_text("x.json was not taken. This file is not progress").wait_for()
+    assert page.evaluate("({...localStorage})") == before
+
+
+def test_what_a_browser_holds_of_others_does_not_stop_it(page):
+    page.goto(PAGE)
+    page.evaluate("localStorage.progress = '[1'; localStorage.place = '3'")
+    page.reload()
+    assert page.locator(".where-table tr").count() > 10
+    assert not page.troubles

@@ -1,0 +1,148 @@
+"""Nothing is lost silently, and nobody's points change with somebody else's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from autograder import wall
+from autograder.cli import main
+from autograder.grading.census import remarks, unused
+from autograder.grading.store import Store
+from autograder.grading.verdict import Run
+from autograder.release.plan import plan
+from autograder.results.report import write_report
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+GRADE = ["grade", "--workers", "1", *UNPROTECTED]
+
+
+@pytest.fixture
+def folder(course):
+    """Make a folder in submitted/."""
+
+    def make(path):
+        place = course.submitted / path
+        place.mkdir(parents=True)
+        return place
+
+    return make
+
+
+@pytest.fixture
+def changed(course):
+    """The solution notebook with two more points for the written answer."""
+    path = course.solutions / "01-attention" / "attention.ipynb"
+    notebook = json.loads(path.read_text("utf-8"))
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("grade_id") == "explain_roles":
+            about["points"] = 6
+
+    def write():
+        path.write_text(json.dumps(notebook), "utf-8")
+
+    return write
+
+
+def test_one_students_grading_is_refused_when_it_would_change_all_others(
+    course, marked, folder, changed, capsys
+):
+    marked({"ada": 16.0, "bob": 16.0})
+    folder("ada/01-attention")
+    changed()
+    gradebook = (course.root / "gradebook.db").read_bytes()
+    assert main([*GRADE, "--student", "ada"]) == 2
+    said = capsys.readouterr().err
+    assert "01-attention has changed in explain_roles since the class was" in said
+    assert (course.root / "gradebook.db").read_bytes() == gradebook
+
+
+def test_a_broken_assignment_stops_no_other(course, folder, capsys):
+    broken = course.solutions / "02-broken"
+    broken.mkdir()
+    (broken / "broken.ipynb").write_text('{"cells": [{"cell_type": "code"')
+    folder("ada/01-attention")
+    (folder("ada/02-broken") / "broken.ipynb").write_text("{}")
+    assert main(GRADE) == 1
+    said = capsys.readouterr()
+    assert "1 submission: 0 graded, 1 held." in said.out
+    assert "not graded: 02-broken: " in said.err
+
+
+def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
+    marked({"ada": None})
+    release = plan(course, attention)
+    with Store(course) as store:
+        store.prepare(release)
+        verdict = store.results("01-attention")["ada"]
+        answers = {question.id: "as it was" for question in verdict.questions}
+        read = replace(verdict.questions[-1], score=None, waiting=True)
+        questions = (*verdict.questions[:-1], read)
+        verdict = replace(verdict, questions=questions, answers=answers)
+        assert store.save("ada", release, "key", verdict) == 1
+        where = ("explain_roles", "attention", "01-attention", "ada")
+        grade = store.gradebook.find_grade(*where)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        store.gradebook.db.commit()
+        assert store.save("ada", release, "key", verdict) == 0
+        other = replace(verdict, answers=dict.fromkeys(answers, "another"))
+        assert store.save("ada", release, "key", other) > 0
+
+
+def test_what_nobody_uses_is_named_with_the_reason(course, folder):
+    folder("ada/01-attention")
+    (course.submitted / "ada/01-attention/timestamp.txt").write_text("at noon")
+    folder("bob/01_attention")
+    folder("cleo")
+    (course.submitted / "dan").symlink_to(course.root)
+    (course.submitted / "list.csv").write_text("x")
+    (folder("eve") / "attention.ipynb").write_text("{}")
+    (course.submitted / "eve" / "01-attention").symlink_to(course.root)
+    assert list(unused(course)) == [
+        "submitted/ada/01-attention/timestamp.txt tells no time",
+        "submitted/bob/01_attention: there is no such assignment; did you mean "
+        "01-attention?",
+        "submitted/cleo is empty",
+        "submitted/dan is no folder of a student",
+        "submitted/eve/01-attention is a link",
+        "submitted/eve/attention.ipynb is in no folder of an assignment",
+        "submitted/list.csv is no folder of a student",
+    ]
+    assert list(unused(course, "cleo")) == ["submitted/cleo is empty"]
+
+
+def test_when_only_misplaced_work_is_there_grade_says_where(course, folder, capsys):
+    folder("zoe/homework1")
+    assert main(GRADE) == 2
+    said = capsys.readouterr().err
+    assert "submitted/ has no 01-attention. submitted/zoe/homework1: there is" in said
+
+
+def test_verdicts_of_another_release_and_missing_work_are_in_the_report_too(
+    course, attention, marked, folder
+):
+    marked({"ada": 16.0, "bob": 16.0})
+    folder("ada/01-attention")
+    folder("cleo/notes")
+    release = plan(course, attention)
+    with Store(course) as store:
+        old = store.results("01-attention")["ada"]
+        store.prepare(release)
+        old = replace(old, run=Run(0, 1.0, 1, "another"))
+        answers = {question.id: "" for question in old.questions}
+        store.save("ada", release, "key", replace(old, answers=answers))
+        results = store.results("01-attention")
+        said = list(remarks(course, store, attention, results, release.hash))
+    assert said == [
+        "no work for 01-attention: bob, cleo",
+        "01-attention has changed since these were graded: ada; "
+        "`autograder grade 01-attention` grades them again",
+        "01-attention: the work of bob is no longer in submitted/; the verdicts stay",
+    ]
+    write_report(course, [attention], course.root / "report.html", "")
+    page = (course.root / "report.html").read_text()
+    assert "no work for 01-attention: bob, cleo" in page
+    assert "submitted/cleo/notes: there is no such assignment" in page
