@@ -95,6 +95,11 @@ def run(options: argparse.Namespace) -> int:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+    elif tree := wall.holds(course.root):
+        raise CourseError(
+            f"The course lies in {tree}, which students can read because Python's "
+            "libraries are there. Move the course. Nothing was graded."
+        )
     else:
         print(BEHIND[wall.best()], file=sys.stderr)
 

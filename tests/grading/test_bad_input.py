@@ -7,6 +7,7 @@ import pytest
 
 from autograder import wall
 from autograder.cli import main
+from autograder.wall.sandbox import shown
 
 
 def sentence(capsys) -> str:
@@ -107,3 +108,15 @@ def test_a_folder_that_cannot_be_read_holds_that_student_alone(
     assert found["ada"]["status"] == "graded" and found["ada"]["score"] > 0
     assert found["bela"]["status"] == "held"
     assert "cannot be read: Permission denied" in found["bela"]["reason"]
+
+
+def test_a_course_among_the_libraries_that_students_see_is_not_graded(
+    classroom, capsys, monkeypatch, right
+):
+    if wall.available():
+        pytest.skip("there is no wall here that would show it")
+    monkeypatch.setattr(shown, "trees", lambda: [str(classroom.root.parent)])
+    classroom.hand_in("ada", right)
+    assert main(["grade"]) == 2
+    assert "The course lies in" in sentence(capsys)
+    assert not (classroom.root / "gradebook.db").exists()
