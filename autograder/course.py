@@ -181,7 +181,7 @@ class Course:
         for name in [student] if student is not None else sorted(students):
             try:
                 inside = {e.name: Path(e.path) for e in folders(students[name])}
-            except OSError:  # closed to us: whoever opens the work holds it
+            except OSError:  # closed to us: it is held when it is opened
                 path = Path(students[name].path)
                 inside = {a.name: path / a.name for a in assignments}
             submissions += [

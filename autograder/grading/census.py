@@ -48,13 +48,12 @@ def unused(course: Course, student: str | None = None) -> Iterator[str]:
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder, by name, but for what is hidden."""
-    if folder.is_dir():
-        with os.scandir(folder) as found:
-            yield from sorted(
-                (entry for entry in found if not entry.name.startswith(".")),
-                key=lambda entry: entry.name,
-            )
+    """What is in a folder, by name, but for what is hidden; nothing if it is closed."""
+    try:
+        found = [e for e in os.scandir(folder) if not e.name.startswith(".")]
+    except OSError:  # what should be graded there has been held
+        return
+    yield from sorted(found, key=lambda entry: entry.name)
 
 
 def without_work(course: Course, store: Store, assignment: str) -> list[str]:

@@ -66,6 +66,7 @@ class Driver:
         self.scheduler, self.dry_run = scheduler, dry_run
         self.alone = alone  # one student's grading changes nobody else's points
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
+        self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
         self.releases: dict[str, Release] = {}
         self.counts: Counter[str] = Counter()
@@ -77,7 +78,8 @@ class Driver:
         """
         self.progress = progress
         self.started, self.clock = int(time.time()), time.monotonic()
-        self.store.accept({s.student for s in submissions})
+        self.refused = self.store.refused({s.student for s in submissions})
+        submissions = [s for s in submissions if s.student not in self.refused]
         for assignment in self.course.chosen([s.assignment for s in submissions]):
             try:
                 self.releases[assignment.name] = self.prepare(assignment)

@@ -95,6 +95,11 @@ def run(options: argparse.Namespace) -> int:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+    elif tree := wall.holds(course.root):
+        raise CourseError(
+            f"The course lies in {tree}, which students can read because Python's "
+            "libraries are there. Move the course. Nothing was graded."
+        )
     else:
         print(BEHIND[wall.best()], file=sys.stderr)
 
@@ -119,7 +124,8 @@ def run(options: argparse.Namespace) -> int:
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             show_changes(store, driver.judged, options.json)
-            return 1 if driver.broken else 0
+            return 1 if driver.broken or driver.refused else 0
+        submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines.enter(store, submissions, alone=options.student is not None)
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
@@ -161,6 +167,7 @@ def run(options: argparse.Namespace) -> int:
     for line in said:
         print(line)
     broken = driver.broken | ({} if options.assignments else course.broken())
+    broken |= {one_line(name): why for name, why in driver.refused.items()}
     for name, why in broken.items():
         print(f"not graded: {name}: {why}", file=sys.stderr)
     before = f", {counts['before']} of them before" if counts["before"] else ""

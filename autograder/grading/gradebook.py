@@ -22,7 +22,6 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.notebook.records import Release
-from autograder.text import one_line
 
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
@@ -108,23 +107,25 @@ class OpenGradebook:
 
     # ------------------------------------------------------------- students
 
-    def accept(self, students: set[str]) -> None:
-        """CourseError when a name cannot be stored; then nothing is graded at all.
+    def refused(self, students: set[str]) -> dict[str, str]:
+        """The students whose names cannot be stored, each with the reason.
 
         nbgrader's column has a length; SQLite takes longer names all the same.
         """
         longest = None if self.url.startswith("sqlite") else Student.id.type.length
-        for student in sorted(students):
+        found = {}
+        for student in students:
             why = ""
             if student.encode(errors="replace").decode() != student:
                 why = "is not in UTF-8"
             elif longest and len(student) > longest:
                 why = f"has more than {longest} characters, which is all it takes"
             if why:
-                raise CourseError(
-                    f"The gradebook cannot hold the student {one_line(student)}: the "
-                    f"name {why}. Rename the folder in submitted/. Nothing was graded."
+                found[student] = (
+                    f"the gradebook cannot hold it, since the name {why}. Rename the "
+                    "folder in submitted/."
                 )
+        return found
 
     # ------------------------------------------------------- the assignment
 

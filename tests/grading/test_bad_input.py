@@ -1,11 +1,13 @@
 """A wrong command or folder gets one clear sentence, and nothing is half-written."""
 
 import json
+import os
 
 import pytest
 
 from autograder import wall
 from autograder.cli import main
+from autograder.wall.sandbox import shown
 
 
 def sentence(capsys) -> str:
@@ -85,3 +87,36 @@ def test_no_sandbox_says_what_is_not_protected(classroom, capsys, right):
     assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
     assert "runs as you" in capsys.readouterr().err
     assert json.loads(target.read_text())["submissions"][0]["score"] == 20.0
+
+
+@pytest.mark.parametrize("which", ["student", "assignment"])
+def test_a_folder_that_cannot_be_read_holds_that_student_alone(
+    classroom, capsys, right, monkeypatch, which
+):
+    classroom.hand_in("ada", right)
+    closed = classroom.hand_in("bela", right)
+    path = str(closed if which == "assignment" else closed.parent)
+    scan = os.scandir
+
+    def scandir(folder="."):  # also for root, who can read everything
+        if os.fspath(folder).startswith(path):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = classroom.grade()
+    assert found["ada"]["status"] == "graded" and found["ada"]["score"] > 0
+    assert found["bela"]["status"] == "held"
+    assert "cannot be read: Permission denied" in found["bela"]["reason"]
+
+
+def test_a_course_among_the_libraries_that_students_see_is_not_graded(
+    classroom, capsys, monkeypatch, right
+):
+    if wall.available():
+        pytest.skip("there is no wall here that would show it")
+    monkeypatch.setattr(shown, "trees", lambda: [str(classroom.root.parent)])
+    classroom.hand_in("ada", right)
+    assert main(["grade"]) == 2
+    assert "The course lies in" in sentence(capsys)
+    assert not (classroom.root / "gradebook.db").exists()

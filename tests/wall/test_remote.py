@@ -160,6 +160,17 @@ def test_a_judge_has_a_memory_limit_of_its_own(run):
     assert result.score == 0 and "MemoryError" in result.message
 
 
+def test_settings_of_the_students_process_do_not_reach_checks(run):
+    """A warning that a check looks for comes, whatever the cells have switched off."""
+    student = """import numpy as np, warnings
+np.seterr(all='ignore'); warnings.simplefilter('ignore')
+def f(): return np.log(np.zeros(1))"""
+    result, _ = run(
+        student, test="from autograder.checks import expect\nexpect.quiet_call(f)"
+    )
+    assert "gave a RuntimeWarning" in result.message
+
+
 def test_the_judges_objects_do_not_cross(run):
     result, _ = run("def f(x): return x", test="f(lambda: 1)")
     assert result.score == 0

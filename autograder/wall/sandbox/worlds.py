@@ -2,8 +2,8 @@
 
 The warm parent opens a world and forks students' processes in it; such a process enters
 it, locks it behind itself and runs the cells. ``Namespaces`` show it a machine of its
-own. Where the kernel forbids them, ``landlocked.Landlocked`` shuts it out of what is
-none of its business. ``Nothing`` is for those who trust every submission.
+own. Where the kernel forbids them, ``landlocked.Landlocked`` shuts it out of all that
+is not its business. ``Nothing`` is for those who trust every submission.
 """
 
 from __future__ import annotations
