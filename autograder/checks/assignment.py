@@ -7,6 +7,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
+from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Misconception, Question
 
 
@@ -33,14 +34,30 @@ class Assignment:
     def __init__(self, package: str, chapter: str) -> None:
         self.package, self.chapter = package, chapter
         self.questions: dict[str, Question] = {}
+        self._table: dict[str, Any] | None = None
+        self.uses: dict[str, tuple[str, ...]] = {}
         self.known: Diagnoses | None = None  # a catalog registers itself here
 
-    def question(self, name: str, points: float, section: str) -> Question:
-        """A new question; ``section`` is the id of a heading in the chapter."""
+    def question(
+        self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
+    ) -> Question:
+        """A new question; ``section`` is the id of a heading in the chapter.
+
+        ``uses`` names earlier questions that answers to this one are built on, where
+        the book publishes a right answer. A mistake there costs no points here.
+        """
         read = f"{self.chapter}#{section}"
-        question = Question(name, points, read, partial(self.diagnose, name))
-        self.questions[name] = question
+        by_name = partial(self.diagnose, name), partial(self.recognize, name)
+        question = Question(name, points, read, *by_name)
+        self.questions[name], self.uses[name] = question, uses
         return question
+
+    def builds_on(self, name: str) -> list[str]:
+        """The questions that one is built on, directly or by way of others."""
+        found: list[str] = []
+        for used in self.uses.get(name, ()):
+            found += [*self.builds_on(used), used]
+        return list(dict.fromkeys(found))
 
     def load(self, part: str) -> ModuleType | None:
         """The package's module ``part``; None where it is not installed."""
@@ -69,6 +86,15 @@ class Assignment:
         """
         self.load("catalog")
         return self.known.diagnose(question, answer) if self.known else None
+
+    def recognize(
+        self, question: str, number: int, trail: Trail
+    ) -> Misconception | None:
+        """The known misconception of which checks from ``number`` on note the same."""
+        if self._table is None:
+            self._table = table(self.package)
+        known = found(self._table.get(question, {}), number, trail)
+        return Misconception(known[0], question, *known[1:]) if known else None
 
     def prepare(self) -> None:
         """Load the instructor's side and do now what each fork would do anew."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.figures import in_colors
+from autograder.checks.known import note
 from autograder.checks.question import CheckFailed, told
 from autograder.checks.surroundings import NUMPY_ERRORS
 
@@ -28,6 +29,10 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         result = answer(*args, **kwargs)
     except NotImplementedError as error:
         raise told(error) from None
+    except Exception as error:
+        note(type(error).__name__)
+        raise
+    note(result)
     if result is None:
         raise CheckFailed(
             "your function returned None; did you mean `return`?",
@@ -35,6 +40,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
             kind="type",
         )
     if not same(before, (args, kwargs)):
+        note("changed")
         raise CheckFailed(
             "your function changed the array that it was given",
             "inputs stay as they were: work on a copy",
@@ -62,6 +68,7 @@ def array(
     value: Any, shape: tuple[int, ...], what: str = "the result", kind: str = "f"
 ) -> np.ndarray:
     """``value`` as the array of ``shape`` and ``kind`` that it has to be."""
+    note(value)
     if not isinstance(value, np.ndarray | np.generic):
         raise CheckFailed(
             f"{what} is a {type(value).__name__}", "a NumPy array", kind="type"
@@ -96,6 +103,7 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
 def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     """The module has exactly the parameters that ``shapes`` names, of these shapes."""
     found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
+    note(found)
     missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
     if missing or extra:
         seen = [f"no {name}" for name in sorted(missing)]
@@ -145,6 +153,7 @@ def close(
     Single precision is given the room it needs. ``seen`` and ``wanted`` are the
     sentences of the message; hidden checks, which tell no values, leave them out.
     """
+    note(value)
     finite(value)
     expected = np.asarray(expected)
     if value.dtype.itemsize < 8:

@@ -8,12 +8,14 @@ behind the wall a process where no code of students runs. See :func:`verdict`.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.checks.known import note
 from autograder.checks.question import CheckFailed, told
 from autograder.checks.surroundings import NUMPY_ERRORS
 
@@ -96,13 +98,18 @@ def verdicts(check: Any, functions: list[Any], name: str) -> list[Verdict]:
             return attempt(check, name, Planted(functions[index]).do)
     else:
         trial = hook(functions, name)
-    return [one(trial, index) for index in range(len(functions))]
+    found = [one(trial, index) for index in range(len(functions))]
+    for verdict in found:
+        note(verdict.said + (verdict.why.kind if verdict.why else ""))
+    return found
 
 
 def one(trial: Callable[[int], Any], index: int) -> Verdict:
     """The verdict on one function."""
     try:
-        with np.errstate(**NUMPY_ERRORS):
+        # what a function warns of is for the check; plain nbgrader gives 0 for stderr
+        with np.errstate(**NUMPY_ERRORS), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             value = trial(index)
     except NotImplementedError as error:
         return Verdict(NEITHER, told(error))

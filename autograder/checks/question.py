@@ -6,7 +6,9 @@ Its docstring is the sentence that students read.
 
 from __future__ import annotations
 
+import builtins
 import difflib
+import itertools
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.known import Trail, noted
 from autograder.checks.places import place_of
 from autograder.checks.surroundings import borrowed, not_written, settled
 
@@ -105,7 +108,8 @@ class Question:
 
     Raises CheckFailed at the first property that does not hold. ``read`` points into
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
-    misconception that behaves like an answer, if there is one.
+    misconception that behaves like an answer, if there is one; ``recognize`` the one of
+    which the failing check, and if need be those after it, note the same.
     """
 
     def __init__(
@@ -114,9 +118,10 @@ class Question:
         points: float,
         read: str,
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
+        recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
     ) -> None:
         self.name, self.points, self.read = name, points, read
-        self.diagnose = diagnose
+        self.diagnose, self.recognize = diagnose, recognize
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -129,8 +134,7 @@ class Question:
             raise CheckFailed(not_written(self.name, module), title=self.name)
         total = len(self.checks)
         for number, check in enumerate(self.checks, 1):
-            with settled():
-                failure = failure_of(check, answer)
+            failure, notes = noticed(check, answer)
             if failure is None:
                 continue
             failure.read = failure.read or self.read
@@ -141,7 +145,12 @@ class Question:
                 failure.title = (
                     f"{self.name}, visible check {number} of {total}: {sentence}"
                 )
-                failure.misconception = self.diagnose(answer)
+                others = (noticed(c, answer)[1] for c in self.checks[number:])
+                trail = itertools.chain([notes], others)
+                # by what visible checks see, it has the same name wherever this runs
+                failure.misconception = self.recognize(number, trail) or self.diagnose(
+                    answer
+                )
             raise failure from None
         print(
             f"{self.name}: visible checks {total} of {total} hold; "
@@ -209,6 +218,18 @@ class Hidden:
         return "\n".join(lines)
 
 
+def noticed(
+    check: Callable[..., None], answer: Any
+) -> tuple[CheckFailed | None, list[str]]:
+    """The failure of a visible check, if it fails, and what it has noted."""
+    with settled(), noted() as notes:
+        failure = failure_of(check, answer)
+    if failure is None:
+        return None, ["holds", "", *notes]
+    seen = "" if failure.kind == "error" else failure.seen
+    return failure, [failure.kind, seen, *notes]
+
+
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
     """Run a check; whatever a student's answer makes it raise is a failure."""
     try:
@@ -230,7 +251,7 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
         return CheckFailed("no answer yet", kind="unanswered")
     if sentence := getattr(error, "sentence", None):  # the wall's own words
         return CheckFailed(sentence, kind="error")
-    kind = type(error).__name__
+    kind, own = kind_of(error)
     if isinstance(error, SystemExit):
         return CheckFailed("your code ended the program", kind="error")
     if isinstance(error, NameError) and error.name and not hidden:
@@ -241,13 +262,36 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
             "code that still works after Restart & Run All",
             kind="error",
         )
-    text = "" if hidden else " ".join(str(error).split())[:300]
+    text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
     return CheckFailed(
         f"your code raised {kind}{': ' if text else ''}{text}",
         "no exception",
         kind="error",
         place=where(error),
     )
+
+
+def kind_of(error: BaseException) -> tuple[str, str]:
+    """Python's own kind of an exception, and how a student's own kind is called.
+
+    A class that a notebook derives from ValueError is a ValueError: ("ValueError",
+    "OddWidth: ").
+    """
+    first, *bases = type(error).__mro__
+    if vars(builtins).get(first.__name__) is first:
+        return first.__name__, ""
+    for kind in bases:
+        if vars(builtins).get(kind.__name__) is kind and takes_text(kind):
+            return kind.__name__, f"{first.__name__}: "
+    return first.__name__, ""
+
+
+def takes_text(kind: type) -> bool:
+    """Whether a kind of exception is made of one text, as most are."""
+    try:
+        return isinstance(kind(""), Exception)
+    except TypeError:
+        return False
 
 
 def where(error: BaseException) -> str:

@@ -12,6 +12,8 @@ CellType = Literal["code", "markdown", "raw"]
 # extra: the student added it
 Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
 Tests = Literal["remote", "inside"]
+GRADED = ("answer", "written", "test")
+Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
 Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.checks.surroundings import BOOK_MODULES
+from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "autograder"
@@ -32,6 +33,7 @@ def is_library(path):
 def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
     kept = [*PACKAGE.glob("*.py"), *PACKAGE.glob("notebook/*.py")]
     kept += [p for p in PACKAGE.glob("checks/**/*.py") if p.name not in INSTRUCTORS]
+    kept += PACKAGE.glob("checks/*/known.json")  # names of mistakes, without their code
     expected = [path.relative_to(ROOT).as_posix() for path in kept]
     expected += [path.name for path in (ROOT / "book").glob("*.py") if is_library(path)]
     expected += [
@@ -44,5 +46,18 @@ def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
 
 def test_no_word_of_a_hidden_check_is_in_the_wheel(wheel):
     text = "".join(wheel.read(name).decode() for name in wheel.namelist())
-    for secret in ("Misconception(", "BEGIN SOLUTION", "Hidden(", "def oracle_"):
+    for secret in ("Mistake(", ".wrong(", "BEGIN SOLUTION", "Hidden(", "def oracle_"):
         assert secret not in text
+
+
+def test_no_code_of_a_catalog_is_in_the_wheel(wheel):
+    """What a mistake returns is not to be read there."""
+    names = [n for n in wheel.namelist() if "autograder/checks/" in n]
+    text = "".join(wheel.read(name).decode() for name in names)
+    found = []
+    for package in packages():
+        for entry in catalog_of(package).misconceptions:
+            lines = [line.strip() for line in entry.code.splitlines()]
+            body = [line for line in lines if "return" in line and len(line) > 25]
+            found += [(entry.id, line) for line in body if line in text]
+    assert not found

@@ -38,7 +38,18 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
     assert (
         "softmax: visible checks 4 of 4 hold; hidden checks run when you submit" in text
     )
-    assert text.splitlines()[-1] == "The visible checks of 3 of 3 questions hold."
+    assert text.splitlines()[-1] == "The visible checks of 4 of 4 questions hold."
+
+
+def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
+    (tmp_path / "my_helper.py").write_text("")
+    source = "import my_helper, math\nfrom scipy.special import softmax as other\n"
+    written = "%%writefile tools.py\nx = 1"
+    text = with_code(with_code(right, source + "import tools"), written)
+    _, said = check(text)
+    assert "`my_helper` lies beside the notebook" in said
+    assert "`scipy` is imported here; grading has NumPy" in said
+    assert "`math`" not in said and "`tools`" not in said and "`numpy`" not in said
 
 
 def test_an_untouched_notebook_has_no_answer_yet(check, untouched):
@@ -53,7 +64,7 @@ def test_a_failing_check_tells_what_was_seen(check, wrong):
     assert code == 1
     assert "attention_scores, visible check 2 of 3" in text
     assert "expected: " in text
-    assert "The visible checks of 1 of 3 questions hold." in text
+    assert "The visible checks of 2 of 4 questions hold." in text
 
 
 BODY = """def softmax(x, axis=-1):
@@ -111,7 +122,7 @@ def test_a_loop_costs_its_own_cell_alone(check, right):
     code, text = check(with_code(right, "while True: pass"), "--seconds", "2")
     assert code == 0
     assert "Code cell 1: did not finish in 2 s" in text
-    assert "The visible checks of 3 of 3 questions hold." in text
+    assert "The visible checks of 4 of 4 questions hold." in text
 
 
 def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
@@ -127,7 +138,7 @@ def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
 
 def test_the_program_may_end_without_taking_the_rest_along(check, right):
     _, text = check(with_code(right, "import sys; sys.exit(0)"))
-    assert "The visible checks of 3 of 3 questions hold." in text
+    assert "The visible checks of 4 of 4 questions hold." in text
 
 
 def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
@@ -160,7 +171,7 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository)
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert "3 of 3 questions hold" in run.stdout
+    assert "4 of 4 questions hold" in run.stdout
 
 
 def test_watching_tells_the_next_open_question_at_each_save(
@@ -183,7 +194,7 @@ def test_watching_tells_the_next_open_question_at_each_save(
     assert told[1].splitlines()[0] == "attention_scores: no answer yet"
     assert "attention_scores, visible check 1 of 3" in told[2]
     assert "scaled_dot_product_attention" not in told[2]
-    assert "The visible checks of 3 of 3 questions hold." in told[3]
+    assert "The visible checks of 4 of 4 questions hold." in told[3]
 
 
 def test_a_deleted_test_cell_and_an_open_question_in_words_are_named(check, right):

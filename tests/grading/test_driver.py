@@ -55,12 +55,12 @@ def test_a_worker_that_dies_costs_the_others_nothing(
         results = store.results("01-attention")
     scores = {student: verdict.score for student, verdict in results.items()}
     if how_often == "once":
-        assert scores == dict.fromkeys(names, 16.0)
+        assert scores == dict.fromkeys(names, 20.0)
         assert counts["held"] == 0
     else:
         assert scores.pop("eve") is None
         assert "ended, twice" in results["eve"].reason
-        assert set(scores.values()) == {16.0}
+        assert set(scores.values()) == {20.0}
 
 
 def grade(classroom, *options: str) -> subprocess.Popen:

@@ -14,7 +14,7 @@ from autograder.cli import main
 from autograder.grading.store import Store
 from autograder.release.sample_class import delete_tests, with_cells, without_metadata
 
-NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention")
+NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention", "check_softmax")
 
 
 def points(result) -> list[float]:
@@ -30,14 +30,14 @@ def test_right_work_gets_all_points_and_waits_for_the_written_part(classroom, ri
     result = classroom.grade()["ada"]
     assert (result["status"], result["score"], result["max_score"]) == (
         "graded",
-        16.0,
         20.0,
+        24.0,
     )
     assert [question["id"] for question in result["questions"]] == [
         *(f"test_{name}" for name in NAMES),
         "explain_roles",
     ]
-    assert messages(result) == [None, None, None, "waits to be graded by hand"]
+    assert messages(result) == [None, None, None, None, "waits to be graded by hand"]
 
 
 def test_the_json_has_exactly_the_promised_keys(classroom, wrong):
@@ -80,7 +80,7 @@ def test_one_broken_notebook_stops_nobody(classroom, right, capsys):
     classroom.hand_in("chen", without_metadata(right))
     classroom.hand_in("dana", with_cells(right, delete_tests))
     results = classroom.grade()
-    assert [results[name]["score"] for name in ("ada", "chen", "dana")] == [16.0] * 3
+    assert [results[name]["score"] for name in ("ada", "chen", "dana")] == [20.0] * 3
     assert results["bela"]["status"] == "held"
     assert "cut off at line" in results["bela"]["reason"]
     assert results["bela"]["score"] is None
@@ -92,7 +92,7 @@ def test_a_repaired_notebook_is_graded_the_next_time(classroom, right):
     classroom.hand_in("ada", right[:2000])
     assert classroom.grade()["ada"]["status"] == "held"
     classroom.hand_in("ada", right)
-    assert classroom.grade()["ada"]["score"] == 16.0
+    assert classroom.grade()["ada"]["score"] == 20.0
 
 
 def test_a_held_file_takes_no_points_that_were_given_before(
@@ -103,7 +103,7 @@ def test_a_held_file_takes_no_points_that_were_given_before(
     classroom.hand_in("ada", "")
     assert classroom.grade()["ada"]["status"] == "held"
     with gradebook() as book:
-        assert book.find_submission("01-attention", "ada").score == 16.0
+        assert book.find_submission("01-attention", "ada").score == 20.0
 
 
 def test_the_autograded_notebook_has_outputs_and_no_hidden_test(classroom, wrong):
@@ -161,8 +161,8 @@ def test_what_people_gave_survives_a_regrade(classroom, right, gradebook):
         book.find_submission_notebook(*where).late_submission_penalty = 2.0
         book.db.commit()
     result = classroom.grade("--force")["ada"]
-    assert points(result) == [4.5, 4.0, 8.0, 3.0]
-    assert result["score"] == 17.5
+    assert points(result) == [4.5, 4.0, 8.0, 4.0, 3.0]
+    assert result["score"] == 21.5
     assert messages(result)[-1] is None
     with gradebook() as book:
         comment = book.find_comment("explain_roles", *where)
@@ -194,13 +194,13 @@ def test_a_new_question_finds_its_place_in_old_submissions(classroom, right, gra
     ]
     classroom.solution.write_text(json.dumps(notebook))
     classroom.hand_in("ada", right)
-    assert classroom.grade()["ada"]["max_score"] == 16.0
+    assert classroom.grade()["ada"]["max_score"] == 20.0
     classroom.solution.write_text(whole)
-    assert classroom.grade()["ada"]["score"] == 16.0
+    assert classroom.grade()["ada"]["score"] == 20.0
     classroom.solution.write_text(json.dumps(notebook))
-    assert classroom.grade()["ada"]["score"] == 12.0
+    assert classroom.grade()["ada"]["score"] == 16.0
     with gradebook() as book:
-        assert book.find_submission("01-attention", "ada").max_score == 16.0
+        assert book.find_submission("01-attention", "ada").max_score == 20.0
 
 
 def test_a_question_that_people_graded_is_not_removed(
@@ -231,7 +231,7 @@ def test_a_locked_gradebook_is_told_in_a_sentence(
         book.db.connection().exec_driver_sql("BEGIN EXCLUSIVE")
         assert main(["grade", *UNPROTECTED, "--force"]) == 2
     assert "locked by another program" in capsys.readouterr().err
-    assert classroom.grade("--force")["ada"]["score"] == 16.0
+    assert classroom.grade("--force")["ada"]["score"] == 20.0
 
 
 # ------------------------------------------------------------- files and names
@@ -239,7 +239,7 @@ def test_a_locked_gradebook_is_told_in_a_sentence(
 
 def test_a_renamed_notebook_is_found_with_a_note(classroom, right):
     classroom.hand_in("ada", right, "attention (1).ipynb")
-    assert classroom.grade()["ada"]["score"] == 16.0
+    assert classroom.grade()["ada"]["score"] == 20.0
     assert "attention (1).ipynb" in classroom.autograded("ada")["cells"][0]["source"]
 
 
@@ -247,7 +247,7 @@ def test_of_several_notebooks_the_assignment_s_own_is_taken(classroom, right):
     classroom.hand_in("ada", '{"nbformat": 4, "cells": []}', "a scratch pad.ipynb")
     classroom.hand_in("ada", right, "my attention.ipynb")
     classroom.hand_in("ada", "broken", "old.ipynb")
-    assert classroom.grade()["ada"]["score"] == 16.0
+    assert classroom.grade()["ada"]["score"] == 20.0
 
 
 def test_links_are_not_followed(classroom, right):
@@ -281,7 +281,7 @@ def test_a_folder_without_a_notebook_is_held(classroom, right):
 def test_other_files_are_named_and_not_used(classroom, right):
     classroom.hand_in("ada", "raise SystemExit", "numpy.py")
     classroom.hand_in("ada", right)
-    assert classroom.grade()["ada"]["score"] == 16.0
+    assert classroom.grade()["ada"]["score"] == 20.0
     assert "numpy.py" in classroom.autograded("ada")["cells"][0]["source"]
 
 
@@ -291,7 +291,7 @@ def test_other_files_are_named_and_not_used(classroom, right):
 )
 def test_strange_names_are_graded_and_printed_safely(classroom, right, name, capsys):
     classroom.hand_in(name, right)
-    assert classroom.grade()[name]["score"] == 16.0
+    assert classroom.grade()[name]["score"] == 20.0
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert len(printed.splitlines()) == 2

@@ -269,12 +269,12 @@ def test_export_writes_students_and_questions(classroom, right, wrong):
     assert main(["export", "--folder", "grades"]) == 0
     with open("grades/scores.csv", encoding="utf-8-sig", newline="") as file:
         scores = {row["student"]: row for row in csv.DictReader(file)}
-    assert scores["'=cmd"]["score"] == "16.0"
+    assert scores["'=cmd"]["score"] == "20.0"
     assert scores["bela, the second"]["status"] == "graded"
     assert (scores["chen"]["status"], scores["chen"]["score"]) == ("held", "")
     with open("grades/questions.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 8
+    assert len(rows) == 10
     assert rows[-1]["by hand"] == "waiting"
 
 

@@ -61,7 +61,7 @@ def test_a_dry_run_leaves_out_what_a_person_decided(classroom, right, gradebook)
         book.db.commit()
     fix(classroom)
     assert dry_run(classroom) == []
-    assert classroom.grade()["ada"]["score"] == 15.5
+    assert classroom.grade()["ada"]["score"] == 19.5
 
 
 def test_a_dry_run_tells_of_held_and_of_new_submissions(classroom, right, capsys):

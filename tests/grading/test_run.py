@@ -23,7 +23,7 @@ def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
     assert "student='ada'" in log and "ValueError: invalid literal" in log
     monkeypatch.undo()
     os.chdir(classroom.root)
-    assert classroom.grade("--force")["ada"]["score"] == 16.0
+    assert classroom.grade("--force")["ada"]["score"] == 20.0
 
 
 def test_progress_on_a_terminal_has_rate_and_time_left():

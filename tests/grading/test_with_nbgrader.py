@@ -54,7 +54,10 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
             for question in result["questions"]:
                 where = (question["id"], "attention", "01-attention", student)
                 score = book.find_grade(*where).auto_score or 0.0
-                assert score == question["score"], (student, question["id"])
+                if (question["message"] or "").startswith("this question uses"):
+                    assert score < question["score"]  # a mistake costs once in ours
+                else:
+                    assert score == question["score"], (student, question["id"])
     partial = ours["dana"]["questions"][0]["score"]
     assert 0 < partial < 4
 
@@ -144,7 +147,7 @@ def test_formgrader_opens_on_the_gradebook_and_shows_the_class(server):
     assert assignment["num_submissions"] == 2
     submissions = json.loads(server("api/submitted_notebooks/01-attention/attention"))
     scores = {each["student"]: each["score"] for each in submissions}
-    assert scores == {"ada": 16.0, "bela": pytest.approx(4.0, abs=4)}
+    assert scores == {"ada": 20.0, "bela": 16.0}
     assert all(each["needs_manual_grade"] for each in submissions)
     bela = next(each for each in submissions if each["student"] == "bela")
     page = server(f"submissions/{bela['id']}/")

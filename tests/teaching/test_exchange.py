@@ -69,4 +69,4 @@ def test_what_the_exchange_collects_is_graded(course, nbgrader, right):
 
     assert main(["grade", "--workers", "1", "--json", "r.json", *UNPROTECTED]) == 0
     (graded,) = json.loads(Path("r.json").read_text())["submissions"]
-    assert (graded["student"], graded["score"]) == (folder.name, 16.0)
+    assert (graded["student"], graded["score"]) == (folder.name, 20.0)

@@ -17,7 +17,10 @@ __getattr__ = assignment.hidden_half
 softmax = assignment.question("softmax", 4, "softmax")
 attention_scores = assignment.question("attention_scores", 4, "the-dot-product")
 scaled_dot_product_attention = assignment.question(
-    "scaled_dot_product_attention", 8, "the-whole-formula"
+    "scaled_dot_product_attention",
+    8,
+    "the-whole-formula",
+    uses=("softmax", "attention_scores"),
 )
 check_softmax = assignment.question("check_softmax", 4, "softmax")
 

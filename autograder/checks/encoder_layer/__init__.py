@@ -19,7 +19,9 @@ assignment = Assignment(__name__, chapter="06-encoder-layer")
 __getattr__ = assignment.hidden_half
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
-EncoderLayer = assignment.question("EncoderLayer", 12, "the-layer")
+EncoderLayer = assignment.question(
+    "EncoderLayer", 12, "the-layer", uses=("FeedForward",)
+)
 count_parameters = assignment.question("count_parameters", 5, "counting-parameters")
 encode = assignment.question("encode", 4, "from-text-to-layers")
 check_feed_forward = assignment.question(

@@ -21,7 +21,12 @@ grouped_query_attention = assignment.question(
 )
 window_mask = assignment.question("window_mask", 4, "windows-and-sinks")
 KVCache = assignment.question("KVCache", 5, "the-cache")
-decode_step = assignment.question("decode_step", 5, "turning-by-the-position")
+decode_step = assignment.question(
+    "decode_step",
+    5,
+    "turning-by-the-position",
+    uses=("rotate", "grouped_query_attention", "window_mask", "KVCache"),
+)
 check_rotate = assignment.question("check_rotate", 4, "turning-by-the-position")
 
 
@@ -31,6 +36,8 @@ def refuses(answer: Any, *args: Any, what: str) -> None:
         answer(*args)
     except ValueError:
         return
+    except AssertionError as error:
+        raise CheckFailed(f"{what} raised an AssertionError", "a ValueError") from error
     raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 

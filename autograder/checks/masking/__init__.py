@@ -17,7 +17,9 @@ __getattr__ = assignment.hidden_half
 causal_mask = assignment.question("causal_mask", 4, "the-causal-mask")
 padding_mask = assignment.question("padding_mask", 4, "the-padding-mask")
 masked_softmax = assignment.question("masked_softmax", 6, "empty-rows")
-causal_attention = assignment.question("causal_attention", 6, "causal-attention")
+causal_attention = assignment.question(
+    "causal_attention", 6, "causal-attention", uses=("causal_mask", "masked_softmax")
+)
 check_causal_mask = assignment.question("check_causal_mask", 4, "the-causal-mask")
 
 

@@ -20,7 +20,12 @@ AttentionHead = assignment.question("AttentionHead", 6, "one-head")
 plot_attention = assignment.question("plot_attention", 4, "one-head")
 split_heads = assignment.question("split_heads", 4, "split-and-merge")
 merge_heads = assignment.question("merge_heads", 4, "split-and-merge")
-MultiHeadAttention = assignment.question("MultiHeadAttention", 12, "the-module")
+MultiHeadAttention = assignment.question(
+    "MultiHeadAttention",
+    12,
+    "the-module",
+    uses=("AttentionHead", "split_heads", "merge_heads"),
+)
 check_split_heads = assignment.question("check_split_heads", 4, "split-and-merge")
 
 

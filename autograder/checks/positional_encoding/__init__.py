@@ -17,7 +17,9 @@ assignment = Assignment(__name__, chapter="05-positional-encoding")
 __getattr__ = assignment.hidden_half
 
 positional_encoding = assignment.question("positional_encoding", 6, "sinusoids")
-shift_matrix = assignment.question("shift_matrix", 5, "shifts")
+shift_matrix = assignment.question(
+    "shift_matrix", 5, "shifts", uses=("positional_encoding",)
+)
 plot_encoding_heatmap = assignment.question("plot_encoding_heatmap", 5, "heat-map")
 plot_encoding_waves = assignment.question("plot_encoding_waves", 4, "waves")
 check_positional_encoding = assignment.question(

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import signal
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from autograder.checks.question import CheckFailed, told
@@ -23,14 +22,19 @@ from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
+from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
 from autograder.wall.judge.inside import Inside
+from autograder.wall.judge.opinions import (
+    MAX_MESSAGE,
+    Opinion,
+    points_of,
+)
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.judge.telling import assertion, missing_name, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
-MAX_MESSAGE = 4000
 UNSTEADY = """your check says different things about the same function
   seen:     asked again in a fresh process, it changed its mind
   expected: verdicts that depend on the function alone: fixed inputs, or a seed"""
@@ -49,17 +53,6 @@ def main(
     grader.send(("transcript", transcript.to_json()))
 
 
-@dataclass(frozen=True)
-class Opinion:
-    """What one run of an instructor's cell says about a question."""
-
-    outputs: list[dict[str, Any]]
-    score: float
-    message: str | None = None
-    misconception: str | None = None
-    verdicts: tuple[str, ...] = ()  # of the student's own check, if one was asked for
-
-
 class Judge:
     """Decides about the questions of one submission."""
 
@@ -70,6 +63,7 @@ class Judge:
         self.names = TestNames(lambda name: None)
         self.sources: dict[int, str] = {}
         self.failed: list[Failed] = []
+        self.lost: set[str] = set()  # questions without all their points
         self.cells: list[Cell] = []
         self.tests: dict[str, Cell] = {}  # by the names of their files
 
@@ -116,6 +110,8 @@ class Judge:
         start = time.monotonic()
         self.tests[f"<{cell.test}>"] = cell
         opinion = self._question(cell)
+        if opinion.score < cell.max_score:
+            self.lost.add((cell.test or "").removeprefix("test_"))
         self.transcript.outputs[cell.key] = opinion.outputs
         self.transcript.results[cell.test or ""] = Result(
             cell.test or "",
@@ -132,7 +128,7 @@ class Judge:
         What a student's own check said has to repeat where nothing can be remembered:
         in another sandbox, with the functions in another order.
         """
-        opinion = self._asked(cell)
+        opinion = self._followed(cell, self._asked(cell))
         if opinion.verdicts and opinion.score:
             self.student.renew()
             if self._asked(cell).verdicts != opinion.verdicts:
@@ -140,7 +136,22 @@ class Judge:
                 return Opinion([stopped], 0.0, UNSTEADY)
         return opinion
 
-    def _asked(self, cell: Cell) -> Opinion:
+    def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
+        """One mistake costs once: helpers that have lost points are given by us."""
+        if opinion.score >= cell.max_score:
+            return opinion
+        given = {name: text for name, text in helpers(cell) if name in self.lost}
+        if not given:
+            return opinion
+        again = self._asked(cell, given)
+        if again.score < opinion.score or UNANSWERED in (again.message or ""):
+            return opinion
+        message = judged_with(given, again.score >= cell.max_score)
+        if again.message:
+            message = f"{message}\n{again.message}"
+        return replace(again, message=message)
+
+    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
         """Run the instructor's cell against a fork of the student's process.
 
         As with cells, a fork that was killed gets a second try.
@@ -149,7 +160,7 @@ class Judge:
         while True:
             with Fork(self.student, self.limits) as fork:
                 if fork.started:
-                    opinion = self._opinion(cell, fork.link)
+                    opinion = self._opinion(cell, fork.link, given or {})
             if fork.given_up:
                 message = f"not judged: {fork.given_up}"
                 stopped = outputs.error("Stopped", message, [message])
@@ -162,7 +173,7 @@ class Judge:
             if not (fork.killed and tries):
                 return opinion
 
-    def _opinion(self, cell: Cell, link: Link) -> Opinion:
+    def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
         """Outputs, points, message and misconception of one question."""
         link.sources = self.sources
         answers = Answers(link, self.failed, readable(self.cells))
@@ -175,9 +186,10 @@ class Judge:
         self._start_clock()
         try:
             link.greet()
+            link.give(given)
             with contextlib.redirect_stdout(printed):
                 value = value_of(cell.source, cell.test or "test", self.names)
-            score, message, misconception = _points(cell, value)
+            score, message, misconception = points_of(cell, value)
         except BaseException as error:  # that of pytest.raises is no Exception
             if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
@@ -286,19 +298,3 @@ class Fork:
         status = self._end()
         self.killed = status == -signal.SIGKILL
         return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
-
-
-def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
-    """What the value of a test cell says: nothing is full points, a float the score."""
-    if value is None:
-        return cell.max_score, None, None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
-    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
-    message = getattr(value, "message", None)
-    misconception = getattr(value, "misconception", None)
-    return (
-        score,
-        message and printable(message, MAX_MESSAGE),
-        getattr(misconception, "id", None),
-    )

@@ -1,0 +1,32 @@
+"""What a question builds on: given by us where the student's own has lost points."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+
+from autograder.checks.published import source
+from autograder.wall.records import Cell
+
+UNANSWERED = "no answer yet"
+_CHECKS = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
+
+
+def helpers(cell: Cell) -> list[tuple[str, str]]:
+    """The names that a question is built on, each with a program of the book's."""
+    found = []
+    for short in _CHECKS.findall(cell.source):
+        module = sys.modules.get(f"autograder.checks.{short}")
+        if assignment := getattr(module, "assignment", None):
+            name = (cell.test or "").removeprefix("test_")
+            found += [(used, source(used)) for used in assignment.builds_on(name)]
+    return found
+
+
+def judged_with(names: Iterable[str], holds: bool) -> str:
+    """The first line of a message about a question that was judged once more."""
+    given = " and ".join(f"`{name}`" for name in names)
+    told = f"this question uses {given}, where the mistake above is; judged with the "
+    told += "book's instead, "
+    return told + ("it holds" if holds else "what is left is:")

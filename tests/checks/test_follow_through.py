@@ -1,0 +1,67 @@
+"""One mistake costs once: with the book's helper, what is built on it holds."""
+
+import pytest
+
+from autograder.checks.published import published, source
+from autograder.checks.question import CheckFailed
+from autograder.course import Course
+from autograder.release.sample_class import reference_answers
+from autograder.tools.judging import catalog_of, judge, packages
+
+ASSIGNMENTS = {each.notebook: each for each in Course.find().chosen([])}
+PAIRS = [
+    pytest.param(package, name, used, id=f"{used}-{name}")
+    for package in packages()
+    for name in package.assignment.questions
+    for used in package.assignment.builds_on(name)
+]
+
+
+@pytest.mark.parametrize(("package", "name", "used"), PAIRS)
+def test_a_mistake_in_one_question_costs_nothing_in_the_next(package, name, used):
+    """Whatever the mistake: with the book's function in its place, all points."""
+    catalog = catalog_of(package)
+    answers = reference_answers(ASSIGNMENTS[package.__name__.rpartition(".")[2]])
+    points = package.assignment.questions[name].points
+    spread = 0
+    for entry in catalog.of(used):
+        names = {"__name__": "student"}
+        for code in (catalog.prelude, *(answers | {used: entry.code}).values()):
+            exec(code, names)
+        spread += judge(package, name, names[name])[0] < points
+        names[used] = published(used)
+        assert judge(package, name, names[name])[:2] == (points, None), entry.id
+    assert spread or name == "shift_matrix" or used in ("AttentionHead", "window_mask")
+
+
+def test_what_is_given_is_what_the_book_publishes():
+    program = source("decode_step")
+    assert "def rotate" in program and "def masked_softmax" in program
+    assert "torch" not in program and "class EncoderLayer" not in program
+    with pytest.raises(KeyError):
+        source("to_halves")
+
+
+def test_a_question_is_built_on_what_its_helpers_are_built_on(small_assignment):
+    assert small_assignment.builds_on("third") == ["first", "second"]
+
+
+@pytest.fixture
+def small_assignment():
+    from autograder.checks.assignment import Assignment
+
+    assignment = Assignment("json", "01-chapter")
+    assignment.question("first", 1, "a")
+    assignment.question("second", 1, "a", uses=("first",))
+    assignment.question("third", 1, "a", uses=("second", "first"))
+    return assignment
+
+
+def test_the_published_functions_hold_in_their_questions():
+    for package in packages():
+        for name in package.assignment.uses:
+            for used in package.assignment.builds_on(name):
+                try:
+                    package.assignment.questions[used](published(used))
+                except CheckFailed as failure:
+                    pytest.fail(f"{used}: {failure}")
