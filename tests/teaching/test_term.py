@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -145,8 +146,13 @@ def test_a_term_from_release_to_certificate(
         if question["id"] == "test_softmax" and 2 <= question["score"] < 4
     }
     assert expected
-    assert {(c["student"], c["question"]): c["after"] for c in changes} == expected
-    gained = {c["student"]: c["after"] - c["before"] for c in changes}
+    found = {(c["student"], c["question"]): c["after"] for c in changes}
+    assert {who: found.get(who) for who in expected} == expected
+    # a question that builds on softmax may follow, of the same students alone
+    assert {student for student, _ in found} == {student for student, _ in expected}
+    gained = Counter()
+    for change in changes:
+        gained[change["student"]] += change["after"] - change["before"]
     repaired("grade", "--json", "results.json")
     again = json.loads((course.root / "results.json").read_text())["submissions"]
     for result in again:
@@ -184,8 +190,9 @@ def check_feedback(course, students, page):
         assert page.get_by_text("softmax").first.is_visible()
     page.goto(pages["kofi"].as_uri())
     assert page.get_by_text("likely:").first.is_visible()
-    link = page.get_by_role("link", name="01-queries-keys-values#softmax").first
-    assert link.get_attribute("href") == f"{BOOK}01-queries-keys-values.html#softmax"
+    place = "01-queries-keys-values", "#the-dot-product"
+    link = page.get_by_role("link", name="".join(place)).first
+    assert link.get_attribute("href") == f"{BOOK}{place[0]}.html{place[1]}"
     page.goto(pages["ada"].as_uri())
     assert page.get_by_text("2.5").first.is_visible()
     assert problems == []
