@@ -155,7 +155,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
         "submissions": [
             {
                 "student": student,
-                "notebook": assignment.notebook,
+                "notebook": assignment.notebooks,
                 "status": verdict.status,
                 "reason": verdict.reason,
                 "score": verdict.score,

@@ -32,7 +32,6 @@ from sqlalchemy import (
 from autograder.course import Course
 from autograder.grading.gradebook import OpenGradebook, Place
 from autograder.grading.verdict import Verdict
-from autograder.notebook.records import Release
 
 VERDICTS = Table(
     "autograder_verdict",
@@ -76,16 +75,18 @@ class Store(OpenGradebook):
             row = self.gradebook.db.execute(query).first()
         return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(self, student: str, release: Release, key: str, verdict: Verdict) -> None:
+    def save(self, student: str, assignment: str, key: str, verdict: Verdict) -> None:
         """Store a verdict and its points in one transaction."""
-        assignment = release.assignment
         stored = self.verdict(student, assignment)
         before = stored.verdict.answers if stored else {}
         with self.transaction() as session:
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
             else:
-                self.save_points(session, student, release, verdict, before)
+                places = self.places[assignment]
+                for name, place in places.items():
+                    part = Part(place, f"{name}/" if len(places) > 1 else "")
+                    self.save_points(session, student, part, verdict, before)
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
@@ -97,16 +98,16 @@ class Store(OpenGradebook):
         self,
         session: Any,
         student: str,
-        release: Release,
+        part: Part,
         verdict: Verdict,
         before: Mapping[str, str],
     ) -> None:
-        """Points and comments as nbgrader keeps them.
+        """Points and comments of one notebook as nbgrader keeps them.
 
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
-        place = self.places[release.assignment]
+        place = part.place
         notebook = self.submitted_notebook(session, student, place)
         query = select(GRADE.c.cell_id, GRADE.c.manual_score)
         by_hand = {
@@ -116,7 +117,9 @@ class Store(OpenGradebook):
         }
         grades = {}
         for question in verdict.questions:
-            cell = place.graded[question.id]
+            if not question.id.startswith(part.prefix):
+                continue
+            cell = place.graded[question.id.removeprefix(part.prefix)]
             changed = before.get(question.id) != verdict.answers[question.id]
             if question.score is None:
                 waits = changed or cell not in by_hand
@@ -129,7 +132,7 @@ class Store(OpenGradebook):
         comments = {
             cell: {"auto_comment": "No response." if silent else None}
             for name, cell in place.answered.items()
-            for silent in [name in verdict.unanswered]
+            for silent in [part.prefix + name in verdict.unanswered]
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
@@ -151,11 +154,12 @@ class Store(OpenGradebook):
     def results(self, assignment: str) -> dict[str, Verdict]:
         """Every stored verdict with the points of the gradebook, by student."""
         points: dict[str, dict[str, Points]] = defaultdict(dict)
-        penalties: dict[str, float] = {}
+        penalties: dict[str, dict[str, float]] = defaultdict(dict)
         graded = (
             select(
                 SubmittedAssignment.student_id,
                 BaseCell.name,
+                Notebook.name,
                 Grade.score,
                 Grade.needs_manual_grade,
                 Grade.manual_score,
@@ -175,18 +179,28 @@ class Store(OpenGradebook):
             VERDICTS.c.assignment == assignment
         )
         with self.transaction() as session:
-            for student, name, score, waiting, by_hand, penalty in session.execute(
-                graded
-            ):
-                points[student][name] = Points(score, waiting, by_hand is not None)
-                penalties[student] = penalty or 0.0
+            for student, name, notebook, *given, penalty in session.execute(graded):
+                score, waiting, by_hand = given
+                found = Points(score, waiting, by_hand is not None)
+                # where there are several notebooks, a question is called after its own
+                points[student] |= {name: found, f"{notebook}/{name}": found}
+                penalties[student][notebook] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
         return {
             student: decided(
-                Verdict.from_json(text), points[student], penalties.get(student, 0.0)
+                Verdict.from_json(text),
+                points[student],
+                sum(penalties[student].values()),
             )
             for student, text in verdicts
         }
+
+
+class Part(NamedTuple):
+    """A notebook of an assignment, and what its questions' names begin with."""
+
+    place: Place
+    prefix: str
 
 
 class Points(NamedTuple):

@@ -39,19 +39,21 @@ GRADED = ("answer", "written", "test")
 Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
 
 
-def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
-    """Find the release's cells in the submission; Held when there are none."""
+def match(
+    release: Release, submitted: list[SubmittedCell], strict: bool = True
+) -> Matched:
+    """Find the release's cells in the submission; if ``strict``, Held without any."""
     found = find_by_id(release, submitted)
     known = len(found)
     find_by_text(release, submitted, found)
     find_answers(release, submitted, found)
-    if not found:
+    if not found and strict:
         raise Held(
             f"No cell of {release.assignment} was found in this notebook; is it "
             "another assignment's?"
         )
     matching = Matching(release, submitted, found)
-    if known == 0:
+    if known == 0 and found:
         matching.note(
             "The notebook had lost nbgrader's metadata; its cells were found by "
             "their text."
@@ -188,6 +190,7 @@ class Matching:
             points=cell.points,
             id=cell.id,
             metadata=cell.metadata,
+            attachments=cell.attachments,
         )
         if cell.kind not in ("answer", "written"):
             return matched

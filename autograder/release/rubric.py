@@ -25,7 +25,7 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         if "submission_id" not in resources:
             return notebook, resources
         course = Course(Path(self.config.CourseDirectory.root))
-        schemes = rubrics(course, resources["assignment_id"])
+        schemes = rubrics(course, resources["assignment_id"], resources["notebook_id"])
         shown = []
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -38,10 +38,13 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         return notebook, resources
 
 
-def rubrics(course: Course, assignment: str) -> dict[str, str]:
-    """The mark schemes of an assignment by the id of their question."""
+def rubrics(course: Course, assignment: str, notebook: str) -> dict[str, str]:
+    """The mark schemes of a notebook by the id of their question."""
     (chosen,) = course.chosen([assignment])
-    solution = nbformat.read(chosen.source, as_version=4)
+    parts = {part.notebook: part for part in chosen.parts}
+    if notebook not in parts:
+        return {}
+    solution = nbformat.read(parts[notebook].source, as_version=4)
     schemes = {}
     for cell in solution.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -1,0 +1,104 @@
+"""nbgrader's own documentation course, as it is installed, graded by us.
+
+Its notebooks are read where pip put them; none of them is copied into this project.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbgrader
+import pytest
+from foreign.course import ForeignCourse, table
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+
+GUIDE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
+TASK = "problem1/cell-938593c4a215c6cc"
+
+
+@pytest.fixture
+def ps1(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    course = ForeignCourse(tmp_path, 'c.Autograder.tests = {"ps1": "inside"}')
+    shutil.copytree(GUIDE / "source" / "ps1", tmp_path / "source" / "ps1")
+    for student in ("bitdiddle", "hacker"):
+        handed_in = Path("submitted", student, "ps1")
+        shutil.copytree(GUIDE / handed_in, tmp_path / handed_in)
+    return course
+
+
+def test_ps1_gets_nbgraders_points_question_by_question(ps1):
+    results = {r["student"]: r for r in ps1.grade()}
+    ours = {
+        (student, question["id"]): question["score"]
+        for student, result in results.items()
+        for question in result["questions"]
+    }
+    theirs = {
+        (student, f"{notebook}/{question}"): score
+        for (student, notebook, question), score in ps1.nbgrader("ps1").items()
+    }
+    rows = [("student", "question", "nbgrader", "ours")]
+    rows += [(*key, theirs[key], ours.get(key)) for key in sorted(theirs)]
+    print(table(rows))
+    assert ours.keys() == theirs.keys()
+    assert {k: v or 0.0 for k, v in ours.items()} == {
+        k: v or 0.0 for k, v in theirs.items()
+    }  # None: a person decides
+    assert ours["hacker", "problem1/correct_squares"] == 1
+    assert ours["hacker", "problem1/sum_of_squares_uses_squares"] == 0.5
+    assert results["hacker"]["notebook"] == "problem1, problem2"
+    assert results["hacker"]["max_score"] == 13
+    tasks = [q for q in results["hacker"]["questions"] if q["id"] == TASK]
+    assert tasks[0]["message"] == "waits to be graded by hand"
+
+
+def test_a_task_gets_points_a_comment_and_feedback(ps1):
+    ps1.grade()
+    with Gradebook(f"sqlite:///{ps1.root}/gradebook.db") as book:
+        where = TASK.partition("/")[2], "problem1", "ps1", "hacker"
+        grade = book.find_grade(*where)
+        assert (grade.needs_manual_grade, grade.max_score) == (True, 4)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.find_comment(*where).manual_comment = "Both sums, well checked."
+        book.db.commit()
+        before = book.find_submission("ps1", "hacker").score
+    (hacker,) = [r for r in ps1.grade("--force") if r["student"] == "hacker"]
+    assert hacker["score"] == before
+    assert {q["id"]: q["score"] for q in hacker["questions"]}[TASK] == 3.0
+    assert main(["feedback"]) == 0
+    page = (ps1.root / "feedback" / "hacker" / "ps1" / "problem1.html").read_text()
+    assert "Both sums, well checked." in page
+    assert (ps1.root / "feedback" / "bitdiddle" / "ps1" / "problem2.html").is_file()
+
+
+def test_one_notebook_of_two_counts_for_itself(ps1):
+    (ps1.root / "submitted" / "hacker" / "ps1" / "problem2.ipynb").unlink()
+    shutil.rmtree(ps1.root / "submitted" / "bitdiddle")
+    (result,) = ps1.grade()
+    points = {q["id"]: (q["score"], q["message"]) for q in result["questions"]}
+    assert points["problem1/correct_squares"][0] == 1
+    missing = [p for name, p in points.items() if name.startswith("problem2/")]
+    assert missing == [(0, "problem2.ipynb was not handed in")] * 2
+    (again,) = ps1.grade()
+    assert again == result
+
+
+def test_a_damaged_notebook_of_two_is_named(ps1):
+    path = ps1.root / "submitted" / "hacker" / "ps1" / "problem2.ipynb"
+    path.write_text(path.read_text()[:-100])
+    held = {r["student"]: r["reason"] for r in ps1.grade()}
+    assert held["bitdiddle"] is None
+    assert held["hacker"].startswith("problem2: The file is cut off")
+
+
+def test_both_notebooks_are_released(ps1):
+    assert main(["release"]) == 0
+    for name in ("problem1", "problem2"):
+        released = json.loads(
+            (ps1.root / "release" / "ps1" / f"{name}.ipynb").read_text()
+        )
+        assert "MARK SCHEME" not in str(released)
+    assert (ps1.root / "release" / "ps1" / "jupyter.png").is_file()
