@@ -8,7 +8,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: serve test run-tests setup lock notebooks processors minutes drawings release book sample lint catalog mutants benchmark vendor clean
+.PHONY: FORCE serve test run-tests setup lock notebooks processors minutes drawings release book sample lint catalog mutants benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -24,7 +24,7 @@ _build/tests-passed: $(EVERYTHING)
 	@$(MAKE) --no-print-directory run-tests
 	@touch $@
 
-run-tests: setup lint
+run-tests: setup lint _build/python-home
 	@$(BIN)/python -m pytest -n 2 --dist loadfile \
 	    --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg \
 	    tests $(wildcard book/*.ipynb) $(PYTEST_FLAGS)
@@ -84,10 +84,15 @@ BOOK_SOURCES := _config.yml _toc.yml $(shell find book exercises -type f \
 
 book: setup _build/html/index.html  ## build the site from the committed outputs
 
-_build/html/index.html: $(BOOK_SOURCES)
+_build/html/index.html: $(BOOK_SOURCES) _build/python-home
 	@echo "Building the book …"
 	@$(BIN)/jupyter-book build . --path-output . --all -W -n --keep-going --quiet
 	@touch $@
+
+# Python for the exercise pages, where it can be had; the file changes with the answer
+_build/python-home: .venv/ready FORCE
+	@$(BIN)/python book/vendor.py --try
+FORCE:
 
 # grade the sample class into a throw-away gradebook
 sample: setup book _build/html/sample-class/index.html
@@ -115,7 +120,7 @@ mutants: setup  ## small errors in the solutions: the checks notice each
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000
 
-vendor: setup  ## Python for the exercise pages, from the site itself (needs npm)
+vendor: setup  ## Python for the exercise pages, from package registries
 	@$(BIN)/python book/vendor.py
 
 clean:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,6 +108,12 @@ class Course:
         from traitlets.config.loader import PyFileConfigLoader
 
         return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+
+    def zone(self) -> tzinfo:
+        """The time zone of the course: nbgrader's own setting, else UTC."""
+        from autograder.intake.times import zone_of
+
+        return zone_of(str(self.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
 
     def tests_of(self, assignment: str) -> Tests:
         """Where an assignment's test cells run, by ``c.Autograder.tests``."""

@@ -39,6 +39,17 @@ def add_book(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_columns(verb: argparse.ArgumentParser) -> None:
+    """Headings of a roster that is in another language."""
+    verb.add_argument(
+        "--columns",
+        default="",
+        metavar="KIND=HEADING,…",
+        help="what columns of the roster tell when that is not clear: student, number, "
+        "name, team, grade, most (the highest grade), time",
+    )
+
+
 def at_least_one(text: str) -> int:
     """A number of things that are needed."""
     number = int(text)

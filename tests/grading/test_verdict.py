@@ -9,7 +9,9 @@ from autograder.grading.driver import Driver
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Run, Verdict, hold
+from autograder.intake.columns import Columns
 from autograder.intake.roster import Person, Roster
+from autograder.intake.sheet import Sheet
 from autograder.results.lms import points_of
 
 JUDGED = QuestionResult("test_softmax", 3.0, 4.0, "half right", "no-exp", 0.5)
@@ -67,10 +69,12 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
 
 
 def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
-    people = [Person(name, name, "", {}) for name in ("ada", "bela", "chen")]
+    people = [Person(name, name) for name in ("ada", "bela", "chen")]
     results = {"ada": DONE, "bela": GRADED, "chen": hold("cut off", 8.0)}
     lines = []
-    assert points_of(Roster([], people), results, lines) == {"ada": 3.0}
+    assert points_of(Roster(Sheet(""), Columns(""), people), results, lines) == {
+        "ada": 3.0
+    }
     assert lines == [
         "not exported: bela waits for a grade by hand",
         "not exported: chen is held",

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import vendor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,25 @@ def built(source: Path, output: Path) -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
+def vendored():
+    """Why there is no Python for the pages, or None."""
+    try:
+        vendor.vendor(vendor.TARGET)
+    except vendor.VendorError as error:
+        return f"there is no Python for the exercise pages: {error}"
+    return None
+
+
+@pytest.fixture(scope="session")
+def python(vendored):
+    """The folder of the Pyodide that exercise pages run."""
+    if vendored:
+        pytest.skip(vendored)
+    return vendor.TARGET
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, vendored):
     return built(ROOT, tmp_path_factory.mktemp("site"))
 
 
@@ -65,6 +84,8 @@ def address(site):
 def page(browser, address):
     """An open page; ``page.troubles`` collects what it should not do."""
     context = browser.new_context(base_url=address)
+    # it would answer in the place of the server, whose answers are watched here
+    context.add_init_script("delete Navigator.prototype.serviceWorker")
     page = context.new_page()
     page.troubles = []
 

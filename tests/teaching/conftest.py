@@ -17,6 +17,9 @@ import pytest
 from distributed import Client
 
 from autograder.course import CONFIG, Course
+from autograder.grading.store import Store
+from autograder.grading.verdict import QuestionResult, Verdict
+from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
 
@@ -73,6 +76,37 @@ def archive(tmp_path):
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture
+def marked(course, attention):
+    """Store verdicts without running anything: points by student, None for waiting."""
+
+    def store(points):
+        release = plan(course, attention)
+        with Store(course) as gradebook:
+            gradebook.prepare(release)
+            for student, given in points.items():
+                gradebook.save(student, release, "key", verdict(release, given))
+
+    def verdict(release, given):
+        left, questions = given or 0.0, []
+        for cell in release.cells:
+            if cell.kind not in ("test", "written"):
+                continue
+            earned = min(left, cell.points)
+            left -= earned
+            waits = given is None and cell.kind == "written"
+            questions.append(
+                QuestionResult(
+                    cell.grade_id, None if waits else earned, cell.points, waiting=waits
+                )
+            )
+        answers = {question.id: "as it was" for question in questions}
+        questions = tuple(questions)
+        return Verdict("graded", release.max_score, None, questions, answers=answers)
+
+    return store
 
 
 @pytest.fixture

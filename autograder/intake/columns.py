@@ -1,0 +1,154 @@
+"""What the columns of a list of students tell, by heading, or by place and content.
+
+Moodle's worksheet has its headings in the language of whoever downloads it: there the
+first column counts students ("Teilnehmer/in12"), and the others are known by what is in
+them. What cannot be known is asked for with ``--columns``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autograder.checks.question import nearest
+from autograder.errors import CourseError
+from autograder.intake.names import Platform
+from autograder.intake.sheet import Sheet
+
+# headings by what they tell, in lower case; the first that is there counts
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    "student": ("student_id", "sis login id", "username", "email address", "email"),
+    "number": ("identifier", "id", "number"),
+    "name": ("full name", "name", "student"),
+    "last": ("lastname", "last name"),
+    "first": ("firstname", "first name"),
+    "team": ("team", "group", "group_name"),
+    "grade": ("grade",),
+    "most": ("maximum grade",),
+    "time": ("last modified (submission)",),
+}
+NUMBERED = re.compile(r"(?P<word>\D*?)\s*(?P<digits>\d+)")
+NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+MOMENT = re.compile(r".*\b(?:19|20)\d\d\b.*\d[:.h]\d\d.*", re.S)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Numbers of columns by what they tell, and whose table it is."""
+
+    platform: Platform
+    known: Mapping[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, kind: str) -> int | None:
+        return self.known.get(kind)
+
+
+def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
+    """The columns of a roster; ``given`` are headings by kind, and win."""
+    headings = [column.strip().lower() for column in sheet.columns]
+    known = {
+        kind: next(headings.index(name) for name in names if name in headings)
+        for kind, names in HEADINGS.items()
+        if set(names) & set(headings)
+    }
+    wanted = {kind: sheet.find(heading) for kind, heading in (given or {}).items()}
+    canvas = "id" in headings[:3] and {"section", "student", "lastname"} & set(headings)
+    if canvas:
+        platform: Platform = "canvas"
+        for kind in ("grade", "most", "time", "team"):  # titles of assignments
+            known.pop(kind, None)
+    elif counts_students(sheet, headings):
+        platform = "moodle"
+        known["number"] = 0
+        if "full name" not in headings:
+            known = by_content(sheet, known, wanted)
+    else:
+        platform = ""
+        if "student" in headings and not known.keys() & {"student", "number"}:
+            known["student"] = headings.index("student")
+    known |= wanted
+    if not known.keys() & {"student", "number"}:
+        raise CourseError(
+            f"The roster {sheet.name} has no column that names students; give it a "
+            "column student_id, or use the list that Canvas or Moodle exports, or say "
+            f"which one with --columns: {', '.join(sheet.columns)}."
+        )
+    return Columns(platform, known)
+
+
+def counts_students(sheet: Sheet, headings: list[str]) -> bool:
+    """Whether the first column is the identifier of Moodle's worksheet."""
+    if not headings or headings[0] == "identifier":
+        return bool(headings)
+    found = [NUMBERED.fullmatch(value) for value in sheet.values(0)]
+    words = {match["word"] if match else "" for match in found}
+    alike = len(words) == 1 and "" not in words
+    return alike and grade_columns(sheet, {}) is not None
+
+
+def grade_columns(sheet: Sheet, known: Mapping[str, int]) -> tuple[int, int] | None:
+    """Grade and maximum: a column with one number for all, and the one before it."""
+    for most in range(2, len(sheet.columns)):
+        highest = set(sheet.values(most))
+        before = sheet.values(most - 1)
+        if len(highest) != 1 or not NUMBER.fullmatch(next(iter(highest))):
+            continue
+        if all(value in ("", "-") or NUMBER.fullmatch(value) for value in before):
+            return most - 1, most
+    return None
+
+
+def by_content(
+    sheet: Sheet, known: dict[str, int], wanted: Mapping[str, int]
+) -> dict[str, int]:
+    """The columns of a worksheet in another language, or of blind marking."""
+    known = {kind: place for kind, place in known.items() if place}
+    known["number"] = 0
+    columns = {n: sheet.values(n) for n in range(1, len(sheet.columns))}
+    mail = [n for n, column in columns.items() if all("@" in value for value in column)]
+    if mail and columns[mail[0]]:
+        known.setdefault("student", mail[0])
+    if "name" not in wanted and named(columns.get(1, []), bool(mail), sheet):
+        known["name"] = 1
+    if found := grade_columns(sheet, known):
+        known.setdefault("grade", found[0])
+        known.setdefault("most", found[1])
+        times = (
+            n
+            for n in range(found[1] + 1, len(sheet.columns))
+            if all(v in ("", "-") or MOMENT.fullmatch(v) for v in columns[n])
+        )
+        if (time := next(times, None)) is not None:
+            known.setdefault("time", time)
+    return known
+
+
+def named(values: list[str], mail: bool, sheet: Sheet) -> bool:
+    """Whether the second column has names. In blind marking it is the status."""
+    if sheet.columns[1].strip().lower() == "status":
+        return False
+    different = len(set(values))
+    if mail or (len(values) > 3 and different > 0.8 * len(values)):
+        return True
+    if different <= max(2, len(values) // 3) and len(values) > 3:
+        return False
+    raise CourseError(
+        f"It cannot be told whether {sheet.columns[1]!r} of {sheet.name} has names; "
+        f"say --columns name=HEADING, or --columns name={sheet.columns[0]!r} when "
+        "marking is blind."
+    )
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """``name=Vollständiger Name,grade=Bewertung`` as a mapping."""
+    given = {}
+    for part in filter(str.strip, text.split(",")):
+        kind, sign, heading = part.partition("=")
+        if not sign or kind.strip() not in HEADINGS:
+            near = nearest(kind.strip(), list(HEADINGS))
+            there = f"there is {', '.join(HEADINGS)}."
+            hint = f"did you mean {near}?" if near else there
+            raise CourseError(f"--columns takes KIND=HEADING, not {part!r}; {hint}")
+        given[kind.strip()] = heading.strip().strip("'\"")
+    return given

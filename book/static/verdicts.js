@@ -1,0 +1,60 @@
+// What came of a check, for the eye: what was printed and drawn, a verdict, its age.
+
+export const make = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
+
+/** A message whose places in the book are links. */
+function message(text) {
+  const place = make("pre");
+  text.split("\n").forEach((line, number) => {
+    if (number) place.append("\n");
+    const found = line.match(READ);
+    if (!found) return place.append(line);
+    const [, before, chapter, heading] = found;
+    place.append(before, make("a", { href: `../${chapter}.html#${heading}`, textContent: `${chapter}#${heading}` }));
+  });
+  return place;
+}
+
+function picture(figure) {
+  return make("img", { alt: "The figure that your code drew", src: `data:image/png;base64,${figure}` });
+}
+
+/** A check was run, and nothing went wrong. */
+export const holds = ({ outcomes }) =>
+  outcomes.some(({ question }) => question) && outcomes.every(({ problem }) => !problem);
+
+/** The elements that tell a result: {outcomes, at}; next: where to go from here. */
+export function panel(result, next) {
+  const { outcomes } = result;
+  const parts = [];
+  const broken = outcomes.some((each) => each.problem && !each.question && !each.elsewhere);
+  for (const { question, said, problem, figures, elsewhere } of outcomes) {
+    if (question && problem && broken) continue; // its cause is told already
+    const box = make("div", { className: `exercise-said ${problem ? "wrong" : question ? "right" : "plain"}` });
+    const text = [elsewhere && "In another cell:", said.trimEnd(), problem].filter(Boolean).join("\n");
+    if (text) box.append(message(text));
+    box.append(...figures.map(picture));
+    if (box.childNodes.length) parts.push(box);
+  }
+  if (holds(result)) {
+    const { text, href } = next;
+    parts.push(make("p", { className: "exercise-next" }, href ? make("a", { href, textContent: text }) : text));
+  }
+  if (!parts.length) parts.push(make("div", { className: "exercise-said plain" }, make("pre", { textContent: "Done; it printed nothing." })));
+  return [...parts, make("p", { className: "exercise-age" })];
+}
+
+/** When a result was made, and whether the code is still the same. */
+export function ageOf(at, stale) {
+  const then = new Date(at);
+  const today = then.toDateString() === new Date().toDateString();
+  const format = today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
+  const when = `Checked ${today ? "at" : "on"} ${then.toLocaleString("en", format)}`;
+  return stale ? `${when}, before you changed the code.` : `${when}.`;
+}

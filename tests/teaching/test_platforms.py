@@ -1,0 +1,347 @@
+"""Archives and lists as Moodle and Canvas write them: who gets the work, or why not.
+
+The forms are those of mod/assign/classes/downloader.php and gradingtable.php (Moodle),
+lib/content_zipper.rb and lib/gradebook_exporter.rb (Canvas).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.cli import main
+
+WORKSHEET = """\
+Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\
+"Grade can be changed","Last modified (submission)","Last modified (grade)",\
+"Feedback comments"
+"Participant 12","Ada Lovelace",ada@x.org,"Submitted for grading",,20.00,Yes,\
+"Monday, 2 March 2026, 5:30 PM",-,
+"Participant 57","Grace Hopper",grace@x.org,"No submission",,20.00,Yes,-,-,
+"Participant 60","Miles O'Brien",miles@x.org,"No submission",,20.00,Yes,-,-,
+"""
+TEAMS = """\
+Identifier,"Full name","Email address",Status,Group,Grade,"Maximum grade",\
+"Grade can be changed","Last modified (submission)","Last modified (grade)"
+"Participant 12","Ada Lovelace",ada@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
+"Participant 13","Alan Turing",alan@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
+"Participant 57","Grace Hopper",grace@x.org,Submitted,"Default group",,20.00,Yes,-,-
+"""
+GERMAN = """\
+ID,"Vollständiger Name",E-Mail-Adresse,Status,Bewertung,Bestwertung,\
+"Bewertung kann geändert werden","Zuletzt geändert (Abgabe)",\
+"Zuletzt geändert (Bewertung)","Feedback als Kommentar"
+Teilnehmer/in12,"Ada Lovelace",ada@x.org,"Zur Bewertung abgegeben",,"20,00",Ja,\
+"Montag, 2. März 2026, 17:30",-,
+Teilnehmer/in57,"Grace Hopper",grace@x.org,"Keine Abgabe",,"20,00",Ja,-,-,
+"""
+BLIND = """\
+Identifier,Status,Grade,"Maximum grade","Grade can be changed",\
+"Last modified (submission)","Last modified (grade)"
+"Participant 12",Submitted,,20.00,Yes,-,-
+"Participant 57",Submitted,,20.00,Yes,-,-
+"""
+BLIND_GERMAN = """\
+ID,Status,Bewertung,Bestwertung,"Bewertung änderbar","Zuletzt geändert (Abgabe)"
+Teilnehmer/in12,Abgegeben,,"20,00",Ja,-
+Teilnehmer/in57,Abgegeben,,"20,00",Ja,-
+Teilnehmer/in58,Abgegeben,,"20,00",Ja,-
+Teilnehmer/in59,Abgegeben,,"20,00",Ja,-
+"""
+GRADEBOOK = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (4711),Current Score
+,,,,,Manual Posting,
+    Points Possible,,,,,20,(read only)
+"Lovelace, Ada",34,s34,ada,A,,
+"Wu, Chen_Li",35,,,A,,
+"Hopper, Grace",36,s36,grace,A,,
+"""
+NAMES_APART = """\
+LastName,FirstName,ID,SIS Login ID,Section,Homework 1 (4711)
+    Points Possible,,,,,20
+Lovelace,Ada,34,ada,A,
+Hopper,Grace,36,grace,A,
+"""
+SEMICOLONS = GRADEBOOK.replace(",", ";").replace("; ", ", ").replace("ce; A", "ce, A")
+GROUPS = """\
+name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id
+"Ada Lovelace",34,s34,ada,A,"Rocket_7 team",900,
+"Grace Hopper",36,s36,grace,A,"Rocket_7 team",900,
+"Chen Wu",35,,,A,,,
+"""
+OWN = "student_id,name\nada,Ada Lovelace\ngrace,Grace Hopper\n"
+FILE = "assignsubmission_file"
+GOLDEN = {
+    # name: roster, teams, paths in the archive, students with work, what is said
+    "moodle, a folder each": (
+        WORKSHEET,
+        "",
+        [f"Ada Lovelace_12_{FILE}/attention.ipynb", f"Miles OBrien_60_{FILE}/a.ipynb"],
+        ["ada@x.org", "miles@x.org"],
+        ["1 of 3 students of the roster have no work: grace@x.org."],
+    ),
+    "moodle, as it was before 4.1": (
+        WORKSHEET,
+        "",
+        [f"Ada Lovelace_12_{FILE}_/attention.ipynb", f"Ada Lovelace_12_{FILE}_/x.png"],
+        ["ada@x.org"],
+        ["x.png is no notebook", "2 of 3 students of the roster have no work"],
+    ),
+    "moodle, flat": (
+        WORKSHEET,
+        "",
+        [
+            f"Ada Lovelace_12_{FILE}_attention.ipynb",
+            f"Grace Hopper_57_{FILE}_a_1.ipynb",
+        ],
+        ["ada@x.org", "grace@x.org"],
+        [],
+    ),
+    "moodle, one student with folders of her own": (
+        WORKSHEET,
+        "",
+        [
+            f"Ada Lovelace_12_{FILE}/Grace Hopper/a.ipynb",
+            f"Ada Lovelace_12_{FILE}/b/c.ipynb",
+        ],
+        ["ada@x.org"],
+        ["2 of 3 students of the roster have no work"],
+    ),
+    "moodle, in the folder that it was unpacked to": (
+        WORKSHEET,
+        "",
+        [f"Attention 1-77/Ada Lovelace_12_{FILE}/a.ipynb"],
+        ["ada@x.org"],
+        [],
+    ),
+    "moodle, a team is no participant": (
+        WORKSHEET,
+        "",
+        [f"Team Rocket_57_{FILE}/attention.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
+        ["ada@x.org"],
+        [
+            "Team Rocket has the number 57, which in the roster is Grace Hopper's",
+            "--teams",
+        ],
+    ),
+    "moodle, teams of the worksheet": (
+        TEAMS,
+        "",
+        [f"Team Rocket_57_{FILE}/a.ipynb", f"Default group_{FILE}/a.ipynb"],
+        ["ada@x.org", "alan@x.org", "grace@x.org"],
+        ["0 of 3 students of the roster have no work."],
+    ),
+    "moodle, teams of another table": (
+        WORKSHEET,
+        "student_id,team\nada@x.org,Team Rocket\nmiles@x.org,Team Rocket\n",
+        [f"Team Rocket_57_{FILE}/a.ipynb"],
+        ["ada@x.org", "miles@x.org"],
+        [],
+    ),
+    "moodle, in German": (
+        GERMAN,
+        "",
+        [f"Ada Lovelace_12_{FILE}/a.ipynb", f"Team Rocket_57_{FILE}/a.ipynb"],
+        ["ada@x.org"],
+        ["Team Rocket has the number 57"],
+    ),
+    "moodle, blind": (
+        BLIND,
+        "",
+        [f"Participant_12_{FILE}/a.ipynb", f"Team Rocket_57_{FILE}/a.ipynb"],
+        ["participant-12"],
+        ["Team Rocket has the number 57"],
+    ),
+    "moodle, blind, in German": (
+        BLIND_GERMAN,
+        "",
+        [f"Teilnehmerin_12_{FILE}/a.ipynb", f"Teilnehmerin_58_{FILE}/a.ipynb"],
+        ["participant-12", "participant-58"],
+        [],
+    ),
+    "moodle, a number that the roster gives somebody else": (
+        WORKSHEET,
+        "",
+        [f"Ada Lovelace_99_{FILE}/a.ipynb", f"Grace Hopper_57_{FILE}/a.ipynb"],
+        ["grace@x.org"],
+        ["Ada Lovelace has the number 99, but in the roster Ada Lovelace has 12"],
+    ),
+    "canvas, late, underscores, without a login": (
+        GRADEBOOK,
+        "",
+        ["lovelaceada_LATE_34_567_attention-1.ipynb", "wuchen_li_35_568_a.ipynb"],
+        ["35", "ada"],
+        ["1 of 3 students of the roster have no work: grace."],
+    ),
+    "canvas, names apart": (
+        NAMES_APART,
+        "",
+        ["lovelaceada_34_567_a.ipynb"],
+        ["ada"],
+        [],
+    ),
+    "canvas, semicolons": (
+        SEMICOLONS,
+        "",
+        ["lovelaceada_34_567_a.ipynb", "wuchen_li_35_568_a.ipynb"],
+        ["35", "ada"],
+        [],
+    ),
+    "canvas, anonymous": (
+        GRADEBOOK,
+        "",
+        [
+            "anon_x7Yz2_567_a.ipynb",
+            "LATE_anon_Q1_568_a.ipynb",
+            "hoppergrace_36_9_a.ipynb",
+        ],
+        ["grace"],
+        ["anon-x7Yz2 is anonymous", "anon-Q1 is anonymous"],
+    ),
+    "canvas, a group is no student": (
+        GRADEBOOK,
+        "",
+        ["rocket_7team_34_567_a.ipynb", "hoppergrace_36_9_a.ipynb"],
+        ["grace"],
+        ["rocket_7team has the number 34, which in the roster is Lovelace, Ada's"],
+    ),
+    "canvas, a group with its members": (
+        GRADEBOOK,
+        GROUPS,
+        ["rocket_7team_34_567_a.ipynb"],
+        ["ada", "grace"],
+        [],
+    ),
+    "canvas, a name like a number": (
+        GRADEBOOK,
+        "",
+        ["eve_36_77_567_a.ipynb", "lovelaceada_34_567_a.ipynb"],
+        ["ada"],
+        ["eve has the number 36, which in the roster is Hopper, Grace's"],
+    ),
+    "canvas, a name like Moodle's": (
+        GRADEBOOK,
+        "",
+        [f"grace_{FILE}_34_567_a.ipynb", "lovelaceada_34_568_a.ipynb"],
+        ["ada"],
+        ["has the number 34, which in the roster is Lovelace, Ada's"],
+    ),
+    "plain, the class in one folder": (
+        OWN,
+        "",
+        ["class/ada/a.ipynb", "class/Grace Hopper/part/a.ipynb"],
+        ["ada", "grace"],
+        [],
+    ),
+    "plain, one student with folders": (
+        OWN,
+        "",
+        ["ada/grace/a.ipynb", "ada/old/a.ipynb"],
+        ["ada"],
+        [],
+    ),
+    "without a roster": (
+        "",
+        "",
+        [
+            f"Ada L_12_{FILE}/a.ipynb",
+            f"Default group_{FILE}/a.ipynb",
+            "LATE_anon_Q1_5_a.ipynb",
+        ],
+        ["Ada-L-12", "Default-group-15a770", "anon-Q1"],
+        [],
+    ),
+    "nbgrader's own folder": (
+        "",
+        "",
+        ["submitted/ada/01-attention/a.ipynb"],
+        ["ada"],
+        [],
+    ),
+}
+
+
+@pytest.fixture
+def collect(course, archive, right, tmp_path):
+    """Collect these paths; the exit code."""
+
+    def run(paths, roster="", teams="", *more):
+        command = ["collect", str(archive(dict.fromkeys(paths, right))), *more]
+        for option, text in (("--roster", roster), ("--teams", teams)):
+            if text:
+                path = tmp_path / f"{option[2:]}.csv"
+                path.write_text(text, "utf-8")
+                command += [option, str(path)]
+        return main(command)
+
+    return run
+
+
+def students(course):
+    if not course.submitted.is_dir():
+        return []
+    return sorted(folder.name for folder in course.submitted.iterdir())
+
+
+@pytest.mark.parametrize("form", GOLDEN)
+def test_work_goes_to_whom_the_platform_names(course, collect, capsys, form):
+    roster, teams, paths, expected, said = GOLDEN[form]
+    assert collect(paths, roster, teams) == 0
+    assert students(course) == sorted(expected)
+    text = capsys.readouterr().out
+    for words in said:
+        assert words in text, text
+
+
+def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
+    assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], WORKSHEET) == 1
+    assert students(course) == []
+    said = capsys.readouterr().out
+    assert "0 new, 0 replaced, 0 as before, 1 files not collected." in said
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["ada/part 1/a.ipynb", "ada/part 2/a.ipynb"],
+        [f"trudy/Bob_13_{FILE}/a.ipynb"],
+        [f"trudy/bob_99_{FILE}_x.ipynb", "trudy/wu_34_5_x.ipynb"],
+    ],
+)
+def test_a_folder_that_could_be_a_class_or_a_student_is_asked_about(
+    course, collect, capsys, paths
+):
+    assert collect(paths) == 2
+    assert "a student's, or that of the class?" in capsys.readouterr().err
+    assert students(course) == []
+
+
+def test_the_worksheet_tells_when_in_its_own_language_and_time_zone(course, collect):
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + '\nc.Exchange.timezone = "Europe/Berlin"\n')
+    assert collect([f"Ada Lovelace_12_{FILE}/a.ipynb"], GERMAN) == 0
+    folder = course.submitted / "ada@x.org" / "01-attention"
+    assert (folder / "timestamp.txt").read_text() == "2026-03-02 16:30:00 UTC\n"
+
+
+def test_a_worksheet_that_comes_later_adds_the_time(course, collect):
+    paths = [f"Ada Lovelace_12_{FILE}/a.ipynb"]
+    stamp = course.submitted / "ada@x.org" / "01-attention" / "timestamp.txt"
+    without = WORKSHEET.replace('"Monday, 2 March 2026, 5:30 PM"', "-")
+    assert collect(paths, without) == 0
+    assert not stamp.exists()
+    assert collect(paths, WORKSHEET) == 0
+    assert stamp.read_text() == "2026-03-02 17:30:00 UTC\n"
+
+
+def test_what_columns_tell_is_asked_for_when_it_is_unclear(course, collect, capsys):
+    two = BLIND_GERMAN.replace("Status", "Zustand").split("Teilnehmer/in58")[0]
+    paths = [f"Teilnehmerin_12_{FILE}/a.ipynb"]
+    assert collect(paths, two) == 2
+    assert "--columns name='ID' when marking is blind" in capsys.readouterr().err
+    assert collect(paths, two, "", "--columns", "name=ID") == 0
+    assert students(course) == ["participant-12"]
+    capsys.readouterr()
+    assert collect(paths, two, "", "--columns", "nmae=ID") == 2
+    assert "did you mean name?" in capsys.readouterr().err
+    assert collect(paths, two, "", "--columns", "name=Idd") == 2
+    assert "has no column 'Idd'; it has 'ID', 'Zustand'" in capsys.readouterr().err

@@ -1,0 +1,152 @@
+"""Points go into the platforms' own files, and every other byte stays."""
+
+from __future__ import annotations
+
+import pytest
+from test_platforms import BLIND, GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
+
+from autograder.cli import main
+from autograder.intake.sheet import Sheet
+
+COLUMN = ["--column", "Homework 1 (4711)"]
+EXPORTED = {
+    # the file with students' points, and what is changed in it
+    "moodle": (WORKSHEET, [], {'grading",,20.00': 'grading",16.0,20.00'}),
+    "moodle, in German": (
+        GERMAN,
+        [],
+        {'abgegeben",,"20,00"': 'abgegeben","16,0","20,00"'},
+    ),
+    "canvas": (GRADEBOOK, COLUMN, {",ada,A,,": ",ada,A,16.0,"}),
+    "canvas, semicolons": (SEMICOLONS, COLUMN, {";ada;A;;": ";ada;A;16.0;"}),
+    "another highest grade": (
+        WORKSHEET.replace("20.00", "100.00"),
+        ["--scale"],
+        {'grading",,100.00': 'grading",80.0,100.00'},
+    ),
+    "with a byte order mark and Windows' line ends": (
+        "\ufeff" + WORKSHEET.replace("\n", "\r\n"),
+        [],
+        {'grading",,20.00': 'grading",16.0,20.00'},
+    ),
+}
+
+
+@pytest.fixture
+def export(course, tmp_path):
+    """Export into a platform's file; the exit code, and the new text."""
+
+    def run(text, *more):
+        roster = tmp_path / "list.csv"
+        roster.write_bytes(text.encode())
+        form = "canvas" if "Section" in text else "moodle"
+        command = ["export", "--format", form, "--roster", str(roster), *more]
+        code = main(command)
+        name = "canvas.csv" if form == "canvas" else "moodle-01-attention.csv"
+        path = course.root / name
+        return code, path.read_bytes().decode() if path.exists() else ""
+
+    return run
+
+
+@pytest.mark.parametrize("form", EXPORTED)
+def test_only_the_cells_of_final_points_change(marked, export, form):
+    text, options, changed = EXPORTED[form]
+    who = "ada@x.org" if "@" in text else "ada"
+    marked({who: 16.0, "grace": None, "grace@x.org": None})
+    code, new = export(text, *options)
+    for before, after in changed.items():
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    assert (code, new) == (0, text)
+
+
+def test_what_a_platform_holds_is_never_cleared(marked, export, capsys):
+    held = GRADEBOOK.replace("grace,A,,", "grace,A,12.5,").replace(
+        "ada,A,,", "ada,A,EX,"
+    )
+    marked({"grace": None, "ada": 16.0})
+    code, new = export(held, *COLUMN)
+    assert (code, new) == (0, held)
+    said = capsys.readouterr().out
+    assert "not exported: grace waits for a grade by hand" in said
+    assert "not exported: ada has EX there" in said
+
+
+def test_equal_points_are_left_as_they_are_written_and_a_zero_is_no_blank(
+    marked, export
+):
+    before = WORKSHEET.replace('grading",,', 'grading",16.00,')
+    marked({"ada@x.org": 16.0, "grace@x.org": 0.0})
+    _, new = export(before)
+    expected = before.replace('"No submission",,', '"No submission",0.0,', 1)
+    assert new == expected
+
+
+def test_a_blind_worksheet_is_filled_by_its_numbers(marked, export):
+    marked({"participant-57": 11.0})
+    _, new = export(BLIND)
+    line = '"Participant 57",Submitted,'
+    assert new == BLIND.replace(line + ",", line + "11.0,")
+
+
+def test_a_team_that_was_collected_without_a_list_goes_to_nobody(
+    marked, export, capsys
+):
+    marked({"Team-Rocket-57": 11.0, "Ada-Lovelace-12": 16.0})
+    _, new = export(WORKSHEET)
+    assert new == WORKSHEET.replace('grading",,', 'grading",16.0,')
+    assert (
+        "not exported: Team-Rocket-57 is not in the roster" in capsys.readouterr().out
+    )
+
+
+def test_the_column_is_asked_for_and_named_exactly(marked, export, capsys):
+    marked({"ada": 16.0})
+    assert export(GRADEBOOK)[0] == 2
+    said = capsys.readouterr().err
+    assert '--column "Homework 1 (4711)": Homework 1 (4711).' in said
+    assert export(GRADEBOOK, "--column", "Homework 2")[0] == 2
+    assert "has no column 'Homework 2'" in capsys.readouterr().err
+    both = export(GRADEBOOK, "--column", "01-attention=Homework 1 (4711)")
+    assert both == export(GRADEBOOK, *COLUMN)
+    named = GRADEBOOK.replace("Homework 1", "01-attention")
+    assert ",ada,A,16.0," in export(named)[1]
+
+
+def test_another_highest_grade_is_not_mistaken_for_ours(marked, export, capsys):
+    marked({"ada@x.org": 16.0})
+    assert export(WORKSHEET.replace("20.00", "100.00")) == (2, "")
+    assert "has 20 points here and 100.00 in" in capsys.readouterr().err
+
+
+def test_the_wrong_kind_of_file_is_refused(marked, tmp_path, capsys):
+    marked({"ada": 16.0})
+    path = tmp_path / "list.csv"
+    path.write_text(WORKSHEET)
+    assert main(["export", "--format", "canvas", "--roster", str(path)]) == 2
+    assert "is not Canvas's gradebook" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "a,b\n",
+        'a,"b ""c""\nd",e\r\n\r\n"x"y,,z',
+        'a,"open\nb',
+        "a;b;c\n1;2,5;3",
+    ],
+)
+def test_a_sheet_that_nobody_changed_is_the_same_to_the_byte(text):
+    assert Sheet(text).text() == text
+    assert Sheet("\ufeff" + text).text() == "\ufeff" + text
+
+
+def test_a_changed_cell_is_quoted_where_it_has_to_be():
+    sheet = Sheet('a,"b"\n1,"2"\n')
+    sheet.change(1, 0, "x,y")
+    sheet.change(1, 1, 'z"')
+    assert sheet.text() == 'a,"b"\n"x,y","z"""\n'
+    assert Sheet(sheet.text()).row(1) == ["x,y", 'z"']
