@@ -140,26 +140,40 @@ class Course:
         address = (settings.get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/book/" if address else ""
 
-    def assignments(self) -> list[Assignment]:
-        """Every assignment of solutions/, by name."""
+    def folders(self) -> list[Path]:
+        """The folders of solutions/, by name."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no {self.solutions.name}/ folder.")
+        inside = sorted(self.solutions.iterdir())
+        return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
+
+    def assignments(self) -> list[Assignment]:
+        """Every assignment of solutions/ that has a notebook, by name."""
         assignments = []
-        for folder in sorted(self.solutions.iterdir()):
-            if not folder.is_dir() or folder.name.startswith("."):
-                continue
-            notebooks = sorted(folder.glob("*.ipynb"))
-            if notebooks:
+        for folder in self.folders():
+            if notebooks := sorted(folder.glob("*.ipynb")):
                 first, *more = notebooks
                 assignments.append(Assignment(folder.name, first, tuple(more)))
         if not assignments:
-            raise CourseError(f"{self.solutions} has no assignment.")
+            none = f"{self.solutions} has no assignment."
+            raise CourseError(next(iter(self.broken().values()), none))
         return assignments
+
+    def broken(self) -> dict[str, str]:
+        """Why folders of solutions/ are no assignment; they stop no other."""
+        counts = {f.name: len(list(f.glob("*.ipynb"))) for f in self.folders()}
+        return {
+            name: f"{self.solutions.name}/{name} has 0 notebooks."
+            for name, count in counts.items()
+            if not count
+        }
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
         known = {assignment.name: assignment for assignment in self.assignments()}
         for name in names:
+            if name in self.broken():
+                raise CourseError(self.broken()[name])
             if name not in known:
                 near = nearest(name, list(known))
                 there = f"there is {', '.join(known)}."

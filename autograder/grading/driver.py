@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course import Course, Submission
+from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading.job import not_handed_in
@@ -67,10 +67,13 @@ class Driver:
         force: bool = False,
         scheduler: str | None = None,
         dry_run: bool = False,
+        alone: bool = False,
     ) -> None:
         self.course, self.store = course, store
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
+        self.alone = alone  # one student's grading changes nobody else's points
+        self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
         self.releases: dict[str, tuple[Release, ...]] = {}
         self.parts: dict[Submission, dict[str, Verdict]] = defaultdict(dict)
@@ -85,11 +88,14 @@ class Driver:
         self.started, self.clock = int(time.time()), time.monotonic()
         self.store.accept({s.student for s in submissions})
         for assignment in self.course.chosen([s.assignment for s in submissions]):
-            for part in assignment.parts:
-                expect_points(part, solution_notebook(part))
-            self.releases[assignment.name] = plans(self.course, assignment)
-            if not self.dry_run:
-                self.store.prepare(self.releases[assignment.name])
+            try:
+                self.releases[assignment.name] = self.prepare(assignment)
+            except CourseError as error:
+                self.broken[assignment.name] = str(error)
+        if not self.releases:
+            raise CourseError(next(iter(self.broken.values())))
+        submissions = [s for s in submissions if s.assignment in self.releases]
+        progress.total = len(submissions)
         jobs = Jobs(
             [release for parts in self.releases.values() for release in parts],
             workers=self.workers,
@@ -104,6 +110,22 @@ class Driver:
         finally:
             progress.close()
         return self.counts
+
+    def prepare(self, assignment: Assignment) -> tuple[Release, ...]:
+        """The release of each notebook, and its rows in the gradebook."""
+        for part in assignment.parts:
+            expect_points(part, solution_notebook(part))
+        releases = plans(self.course, assignment)
+        changed = self.store.unlike(releases) if self.alone else []
+        if changed and not self.dry_run:
+            raise CourseError(
+                f"{assignment.name} has changed in {', '.join(changed)} since the "
+                "class was graded, which changes everybody's points; grade without "
+                "--student."
+            )
+        if not self.dry_run:
+            self.store.prepare(releases)
+        return releases
 
     def open(self, submissions: list[Submission]) -> Iterator[Task]:
         """Open one submission after the other; what is done or unreadable ends here."""
@@ -187,7 +209,9 @@ class Driver:
     def keep(self, task: Task, verdict: Verdict) -> None:
         """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
-        verdict = replace(verdict, run=Run(self.started, seconds, self.workers))
+        hashes = [r.hash for r in self.releases[task.release.assignment]]
+        run = Run(self.started, seconds, self.workers, whole_key(hashes))
+        verdict = replace(verdict, run=run)
         self.store.save(
             task.submission.student, task.submission.assignment, task.key, verdict
         )

@@ -74,8 +74,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Grade, and say what came of it."""
+def run(options: argparse.Namespace) -> int:
+    """Grade, and say what came of it; 1 when an assignment could not be graded."""
     course = Course.find()
     assignments = course.chosen(options.assignments)
     submissions = course.submissions(assignments, options.student)
@@ -84,10 +84,13 @@ def run(options: argparse.Namespace) -> None:
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
 
-    from autograder.grading.driver import Driver, alone
+    from autograder.grading.census import remarks, unused
+    from autograder.grading.deadlines import Deadlines
+    from autograder.grading.driver import Driver, alone, whole_key
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
 
+    deadlines = Deadlines.of(course)
     with alone(course), Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
@@ -97,11 +100,29 @@ def run(options: argparse.Namespace) -> None:
             force=options.force,
             scheduler=options.scheduler,
             dry_run=options.dry_run,
+            alone=options.student is not None,
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
-            return show_changes(store, driver.judged, options.json)
+            show_changes(store, driver.judged, options.json)
+            return 1 if driver.broken else 0
+        deadlines.enter(store, submissions, alone=options.student is not None)
+        for assignment in assignments:
+            mine = {s.student for s in submissions if s.assignment == assignment.name}
+            store.enter_penalties(assignment.name, mine)
         results = {a: store.results(a.name) for a in assignments}
+        said = [
+            remark
+            for assignment, verdicts in results.items()
+            if assignment.name in driver.releases and options.student is None
+            for remark in remarks(
+                course,
+                store,
+                assignment,
+                verdicts,
+                whole_key([r.hash for r in driver.releases[assignment.name]]),
+            )
+        ]
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {
@@ -119,12 +140,22 @@ def run(options: argparse.Namespace) -> None:
         for student, verdict in verdicts.items():
             if verdict.reason:
                 print(f"held: {one_line(student)}: {one_line(verdict.reason)}")
+            elif verdict.lateness:
+                cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
+                print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
+    said += [f"not used: {place}" for place in unused(course, options.student)]
+    for line in said:
+        print(line)
+    broken = driver.broken | ({} if options.assignments else course.broken())
+    for name, why in broken.items():
+        print(f"not graded: {name}: {why}", file=sys.stderr)
     before = f", {counts['before']} of them before" if counts["before"] else ""
     total = counts["graded"] + counts["held"]
     print(
         f"{total} submission{'s' if total != 1 else ''}{before}: "
         f"{counts['graded']} graded, {counts['held']} held."
     )
+    return 1 if broken else 0
 
 
 def show_changes(
@@ -149,7 +180,7 @@ def show_changes(
 
 
 def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
-    """What --json writes for one assignment."""
+    """What --json writes for one assignment; of points that are not final, why."""
     return {
         "assignment": assignment.name,
         "submissions": [
@@ -157,7 +188,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
                 "student": student,
                 "notebook": assignment.notebooks,
                 "status": verdict.status,
-                "reason": verdict.reason,
+                "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,
                 "max_score": verdict.max_score,
                 "questions": [

@@ -15,13 +15,13 @@ from typing import Any, Self
 import nbgrader.api
 from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, Student
+from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.utils import compute_checksum
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.notebook.records import Release
+from autograder.notebook.records import BY_POINTS, Release
 from autograder.text import one_line
 
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
@@ -184,6 +184,30 @@ class OpenGradebook:
                 {cell.name: cell.id for cell in [*notebook.grade_cells, *tasks]},
                 {cell.name: cell.id for cell in [*notebook.solution_cells, *tasks]},
             )
+
+    def unlike(self, releases: Sequence[Release]) -> list[str]:
+        """Questions whose points in the gradebook are not those of the releases."""
+        found = [self.unlike_notebook(release) for release in releases]
+        return [name for names in found for name in names]
+
+    def unlike_notebook(self, release: Release) -> list[str]:
+        """Questions of one notebook whose points are not those of the release."""
+        with self.reachable():
+            try:
+                notebook = self.gradebook.find_notebook(
+                    release.notebook, release.assignment
+                )
+            except MissingEntry:
+                return []
+            cells = [*notebook.grade_cells, *notebook.task_cells]
+            stored = {cell.name: cell.max_score for cell in cells}
+        wanted = {
+            cell.grade_id: cell.points
+            for cell in release.cells
+            if cell.kind in BY_POINTS
+        }
+        pairs = stored.items() ^ wanted.items()
+        return sorted({name for name, _ in pairs if name})
 
     def remove_old_cells(self, release: Release) -> None:
         """Remove cells that the release no longer has, unless people graded them."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from nbgrader.api import (
@@ -30,6 +31,7 @@ from sqlalchemy import (
 )
 
 from autograder.course import Course
+from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import OpenGradebook, Place
 from autograder.grading.verdict import Verdict
 
@@ -61,6 +63,7 @@ class Store(OpenGradebook):
 
     def __init__(self, course: Course, *, create: bool = True) -> None:
         super().__init__(course, create=create)
+        self.course = course
         with self.reachable():
             VERDICTS.create(self.gradebook.engine, checkfirst=True)
 
@@ -154,7 +157,8 @@ class Store(OpenGradebook):
     def results(self, assignment: str) -> dict[str, Verdict]:
         """Every stored verdict with the points of the gradebook, by student."""
         points: dict[str, dict[str, Points]] = defaultdict(dict)
-        penalties: dict[str, dict[str, float]] = defaultdict(dict)
+        late: dict[str, float | None] = {}
+        taken: dict[str, dict[str, float]] = defaultdict(dict)  # off, by notebook
         graded = (
             select(
                 SubmittedAssignment.student_id,
@@ -164,6 +168,9 @@ class Store(OpenGradebook):
                 Grade.needs_manual_grade,
                 Grade.manual_score,
                 SubmittedNotebook.late_submission_penalty,
+                SubmittedAssignment.timestamp,
+                Assignment.duedate,
+                SubmittedAssignment.extension,
             )
             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
             .join(BaseCell, BaseCell.id == Grade.cell_id)
@@ -179,21 +186,66 @@ class Store(OpenGradebook):
             VERDICTS.c.assignment == assignment
         )
         with self.transaction() as session:
-            for student, name, notebook, *given, penalty in session.execute(graded):
-                score, waiting, by_hand = given
-                found = Points(score, waiting, by_hand is not None)
+            for row in session.execute(graded):
+                student, name, notebook, score, waiting, by_hand, *times = row
+                given = Points(score, waiting, by_hand is not None)
                 # where there are several notebooks, a question is called after its own
-                points[student] |= {name: found, f"{notebook}/{name}": found}
-                penalties[student][notebook] = penalty or 0.0
+                points[student] |= {name: given, f"{notebook}/{name}": given}
+                penalty, *moments = times
+                late[student] = lateness(*moments)
+                taken[student][notebook] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
-        return {
-            student: decided(
-                Verdict.from_json(text),
-                points[student],
-                sum(penalties[student].values()),
-            )
-            for student, text in verdicts
-        }
+        results = {}
+        for student, text in verdicts:
+            verdict = decided(Verdict.from_json(text), points[student])
+            seconds, penalty = late.get(student), sum(taken[student].values())
+            if seconds is not None:  # points by hand may have come since
+                penalty = self.penalty(student, verdict.earned, seconds)
+            results[student] = replace(verdict, late=seconds, penalty=penalty)
+        return results
+
+    def students(self) -> set[str]:
+        """Everybody in the gradebook."""
+        with self.reachable():
+            return set(self.gradebook.db.scalars(select(STUDENT.c.id)))
+
+    def penalty(self, student: str, score: float, late: float) -> float:
+        """What the course takes off for late work."""
+        return self.penalties.of(student, score, late) if late else 0.0
+
+    @cached_property
+    def penalties(self) -> Penalties:
+        """The rule of the course."""
+        return Penalties(self.course)
+
+    def enter_penalties(self, assignment: str, students: Collection[str]) -> None:
+        """Show formgrader and nbgrader's feedback what late work costs now.
+
+        Of several notebooks the first bears it, so that it is taken off once.
+        """
+        found = self.results(assignment)
+        with self.transaction() as session:
+            for student in set(students) & found.keys():
+                verdict = found[student]
+                if verdict.held or verdict.late is None:
+                    continue
+                mine = (
+                    select(NOTEBOOK.c.id)
+                    .join(SUBMISSION, SUBMISSION.c.id == NOTEBOOK.c.assignment_id)
+                    .join(Assignment, Assignment.id == SUBMISSION.c.assignment_id)
+                    .join(Notebook, Notebook.id == NOTEBOOK.c.notebook_id)
+                    .where(Assignment.name == assignment)
+                    .where(SUBMISSION.c.student_id == student)
+                    .order_by(Notebook.name)
+                )
+                first, *more = session.scalars(mine).all()
+                penalty = {first: verdict.penalty or None} | dict.fromkeys(more)
+                for notebook, value in penalty.items():
+                    session.execute(
+                        update(NOTEBOOK)
+                        .where(NOTEBOOK.c.id == notebook)
+                        .values(late_submission_penalty=value)
+                    )
 
 
 class Part(NamedTuple):
@@ -214,13 +266,13 @@ class Points(NamedTuple):
 MISSING = Points(0.0, True, False)
 
 
-def decided(verdict: Verdict, points: Mapping[str, Points], penalty: float) -> Verdict:
+def decided(verdict: Verdict, points: Mapping[str, Points]) -> Verdict:
     """The verdict with what people have decided since."""
     questions = tuple(
         replace(question, **points.get(question.id, MISSING)._asdict())
         for question in verdict.questions
     )
-    return replace(verdict, questions=questions, penalty=penalty)
+    return replace(verdict, questions=questions)
 
 
 def add(session: Any, table: Table, row: dict[str, Any]) -> str:

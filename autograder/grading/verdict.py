@@ -42,12 +42,14 @@ class QuestionResult:
 class Run:
     """The run of ``autograder grade`` that a verdict comes from.
 
-    ``started`` is in seconds since 1970, ``seconds`` the time until this verdict.
+    ``started`` is in seconds since 1970, ``seconds`` the time until this verdict,
+    ``release`` the hash of what it was judged by.
     """
 
     started: int
     seconds: float
     workers: int
+    release: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Verdict:
     ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
     autograded/, and ``hurried`` tells that time ran out while the machine was busy with
-    others; both are not stored. ``penalty`` is the gradebook's for late work.
+    others; both are not stored. ``late``, seconds after the deadline or None where
+    nobody knows, and ``penalty`` are the gradebook's.
     """
 
     status: Literal["graded", "held"]
@@ -69,6 +72,7 @@ class Verdict:
     unanswered: tuple[str, ...] = ()
     seconds: float = 0.0
     run: Run | None = None
+    late: float | None = None
     penalty: float = 0.0
     notebook: str | None = None
     hurried: bool = False
@@ -99,17 +103,34 @@ class Verdict:
         return self.unfinished is None
 
     @property
+    def earned(self) -> float:
+        """The points so far, before a penalty for late work."""
+        return sum(question.score or 0.0 for question in self.questions)
+
+    @property
     def score(self) -> float | None:
         """The points so far; None when the submission is held."""
-        if self.held:
+        return None if self.held else round(self.earned - self.penalty, 6)
+
+    @property
+    def open_points(self) -> float:
+        """How many points wait for a person."""
+        return sum(question.max_score for question in self.waiting)
+
+    @property
+    def lateness(self) -> str | None:
+        """``4 d 2 h late``, in the two largest units; None when it is in time."""
+        if not self.late:
             return None
-        earned = sum(question.score or 0.0 for question in self.questions)
-        return round(earned - self.penalty, 6)
+        minutes = max(int(self.late // 60), 1)
+        parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
+        told = [f"{count} {unit}" for unit, count in parts.items() if count]
+        return f"{' '.join(told[:2])} late"
 
     def to_json(self) -> str:
         """What is stored. Decisions of people are not in it: the gradebook has them."""
         stored = asdict(self)
-        for name in ("notebook", "hurried", "penalty"):
+        for name in ("notebook", "hurried", "penalty", "late"):
             del stored[name]
         for question in stored["questions"]:
             del question["waiting"], question["by_hand"]

@@ -24,7 +24,8 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         """The notebook with its rubrics, for the instructor's eyes."""
         if "submission_id" not in resources:
             return notebook, resources
-        course = Course(Path(self.config.CourseDirectory.root))
+        root = self.config.get("CourseDirectory", {}).get("root")
+        course = Course(Path(root)) if root else Course.find()
         schemes = rubrics(course, resources["assignment_id"], resources["notebook_id"])
         shown = []
         for cell in notebook.cells:

@@ -10,10 +10,14 @@ from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.files import write_whole
+from autograder.grading.verdict import Verdict
 from autograder.options import add_assignments, add_columns, describe
 from autograder.text import one_line
 
-SCORES = ("status", "score", "max_score", "reason")
+SCORES = (
+    *("status", "final", "score", "max_score", "so far", "waiting", "late", "penalty"),
+    "reason",
+)
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
 Value = str | float | None
 Row = Sequence[Value]
@@ -96,7 +100,7 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
     for assignment, verdicts in results.items():
         for student, verdict in verdicts.items():
             who = [student, assignment]
-            scores.append([*who, *(getattr(verdict, column) for column in SCORES)])
+            scores.append([*who, *standing(verdict)])
             for question in verdict.questions:
                 by_hand = "waiting" if question.waiting else ""
                 values = [getattr(question, column) for column in QUESTIONS]
@@ -106,6 +110,21 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
         write_whole(folder / name, table(rows))
         paths.append(folder / name)
     return paths
+
+
+def standing(verdict: Verdict) -> Row:
+    """The columns SCORES. A score is final: what may still change is "so far"."""
+    return [
+        verdict.status if verdict.held or verdict.final else "waiting",
+        "yes" if verdict.final else "no",
+        verdict.score if verdict.final else None,
+        verdict.max_score,
+        verdict.score,
+        verdict.open_points,
+        verdict.lateness,
+        verdict.penalty,
+        verdict.reason or verdict.unfinished,
+    ]
 
 
 def table(rows: Iterable[Row]) -> str:

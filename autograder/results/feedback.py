@@ -21,6 +21,8 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.results.returning import write_zips
+from autograder.results.standing import with_standing
 from autograder.text import one_line
 
 log = logging.getLogger(__name__)
@@ -57,6 +59,12 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
+    verb.add_argument(
+        "--zip",
+        choices=("moodle", "canvas"),
+        help="then write a zip for each assignment that this platform's bulk upload "
+        "takes, with the pages whose points are final",
+    )
     verb.set_defaults(run=run)
 
 
@@ -70,6 +78,10 @@ def run(options: argparse.Namespace) -> int:
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
     print(f"{pages} feedback pages are in {course.feedback}.")
+    if options.zip:
+        paths, lines = write_zips(course, assignments, options.zip)
+        for line in (*lines, *(f"wrote {path}" for path in paths)):
+            print(one_line(line))
     return 1 if failures else 0
 
 
@@ -149,7 +161,10 @@ def write_feedback(
     with Store(course) as store:
         exporter = make_exporter(course)
         for assignment in assignments:
-            for who, verdict in store.results(assignment.name).items():
+            results = store.results(assignment.name)
+            chosen = [who for who in results if student in (None, who)]
+            store.enter_penalties(assignment.name, chosen)
+            for who, verdict in results.items():
                 if verdict.held or student not in (None, who):
                     continue
                 try:
@@ -157,6 +172,7 @@ def write_feedback(
                         place = Path(who, assignment.name, part.notebook)
                         page = render(exporter, course, store.url, place)
                         page = with_links(safe_page(page), book)
+                        page = with_standing(page, verdict)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)

@@ -14,6 +14,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
+from autograder.notebook.records import Tests
 from autograder.options import add_assignments, add_book, describe
 from autograder.release.catalogs import catalog_of
 from autograder.results.templates import render
@@ -49,7 +50,7 @@ def write_report(
     with Store(course) as store:
         results = {a: store.results(a.name) for a in assignments}
     sections = [
-        Section(assignment, verdicts, book)
+        Section(assignment, verdicts, book, course.tests_of(assignment.name))
         for assignment, verdicts in results.items()
         if verdicts
     ]
@@ -108,8 +109,13 @@ class Section:
     """What the report tells of one assignment."""
 
     def __init__(
-        self, assignment: Assignment, verdicts: Mapping[str, Verdict], book: str
+        self,
+        assignment: Assignment,
+        verdicts: Mapping[str, Verdict],
+        book: str,
+        tests: Tests = "remote",
     ) -> None:
+        self.inside = tests == "inside"  # with a weaker promise, which is named
         self.assignment, self.verdicts, self.book = assignment, verdicts, book
         self.graded = [v for v in verdicts.values() if not v.held]
         self.held = {s: v.reason for s, v in verdicts.items() if v.held}

@@ -130,6 +130,14 @@ def test_a_hidden_assertion_says_that_it_is_hidden(small):
     assert small(RIGHT, HIDING)["score"] == 2
 
 
+def test_the_report_names_the_weaker_promise(small):
+    small(RIGHT, HIDING)
+    assert main(["report"]) == 0
+    inside = "inside" in small.course.config
+    report = (small.course.root / "report.html").read_text()
+    assert ("run inside the students' process" in report) == inside
+
+
 def test_a_visible_assertion_says_what_it_says(small):
     assert "visible: f(1)" in small("def f(x):\n    return 0", HIDING)["message"]
     bare = small("def f(x):\n    return 0", "assert (f(1)\n    == 2)")

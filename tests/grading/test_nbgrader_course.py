@@ -15,13 +15,16 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 
 GUIDE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
+GUIDE_PAGE = Path(__file__).parents[2] / "book" / "from-nbgrader.md"
 TASK = "problem1/cell-938593c4a215c6cc"
 
 
 @pytest.fixture
 def ps1(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    course = ForeignCourse(tmp_path, 'c.Autograder.tests = {"ps1": "inside"}')
+    guide = GUIDE_PAGE.read_text("utf-8")
+    settings = guide.partition("```python\n")[2].partition("```")[0]
+    course = ForeignCourse(tmp_path, settings)
     shutil.copytree(GUIDE / "source" / "ps1", tmp_path / "source" / "ps1")
     for student in ("bitdiddle", "hacker"):
         handed_in = Path("submitted", student, "ps1")
@@ -36,6 +39,8 @@ def test_ps1_gets_nbgraders_points_question_by_question(ps1):
         for student, result in results.items()
         for question in result["questions"]
     }
+    ps1.config = ""  # nbgrader by itself
+    ps1.configure()
     theirs = {
         (student, f"{notebook}/{question}"): score
         for (student, notebook, question), score in ps1.nbgrader("ps1").items()
@@ -89,9 +94,10 @@ def test_one_notebook_of_two_counts_for_itself(ps1):
 def test_a_damaged_notebook_of_two_is_named(ps1):
     path = ps1.root / "submitted" / "hacker" / "ps1" / "problem2.ipynb"
     path.write_text(path.read_text()[:-100])
-    held = {r["student"]: r["reason"] for r in ps1.grade()}
-    assert held["bitdiddle"] is None
-    assert held["hacker"].startswith("problem2: The file is cut off")
+    results = {r["student"]: r for r in ps1.grade()}
+    assert results["bitdiddle"]["status"] == "graded"
+    assert results["hacker"]["status"] == "held"
+    assert results["hacker"]["reason"].startswith("problem2: The file is cut off")
 
 
 def test_both_notebooks_are_released(ps1):

@@ -1,0 +1,101 @@
+"""Who handed in, who did not, and what lies in submitted/ and is used by nobody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from autograder.checks.question import nearest
+from autograder.course import Assignment, Course
+from autograder.grading.store import Store
+from autograder.grading.verdict import Verdict
+from autograder.intake.times import STAMP
+from autograder.text import one_line
+
+LISTED = 10
+
+
+def unused(course: Course, student: str | None = None) -> Iterator[str]:
+    """What is in submitted/ and not where a submission is looked for, and why."""
+    names = [assignment.name for assignment in course.assignments()]
+    for entry in entries(course.submitted):
+        if student not in (None, entry.name):
+            continue
+        place = f"submitted/{one_line(entry.name)}"
+        if not entry.is_dir(follow_symlinks=False):
+            yield f"{place} is no folder of a student"
+            continue
+        inside = list(entries(Path(entry.path)))
+        if not inside:
+            yield f"{place} is empty"
+        for part in inside:
+            path = f"{place}/{one_line(part.name)}"
+            if part.is_symlink():
+                yield f"{path} is a link"
+            elif not part.is_dir():
+                if part.name != STAMP:
+                    yield f"{path} is in no folder of an assignment"
+            elif part.name not in names and part.name not in course.broken():
+                near = nearest(part.name.lower(), names)
+                hint = f"did you mean {near}?" if near else f"there is {listed(names)}"
+                yield f"{path}: there is no such assignment; {hint}"
+
+
+def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """What is in a folder, by name, but for what is hidden."""
+    if folder.is_dir():
+        with os.scandir(folder) as found:
+            yield from sorted(
+                (entry for entry in found if not entry.name.startswith(".")),
+                key=lambda entry: entry.name,
+            )
+
+
+def without_work(course: Course, store: Store, assignment: str) -> list[str]:
+    """Students with a folder or in the gradebook who handed in nothing for it."""
+    folders = {entry.name for entry in entries(course.submitted) if entry.is_dir()}
+    return sorted(
+        student
+        for student in folders | store.students()
+        if not (course.submitted / student / assignment).is_dir()
+    )
+
+
+def outdated(verdicts: Mapping[str, Verdict], release: str) -> list[str]:
+    """Students whose verdict is about another release than this."""
+    runs = {student: verdict.run for student, verdict in verdicts.items()}
+    return [s for s, run in runs.items() if run and run.release not in ("", release)]
+
+
+def listed(names: list[str]) -> str:
+    """The first of them, and how many more."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(one_line(name) for name in names[:LISTED]) + more
+
+
+def remarks(
+    course: Course,
+    store: Store,
+    assignment: Assignment,
+    verdicts: Mapping[str, Verdict],
+    release: str,
+) -> Iterator[str]:
+    """Sentences about an assignment that nobody should have to find out alone."""
+    if missing := without_work(course, store, assignment.name):
+        yield f"no work for {assignment.name}: {listed(missing)}"
+    if old := outdated(verdicts, release):
+        yield (
+            f"{assignment.name} has changed since these were graded: {listed(old)}; "
+            f"`autograder grade {assignment.name}` grades them again"
+        )
+    gone = [
+        student
+        for student in verdicts
+        if not (course.submitted / student / assignment.name).is_dir()
+    ]
+    if gone:
+        yield (
+            f"{assignment.name}: the work of {listed(gone)} is no longer in "
+            "submitted/; the verdicts stay"
+        )

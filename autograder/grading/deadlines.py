@@ -1,0 +1,181 @@
+"""Due dates, extensions, and what late work costs.
+
+Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-attention": "2026-03-09
+23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv. When work was
+handed in is told by timestamp.txt. All of it is written into the gradebook, where
+formgrader finds it. Penalties are those of nbgrader's late-submission plugin.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Assignment, SubmittedAssignment
+from sqlalchemy import select, update
+
+from autograder.course import Course, Submission
+from autograder.errors import CourseError
+from autograder.grading.gradebook import OpenGradebook
+from autograder.intake.sheet import Sheet
+from autograder.intake.times import moment, read_stamp
+from autograder.text import one_line
+
+EXTENSIONS = "extensions.csv"
+ASSIGNMENT, SUBMITTED = Assignment.__table__, SubmittedAssignment.__table__
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """What the course says: due dates by assignment, and by assignment and student.
+
+    ``extended`` is None where there is no table of extensions.
+    """
+
+    due: Mapping[str, datetime]
+    extended: Mapping[tuple[str, str], datetime] | None = None
+
+    @classmethod
+    def of(cls, course: Course) -> Deadlines:
+        """From configuration and extensions.csv; CourseError when they are wrong."""
+        config = course.nbgrader().get("Autograder", {})
+        zone = course.zone()
+        names = [assignment.name for assignment in course.assignments()]
+        due = {}
+        for name, text in dict(config.get("due", {})).items():
+            if name not in names:
+                raise CourseError(
+                    f"c.Autograder.due of nbgrader_config.py names {one_line(name)}; "
+                    f"there is {', '.join(names)}."
+                )
+            due[name] = moment(str(text), zone).astimezone(UTC)
+        path = course.root / config.get("extensions", EXTENSIONS)
+        if not path.exists():
+            return cls(due)
+        return cls(due, read_extensions(path, names, course))
+
+    def enter(
+        self, store: OpenGradebook, submissions: list[Submission], *, alone: bool
+    ) -> None:
+        """Write due dates, times and extensions of submissions into the gradebook.
+
+        Of a student without a row there, nothing is written: they have no verdict.
+        ``alone``: one student's grading does not move the due date of all others.
+        """
+        with store.transaction() as session:
+            for name in {submission.assignment for submission in submissions}:
+                students = {s.student: s for s in submissions if s.assignment == name}
+                self.enter_assignment(session, name, students, alone)
+
+    def enter_assignment(
+        self,
+        session: Any,
+        name: str,
+        students: Mapping[str, Submission],
+        alone: bool,
+    ) -> None:
+        """The same for one assignment."""
+        row = session.execute(
+            select(ASSIGNMENT.c.id, ASSIGNMENT.c.duedate).filter_by(name=name)
+        ).first()
+        if row is None:
+            return
+        due = row.duedate and row.duedate.replace(tzinfo=UTC)
+        if name in self.due and not (alone and due):
+            due = self.due[name]
+            session.execute(
+                update(ASSIGNMENT).filter_by(id=row.id).values(duedate=naive(due))
+            )
+        known = session.execute(
+            select(SUBMITTED.c.id, SUBMITTED.c.student_id).filter_by(
+                assignment_id=row.id
+            )
+        ).all()
+        for submission, student in known:
+            if student not in students:
+                continue
+            time = read_stamp(students[student].folder)
+            values: dict[str, Any] = {"timestamp": naive(time)}
+            if self.extended is not None:
+                until = self.extended.get((student, name))
+                if until and due is None:
+                    raise CourseError(
+                        f"{one_line(student)} has an extension for {name}, which has "
+                        "no due date; give it one in c.Autograder.due."
+                    )
+                values["extension"] = until - due if until and due else None
+            session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
+
+
+def read_extensions(
+    path: Path, names: list[str], course: Course
+) -> dict[tuple[str, str], datetime]:
+    """``student_id,assignment,due`` by student and assignment."""
+    sheet = Sheet.read(path)
+    headings = [heading.strip().lower() for heading in sheet.columns]
+    wanted = ("student_id", "assignment", "due")
+    if missing := [heading for heading in wanted if heading not in headings]:
+        raise CourseError(
+            f"{path} has no column {missing[0]}; it needs {', '.join(wanted)}."
+        )
+    extended = {}
+    for row in sheet.rows:
+        student, name, due = (sheet.value(row, headings.index(h)) for h in wanted)
+        if not student and not name:
+            continue
+        if name not in names:
+            raise CourseError(
+                f"{path}, line {row + 1}: there is no assignment {one_line(name)}; "
+                f"there is {', '.join(names)}."
+            )
+        try:
+            extended[student, name] = moment(due, course.zone()).astimezone(UTC)
+        except CourseError as error:
+            raise CourseError(f"{path}, line {row + 1}: {error}") from None
+    return extended
+
+
+class Penalties:
+    """What nbgrader's late-submission plugin of this course takes off."""
+
+    def __init__(self, course: Course) -> None:
+        from nbgrader.preprocessors import AssignLatePenalties
+
+        sys.path.insert(0, str(course.root))  # nbgrader finds plugins there, too
+        try:
+            assign = AssignLatePenalties(config=course.nbgrader())
+            assign.init_plugin()
+        except Exception as error:
+            raise CourseError(f"The plugin for late work: {error}") from None
+        finally:
+            sys.path.remove(str(course.root))
+        self.plugin = assign.plugin_inst
+
+    def of(self, student: str, score: float, late: float) -> float:
+        """The points for so many seconds: never below 0, never above the score."""
+        try:
+            penalty = self.plugin.late_submission_penalty(student, score, late)
+        except Exception as error:
+            raise CourseError(
+                f"The plugin for late work failed on {one_line(student)}: "
+                f"{type(error).__name__}: {error}."
+            ) from None
+        return min(max(float(penalty or 0.0), 0.0), score)
+
+
+def naive(time: datetime | None) -> datetime | None:
+    """As nbgrader stores times: in UTC, without saying so."""
+    return time and time.astimezone(UTC).replace(tzinfo=None)
+
+
+def lateness(
+    handed_in: datetime | None, due: datetime | None, extension: timedelta | None
+) -> float | None:
+    """How many seconds late, and 0 when in time; None where a moment is not known."""
+    if handed_in is None or due is None:
+        return None
+    return max((handed_in - due - (extension or timedelta())).total_seconds(), 0.0)

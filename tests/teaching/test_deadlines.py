@@ -1,0 +1,217 @@
+"""Late work, extensions and penalties, and points that are not final."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import parse_utc
+
+from autograder import wall
+from autograder.cli import main
+from autograder.grading.deadlines import Deadlines
+from autograder.grading.store import Store
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+WHERE = ("attention", "01-attention", "ada")
+
+
+@pytest.fixture
+def configured(course):
+    """Add lines to the course's configuration."""
+
+    def add(*lines):
+        path = course.root / "nbgrader_config.py"
+        path.write_text("\n".join([path.read_text(), *lines, ""]))
+
+    return add
+
+
+@pytest.fixture
+def handed_in(course):
+    """An empty submission with a time: entering times reads nothing else."""
+
+    def add(student, time):
+        folder = course.submitted / student / "01-attention"
+        folder.mkdir(parents=True)
+        (folder / "timestamp.txt").write_text(time)
+
+    return add
+
+
+def enter(course, attention, *, alone=False, student=None):
+    submissions = course.submissions([attention], student)
+    with Store(course) as store:
+        Deadlines.of(course).enter(store, submissions, alone=alone)
+        store.enter_penalties("01-attention", {s.student for s in submissions})
+        return store.results("01-attention")
+
+
+def scores(course):
+    assert main(["export"]) == 0
+    text = (course.root / "scores.csv").read_text("utf-8-sig")
+    return {row["student"]: row for row in csv.DictReader(text.splitlines())}
+
+
+ZERO = 'c.LateSubmissionPlugin.penalty_method = "zero"'
+DUE = 'c.Autograder.due = {"01-attention": "2026-11-01 23:59"}'
+
+
+def test_late_work_costs_what_nbgraders_plugin_says_and_an_extension_lifts_it(
+    course, attention, marked, handed_in, configured
+):
+    configured(DUE, ZERO)
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    handed_in("bob", "2026-11-01 23:58:59 UTC")
+    marked({"ada": 16.0, "bob": 16.0})
+    results = enter(course, attention)
+    assert results["ada"].lateness == "3 d 12 h late"
+    assert (results["ada"].score, results["ada"].penalty) == (0.0, 16.0)
+    assert (results["bob"].score, results["bob"].late) == (16.0, 0.0)
+    assert scores(course)["ada"]["late"] == "3 d 12 h late"
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        submission = book.find_submission("01-attention", "ada")
+        assert submission.assignment.duedate == parse_utc("2026-11-01 23:59 UTC")
+        assert submission.timestamp == parse_utc("2026-11-05 12:00 UTC")
+        assert book.find_submission_notebook(*WHERE).late_submission_penalty == 16.0
+
+    table = course.root / "extensions.csv"
+    table.write_text("student_id,assignment,due\nada,01-attention,2026-11-06\n")
+    results = enter(course, attention)
+    assert (results["ada"].late, results["ada"].score) == (0.0, 16.0)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        assert book.find_submission("01-attention", "ada").total_seconds_late == 0
+        assert not book.find_submission_notebook(*WHERE).late_submission_penalty
+    table.write_text("student_id,assignment,due\n")
+    assert enter(course, attention)["ada"].score == 0.0
+
+
+def test_points_by_hand_change_the_penalty_too(
+    course, attention, marked, handed_in, configured
+):
+    configured(DUE, ZERO)
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    marked({"ada": None})
+    enter(course, attention)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        grade = book.find_grade("explain_roles", *WHERE)
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        book.find_grade("test_softmax", *WHERE).extra_credit = 2.0
+        book.db.commit()
+    with Store(course) as store:
+        verdict = store.results("01-attention")["ada"]
+    assert (verdict.earned, verdict.penalty, verdict.score) == (5.0, 5.0, 0.0)
+
+
+def test_a_plugin_of_the_course_and_the_due_date_of_the_gradebook_count(
+    course, attention, marked, handed_in, configured
+):
+    (course.root / "half_a_point_a_day.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\n"
+        "class Daily(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, seconds):\n"
+        "        return 0.5 * (seconds // 86400)\n"
+    )
+    configured('c.AssignLatePenalties.plugin_class = "half_a_point_a_day.Daily"')
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    marked({"ada": 16.0})
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        book.update_or_create_assignment("01-attention", duedate="2026-11-01")
+    assert enter(course, attention)["ada"].score == 14.0
+
+
+def test_one_students_grading_moves_nobody_elses_deadline(
+    course, attention, marked, handed_in, configured
+):
+    for student in ("ada", "bob"):
+        handed_in(student, "2026-11-05 12:00:00 UTC")
+    marked({"ada": 16.0, "bob": 16.0})
+    configured('c.Autograder.due = {"01-attention": "2026-11-09"}', ZERO)
+    enter(course, attention)
+    configured(DUE)
+    results = enter(course, attention, alone=True, student="ada")
+    assert [v.score for v in results.values()] == [16.0, 16.0]
+    assert enter(course, attention)["bob"].score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("lines", "table", "why"),
+    [
+        ('c.Autograder.due = {"01": "2026-11-01"}', "", "names 01; there is"),
+        ('c.Autograder.due = {"01-attention": "soon"}', "", "'soon' is no moment"),
+        ('c.Autograder.due = {"01-attention": "2026-02-30"}', "", "no day and time"),
+        (
+            'c.Autograder.due = {"01-attention": "2026-02-03 Mars"}',
+            "",
+            "no time z",
+        ),
+        ("", "student_id,assignment\n", "has no column due; it needs"),
+        ("", "student_id,assignment,due\nada,01,2026-11-01\n", "line 2: there is no"),
+        ("", "student_id,assignment,due\nada,01-attention,x\n", "line 2: 'x' is no"),
+        ("", "student_id,assignment,due\nada,01-attention,2026-11-01\n", "no due date"),
+        (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    course, attention, marked, handed_in, configured, lines, table, why
+):
+    from autograder.errors import CourseError
+
+    configured(lines)
+    if table:
+        (course.root / "extensions.csv").write_text(table)
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    marked({"ada": 16.0})
+    with pytest.raises(CourseError, match=why):
+        enter(course, attention)
+
+
+def test_what_waits_is_not_mistaken_for_a_score(course, marked):
+    marked({"ada": None, "bob": 16.0, "zero": 0.0})
+    found = scores(course)
+    columns = ("status", "final", "score", "so far", "waiting")
+    ada, bob, zero = ([found[s][c] for c in columns] for s in ("ada", "bob", "zero"))
+    assert ada == ["waiting", "no", "", "0.0", "4.0"]
+    assert bob == ["graded", "yes", "16.0", "16.0", "0"]
+    assert zero == ["graded", "yes", "0.0", "0.0", "0"]
+
+
+def test_a_whole_class_with_late_lost_and_misplaced_work(
+    course, attention, right, configured, handed_in, capsys
+):
+    configured(DUE, ZERO)
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    (course.submitted / "ada" / "01-attention" / "attention.ipynb").write_text(right)
+    (course.submitted / "zoe" / "homework1").mkdir(parents=True)
+    (course.submitted / "zed" / "01-Attention").mkdir(parents=True)
+    (course.submitted / "yves").mkdir()
+    (course.submitted / "yves" / "attention.ipynb").write_text(right)
+    (course.solutions / "02-empty").mkdir()
+    assert main(["grade", "--workers", "1", "--json", "x.json", *UNPROTECTED]) == 1
+    said = capsys.readouterr()
+    for line in (
+        "late: ada: 3 d 12 h late, 16 points less",
+        "no work for 01-attention: yves, zed, zoe",
+        "submitted/yves/attention.ipynb is in no folder of an assignment",
+        "submitted/zed/01-Attention: there is no such assignment; did you mean 01-att",
+        "submitted/zoe/homework1: there is no such assignment; there is 01-attention",
+        "1 submission: 1 graded, 0 held.",
+    ):
+        assert line in said.out, line
+    assert "not graded: 02-empty: solutions/02-empty has 0 notebooks" in said.err
+    (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
+    assert result["reason"] == "waits for a grade by hand"
+
+    assert main(["feedback"]) == 0
+    page = (course.feedback / "ada/01-attention/attention.html").read_text()
+    for words in (
+        "Not final: 4 of 20 points are not graded yet (explain_roles).",
+        "Handed in 3 d 12 h late; that costs 16 points.",
+        "(Score so far: 0.0 / 20.0)",
+        "(not graded yet, of 4)",
+        "Late submission penalty (Score: -16.0)",
+    ):
+        assert words in page, words
+    assert "0.0 / 4.0" not in page

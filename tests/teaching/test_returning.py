@@ -1,0 +1,100 @@
+"""Feedback pages go back in the form in which the platforms take them."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+
+import pytest
+from test_platforms import FILE, GRADEBOOK, GROUPS, TEAMS, WORKSHEET, collect
+
+from autograder.cli import main
+from autograder.errors import CourseError
+from autograder.results.returning import write_zips
+
+assert collect  # a fixture
+
+
+def moodle_takes(path, participants):
+    """Whose feedback a file is, by the rules of Moodle's importziplib.php."""
+    parts = path.split("/")
+    for place, part in enumerate(parts):
+        info = part.split("_", 4)
+        if len(info) > 4 and info[1] in participants and info[2] == "assignfeedback":
+            return info[1], "/".join([info[4], *parts[place + 1 :]]).strip("/")
+    return None
+
+
+def canvas_takes(name):
+    """User and attachment, by the rules of Canvas's infer_comment_context."""
+    return [part for part in name.split("_") if re.fullmatch(r"\d+", part)][:2]
+
+
+@pytest.fixture
+def pages(course):
+    """A page for each student, without the work of making it."""
+
+    def write(*students):
+        for student in students:
+            folder = course.feedback / student / "01-attention"
+            folder.mkdir(parents=True)
+            (folder / "attention.html").write_text(f"<p>{student}</p>")
+
+    return write
+
+
+def sent(course, attention, platform):
+    (path,), lines = write_zips(course, [attention], platform)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}, lines
+
+
+def test_moodle_finds_every_student_and_what_waits_stays_here(
+    course, attention, collect, marked, pages
+):
+    paths = [f"Ada Lovelace_12_{FILE}/a.ipynb", f"Grace Hopper_57_{FILE}/a.ipynb"]
+    assert collect(paths, WORKSHEET) == 0
+    marked({"ada@x.org": 16.0, "grace@x.org": None, "by-hand": 11.0})
+    pages("ada@x.org", "grace@x.org", "by-hand")
+    files, lines = sent(course, attention, "moodle")
+    assert [moodle_takes(path, {"12", "57"}) for path in files] == [
+        ("12", "attention.html")
+    ]
+    assert list(files.values()) == ["<p>ada@x.org</p>"]
+    assert lines == [
+        "not in the zip: the work of by-hand was not collected from Moodle",
+        "not in the zip: grace@x.org waits for a grade by hand",
+    ]
+
+
+def test_each_member_of_a_team_gets_a_page_on_moodle(
+    course, attention, collect, marked, pages
+):
+    assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], TEAMS) == 0
+    marked({"ada@x.org": 16.0, "alan@x.org": 16.0})
+    pages("ada@x.org", "alan@x.org")
+    files, _ = sent(course, attention, "moodle")
+    found = {moodle_takes(path, {"12", "13", "57"})[0]: files[path] for path in files}
+    assert found == {"12": "<p>ada@x.org</p>", "13": "<p>alan@x.org</p>"}
+
+
+def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
+    course, attention, collect, marked, pages
+):
+    paths = ["rocket_7team_LATE_34_567_a-1.ipynb", "wuchen_li_35_568_a.ipynb"]
+    assert collect(paths, GRADEBOOK, GROUPS) == 0
+    marked({"ada": 16.0, "grace": 16.0, "35": 3.0})
+    pages("ada", "grace", "35")
+    files, lines = sent(course, attention, "canvas")
+    assert sorted(map(canvas_takes, files)) == [["34", "567"], ["35", "568"]]
+    assert all(name.endswith(".html") for name in files)
+    assert lines == ["not in the zip: grace gets the page of ada"]
+
+
+def test_nothing_to_send_is_an_error_that_says_why(course, attention, marked, pages):
+    marked({"ada": None})
+    pages("ada")
+    with pytest.raises(CourseError, match="Not in the zip: ada waits for a grade"):
+        write_zips(course, [attention], "moodle")
+    with pytest.raises(SystemExit):
+        main(["feedback", "--zip", "olat"])
