@@ -12,8 +12,8 @@ c.CourseDirectory.release_directory = "exercises"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer here"}
 c.ClearSolutions.text_stub = "Your answer here."
 
-# formgrader's button Autograde, and `nbgrader autograde`, grade behind our wall; without
-# these two lines they would run students' code as whoever clicks
+# formgrader's button Autograde, and `nbgrader autograde`, grade behind our wall;
+# without these two lines they would run students' code as whoever clicks
 c.Autograde.sanitize_preprocessors = ["autograder.grading.formgrader.BehindTheWall"]
 c.Autograde.autograde_preprocessors = []
 

@@ -66,6 +66,7 @@ ICONS = "vendor/fontawesome/webfonts/fa-solid-900.woff"
 FORMULAS = "fonts/stix-two-math.woff2"
 ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
     '<div class="quiz"': "quiz.js",
+    "<attention-start": "attention-start.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
     'id="exercise-tools"': "exercise.js",

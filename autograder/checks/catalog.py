@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.assignment import Assignment
+from autograder.checks.planted import verdicts
 from autograder.checks.question import CheckFailed, Misconception, Question
 from autograder.checks.surroundings import settled
 
@@ -50,6 +51,7 @@ class Catalog:
         self.references: dict[str, Style] = {}
         self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
+        self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
         self._known: dict[str, list[tuple[Mistake, list]]] = {}
         assignment.known = self
 
@@ -86,6 +88,10 @@ class Catalog:
                 outcomes = self._probes[question](answer)
         except Exception:  # the answer's own, and its points are decided already
             return None
+        return self.named(question, outcomes)
+
+    def named(self, question: str, outcomes: list) -> Misconception | None:
+        """The misconception with these outcomes, if there is one."""
         for entry, known in self.known(question):
             if alike(outcomes, known):
                 return entry
@@ -100,6 +106,27 @@ class Catalog:
                     (entry, probe(self.answer(entry))) for entry in self.of(question)
                 ]
         return self._known[question]
+
+    def right(self, question: str) -> list[Style]:
+        """The right answers to one question."""
+        styles = [style for style in self.styles if style.question == question]
+        return [self.references[question], *styles]
+
+    def tried(
+        self, check: Any, subject: str, rng: np.random.Generator
+    ) -> dict[str, str]:
+        """What a student's own check says of each entry about ``subject``, by id.
+
+        They are planted in random order.
+        """
+        if subject not in self._planted:
+            entries = [*self.right(subject), *self.of(subject)]
+            self._planted[subject] = [(each, self.answer(each)) for each in entries]
+        planted = self._planted[subject]
+        order = rng.permutation(len(planted))
+        said = verdicts(check, [planted[i][1] for i in order], subject)
+        found = {planted[i][0].id: one.said for i, one in zip(order, said, strict=True)}
+        return {entry.id: found[entry.id] for entry, _ in planted}
 
     def prepare(self) -> None:
         """Find all outcomes and rehearse the checks: forks then need not do it.
@@ -170,6 +197,15 @@ class About:
         """
         self.catalog._probes[self.question.name] = function
         return function
+
+    def hunts(self, subject: Question) -> None:
+        """Tell checks that students write apart by their verdicts on ``subject``."""
+
+        def said(answer: Any) -> list[str]:
+            rng = np.random.default_rng(0)
+            return list(self.catalog.tried(answer, subject.name, rng).values())
+
+        self.probe(said)
 
     def _id(self, name: str) -> str:
         return f"{self.question.name}-{name}"

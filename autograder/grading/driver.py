@@ -28,7 +28,7 @@ from autograder.grading.verdict import (
 )
 from autograder.intake.opening import MISSING, open_submission
 from autograder.notebook.records import Release
-from autograder.release.plan import plans
+from autograder.release.plan import one_hash, plans
 from autograder.release.rules import expect_points
 from autograder.release.students import solution_notebook
 from autograder.text import one_line
@@ -136,7 +136,7 @@ class Driver:
                 self.key(release, data, [*notes, reason])
                 for release, (data, notes, reason) in zip(releases, opened, strict=True)
             ]
-            key = whole_key(keys)
+            key = one_hash(keys)
             if not self.force and self.is_done(submission, key):
                 continue
             for release, (data, notes, reason) in zip(releases, opened, strict=True):
@@ -210,18 +210,11 @@ class Driver:
         """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
         hashes = [r.hash for r in self.releases[task.release.assignment]]
-        run = Run(self.started, seconds, self.workers, whole_key(hashes))
+        run = Run(self.started, seconds, self.workers, one_hash(hashes))
         verdict = replace(verdict, run=run)
         self.store.save(
             task.submission.student, task.submission.assignment, task.key, verdict
         )
-
-
-def whole_key(keys: list[str]) -> str:
-    """The key of a submission, by those of its notebooks."""
-    if len(keys) == 1:
-        return keys[0]
-    return hashlib.sha256("".join(keys).encode()).hexdigest()
 
 
 def describe(submission: Submission, verdict: Verdict) -> str:

@@ -29,6 +29,12 @@ UNPROTECTED = (
     "your files, use the network, and see other submissions. Only its points are still "
     "decided in another process."
 )
+BEHIND: dict[wall.Wall, str] = {
+    "namespaces": "Students' code runs in namespaces of its own.",
+    "landlock": "Students' code runs behind Landlock, since namespaces are forbidden "
+    "here: points are as safe; disk space is watched, not limited, and the names of "
+    "files can be probed (see the page on the wall).",
+}
 NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
 
 
@@ -83,12 +89,15 @@ def run(options: argparse.Namespace) -> int:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+    else:
+        print(BEHIND[wall.best()], file=sys.stderr)
 
     from autograder.grading.census import remarks, unused
     from autograder.grading.deadlines import Deadlines
-    from autograder.grading.driver import Driver, alone, whole_key
+    from autograder.grading.driver import Driver, alone
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
+    from autograder.release.plan import one_hash
 
     deadlines = Deadlines.of(course)
     with alone(course), Store(course, create=not options.dry_run) as store:
@@ -120,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
                 store,
                 assignment,
                 verdicts,
-                whole_key([r.hash for r in driver.releases[assignment.name]]),
+                one_hash(r.hash for r in driver.releases[assignment.name]),
             )
         ]
     chosen = {(s.assignment, s.student) for s in submissions}
@@ -191,6 +200,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
                 "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,
                 "max_score": verdict.max_score,
+                "wall": verdict.wall,
                 "questions": [
                     {
                         "id": question.id,

@@ -45,6 +45,7 @@ def grade(
         notebook=autograded(release, matched.cells, transcript, notes),
         seconds=round(time.perf_counter() - started, 3),
         hurried=transcript.hurried,
+        wall=transcript.wall,
     )
 
 

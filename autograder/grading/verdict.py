@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from autograder.wall import Wall
+
 
 @dataclass(frozen=True)
 class QuestionResult:
@@ -59,8 +61,9 @@ class Verdict:
     ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
     autograded/, and ``hurried`` tells that time ran out while the machine was busy with
-    others; both are not stored. ``late``, seconds after the deadline or None where
-    nobody knows, and ``penalty`` are the gradebook's.
+    others; both are not stored. ``wall`` is what the student's code ran behind, None
+    when nothing ran. ``late``, seconds after the deadline or None where nobody knows,
+    and ``penalty`` are the gradebook's.
     """
 
     status: Literal["graded", "held"]
@@ -72,6 +75,7 @@ class Verdict:
     unanswered: tuple[str, ...] = ()
     seconds: float = 0.0
     run: Run | None = None
+    wall: Wall | None = None
     late: float | None = None
     penalty: float = 0.0
     notebook: str | None = None
@@ -153,6 +157,7 @@ class Verdict:
             tuple(stored.get("unanswered", ())),
             stored.get("seconds", 0.0),
             Run(**run) if run else None,
+            stored.get("wall"),
         )
 
 

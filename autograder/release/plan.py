@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,14 @@ from autograder.release.students import (
 def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
     """The plan of each notebook of an assignment."""
     return tuple(plan(course, part) for part in assignment.parts)
+
+
+def one_hash(hashes: Iterable[str]) -> str:
+    """One for an assignment, by those of its notebooks."""
+    first, *more = hashes
+    return (
+        hashlib.sha256("".join([first, *more]).encode()).hexdigest() if more else first
+    )
 
 
 def plan(course: Course, assignment: Assignment) -> Release:

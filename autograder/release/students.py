@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     """Release the chosen assignments."""
     course = Course.find()
     # the solution is the instructor's own: it runs where there is no sandbox, too
-    with Grader(sandbox=available() is None) as grader:
+    with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
         for assignment in course.chosen(options.assignments):
             for part in assignment.parts:

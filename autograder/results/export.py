@@ -15,7 +15,7 @@ from autograder.options import add_assignments, add_columns, describe
 from autograder.text import one_line
 
 SCORES = (
-    *("status", "final", "score", "max_score", "so far", "waiting", "late", "penalty"),
+    *("status", "score", "max_score", "final score", "waiting", "late", "penalty"),
     "reason",
 )
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
@@ -113,13 +113,12 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
 
 
 def standing(verdict: Verdict) -> Row:
-    """The columns SCORES. A score is final: what may still change is "so far"."""
+    """The columns SCORES; the final score is blank while points wait for a person."""
     return [
-        verdict.status if verdict.held or verdict.final else "waiting",
-        "yes" if verdict.final else "no",
-        verdict.score if verdict.final else None,
-        verdict.max_score,
+        verdict.status,
         verdict.score,
+        verdict.max_score,
+        verdict.score if verdict.final else None,
         verdict.open_points,
         verdict.lateness,
         verdict.penalty,

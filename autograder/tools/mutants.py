@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from autograder.checks.hunt import Hunt
 from autograder.course import Assignment, Course
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import catalog_of, judge
@@ -171,6 +172,8 @@ def run(
     for question, code in answers.items():
         if question not in package.assignment.questions:
             continue
+        if isinstance(getattr(package.hidden, question), Hunt):
+            continue  # a check with another number in it is another good check
         if not survives(package, question, namespace, code):
             unknown.append(f"{question}: the reference itself")
             print(f"  loses points: {unknown[-1]}", flush=True)

@@ -7,8 +7,8 @@ runs there), ``zygote`` and ``grader`` (the processes).
 """
 
 from autograder.errors import NoSandbox
-from autograder.wall.grader import Grader, available
-from autograder.wall.records import Cell, Limits, Result, Transcript
+from autograder.wall.grader import Grader, available, best
+from autograder.wall.records import Cell, Limits, Result, Transcript, Wall
 
 __all__ = [
     "Cell",
@@ -17,5 +17,7 @@ __all__ = [
     "NoSandbox",
     "Result",
     "Transcript",
+    "Wall",
     "available",
+    "best",
 ]

@@ -6,9 +6,11 @@ import contextlib
 import logging
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import astuple
 from functools import cache
@@ -17,15 +19,15 @@ from typing import Any
 
 from autograder.errors import Closed, NoSandbox, Violation
 from autograder.wall.channel import Channel
-from autograder.wall.records import Cell, Limits, Transcript
-from autograder.wall.sandbox import namespaces
-from autograder.wall.sandbox.runner import ONE_THREAD
+from autograder.wall.records import Cell, Limits, Transcript, Wall
+from autograder.wall.sandbox import landlock, namespaces
+from autograder.wall.sandbox.environment import NO_DEVICE, ONE_THREAD
 
 ROOT = str(Path(__file__).resolve().parents[2])
 START = (
     "import os, sys; sys.path.insert(0, {root!r}); "
     "from autograder.wall import zygote; del sys.path[0]; "
-    "zygote.main({kind!r}, {profile!r}, {sandboxed!r}, {descriptor!r}); "
+    "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {abi}, {descriptor}); "
     "os._exit(0)"  # without half a second of taking libraries apart
 )
 START_SECONDS = 120
@@ -39,14 +41,22 @@ SAME_ORDER = {"PYTHONHASHSEED": "0"}
 class Parent:
     """A warm parent, seen from the grader."""
 
-    def __init__(self, kind: str, profile: str, sandboxed: bool) -> None:
-        self.kind, self.profile, self.sandboxed = kind, profile, sandboxed
+    def __init__(
+        self, kind: str, profile: str, wall: Wall, abi: int | None = None
+    ) -> None:
+        self.kind, self.profile, self.wall = kind, profile, wall
+        self.folder = ""
+        if kind == "sandbox" and wall != "namespaces":  # where students' folders go
+            self.folder = tempfile.mkdtemp(prefix="autograder-")
+            os.chmod(self.folder, 0o711)  # root's students are other users
         here, there = socket.socketpair()
         code = START.format(
             root=ROOT,
             kind=kind,
             profile=profile,
-            sandboxed=sandboxed,
+            wall=wall,
+            folder=self.folder,
+            abi=landlock.abi() if abi is None else abi,
             descriptor=there.fileno(),
         )
         self.process = subprocess.Popen(
@@ -58,6 +68,7 @@ class Parent:
                 "PATH": os.defpath,
                 "HOME": os.path.expanduser("~"),
                 **ONE_THREAD,
+                **NO_DEVICE,
                 **LARGE_PAGES,
                 **(SAME_ORDER if kind == "sandbox" else {}),
             },
@@ -85,13 +96,25 @@ class Parent:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Grader:
-    """Judges submissions. A context manager; not to be shared between threads."""
+    """Judges submissions. A context manager; not to be shared between threads.
 
-    def __init__(self, *, sandbox: bool = True, limits: Limits | None = None) -> None:
-        self.sandbox, self.limits = sandbox, limits or Limits()
+    ``wall`` is what students' code runs behind: by itself, the best that works here.
+    ``abi``: as in a kernel with no more of Landlock than that, for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        wall: Wall | None = None,
+        limits: Limits | None = None,
+        abi: int | None = None,
+    ) -> None:
+        self.wall, self.abi, self.limits = wall, abi, limits or Limits()
         self._parents: dict[tuple[str, str], Parent] = {}
         self._busy: Parent | None = None
 
@@ -111,13 +134,14 @@ class Grader:
     def warm(self, profile: str = "numpy") -> None:
         """Start the warm parents of a profile now rather than when first needed."""
         missing = {}
+        self.wall = self.wall or best()
         for kind in ("sandbox", "judge"):
             parent = self._parents.get((kind, profile))
             if parent is not None and parent.process.poll() is None:
                 continue
             if parent is not None:
                 parent.stop()
-            missing[kind, profile] = Parent(kind, profile, self.sandbox)
+            missing[kind, profile] = Parent(kind, profile, self.wall, self.abi)
         self._parents |= missing
         for parent in missing.values():
             parent.wait_until_ready()
@@ -150,7 +174,7 @@ class Grader:
                 if parent := self._parents.pop((kind, profile), None):
                     parent.process.kill()
                     parent.stop()
-        return Transcript(held=reason)
+        return Transcript(held=reason, wall=self.wall)
 
     def _judge(
         self, cells: list[Cell], profile: str, files: dict[str, bytes]
@@ -178,7 +202,9 @@ class Grader:
                 with self._start_student(profile, files) as student:
                     judge.send((status,), fds=(student.fileno(),))
         self._end_student()
-        return Transcript.from_json(message[1])
+        transcript = Transcript.from_json(message[1])
+        transcript.wall = self.wall
+        return transcript
 
     def _start_student(self, profile: str, files: dict[str, bytes]) -> socket.socket:
         """Fork a student's process; the socket that the judge talks to it with."""
@@ -205,27 +231,51 @@ class Grader:
 
 
 @cache
-def available() -> str | None:
-    """None if the sandbox works here, else a sentence: why not, and what to do."""
-    if sys.platform != "linux":
-        return (
-            f"{platform.system()} has no user namespaces, which the sandbox is made "
-            "of. Grade in a Linux virtual machine or container, or with --no-sandbox "
-            "if you trust every submission."
-        )
-    parent = Parent("sandbox", "none", True)
+def best() -> Wall:
+    """The wall that students' code is put behind here, or NoSandbox."""
+    try:
+        try_wall("namespaces")
+        return "namespaces"
+    except NoSandbox as no_namespaces:
+        try:
+            try_wall("landlock")
+            return "landlock"
+        except NoSandbox as no_landlock:
+            raise NoSandbox(_advice(str(no_namespaces), str(no_landlock))) from None
+
+
+def try_wall(wall: Wall) -> None:
+    """Build a wall and take it down again; NoSandbox if it does not stand here."""
+    parent = Parent("sandbox", "none", wall)
     try:
         parent.wait_until_ready()
-    except (NoSandbox, OSError) as error:
-        return _advice(str(error))
+    except OSError as error:
+        raise NoSandbox(str(error)) from None
     finally:
         parent.stop()
+
+
+def available() -> str | None:
+    """None if a wall works here, else a sentence: why not, and what to do."""
+    if sys.platform != "linux":
+        return (
+            f"{platform.system()} has neither user namespaces nor Landlock, which the "
+            "sandbox is made of. Grade in a Linux virtual machine or container, or "
+            "with --no-sandbox if you trust every submission."
+        )
+    try:
+        best()
+    except NoSandbox as error:
+        return str(error)
     return None
 
 
-def _advice(error: str) -> str:
+def _advice(error: str, second: str) -> str:
     """What to do on this Linux, by the settings that forbid namespaces."""
-    reason = f"Linux does not let this user create namespaces here ({error}). "
+    reason = (
+        f"Linux does not let this user create namespaces here ({error}), and without "
+        f"them there is no sandbox either ({second}). "
+    )
     otherwise = " Or grade with --no-sandbox if you trust every submission."
     for setting, forbidding, remedy in (
         (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Wall = Literal["namespaces", "landlock", "none"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Limits:
     disk_bytes: int = 64 << 20
     file_bytes: int = 32 << 20
     files: int = 4096
-    processes: int = 64
+    processes: int = 32
     crashes: int = 5  # a sandbox that died so often is not started again
 
 
@@ -65,6 +67,7 @@ class Transcript:
     ``outputs`` are nbformat-4 outputs by cell key, ``results`` the verdicts by the id
     of the question. ``held`` is the reason why a human has to look, else None; with a
     reason, no score counts. ``hurried``: time ran out while the machine was busy.
+    ``wall`` is what the student's code ran behind.
     """
 
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -72,6 +75,7 @@ class Transcript:
     notes: list[str] = field(default_factory=list)
     held: str | None = None
     hurried: bool = False
+    wall: Wall | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Dicts, lists, strings and numbers only."""

@@ -1,7 +1,7 @@
 """Warm parents: processes that have imported everything and fork for each submission.
 
-There are two kinds. The one of the sandbox lives in namespaces of its own, has the
-libraries and the visible checks, and forks students' processes. The one of the judge
+There are two kinds. The one of the sandbox stands behind the wall, has the libraries
+and the visible checks, and forks students' processes. The one of the judge
 has the instructor's checks too, and forks judges. Both end when their grader does.
 """
 
@@ -16,7 +16,6 @@ import os
 import pkgutil
 import re
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -30,8 +29,10 @@ from autograder.notebook.questions import NoTorch
 from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
-from autograder.wall.records import Cell, Limits
-from autograder.wall.sandbox import namespaces, runner
+from autograder.wall.records import Cell, Limits, Wall
+from autograder.wall.sandbox import runner
+from autograder.wall.sandbox.rights import die_with_parent, hide_memory
+from autograder.wall.sandbox.worlds import WORLDS, Nothing
 
 # NumPy loads numpy.random when it is first used: not in every fork anew
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
@@ -44,47 +45,34 @@ STUDENTS = {
 }
 
 
-def main(kind: str, profile: str, sandboxed: bool, descriptor: int) -> None:
+def main(
+    kind: str, profile: str, wall: Wall, folder: str, abi: int, descriptor: int
+) -> None:
     """The life of a warm parent; the grader starts it with a socket."""
     channel = Channel(socket.socket(fileno=descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
     if kind == "judge":
         warnings.simplefilter("ignore")  # checks that ask for warnings record them
         _warm(JUDGES[profile])
+        hide_memory()
         channel.send("ready")
         _serve_judges(channel)
         return
     _warm(STUDENTS[profile])
     if profile != "torch":
         sys.meta_path.insert(0, NoTorch())
-    _import_visible_checks()
-    if not sandboxed:
+    if profile != "none":
+        _import_visible_checks()
+    world = WORLDS[wall](channel, folder, abi)
+    try:
+        world.open()
         gc.freeze()
         channel.send("ready")
-        _serve_students(channel, sandboxed)
-        return
-    try:
-        namespaces.open_world()
-    except OSError as error:
-        channel.send(f"failed: {error}")
-        return
-    channel.send("unshared")
-    channel.receive()  # the grader has said who is who
-    first = os.fork()
-    if first:
-        channel.close()
-        _, status = os.waitpid(first, 0)
-        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    namespaces.die_with_parent()
-    try:
-        namespaces.build_tree()
-        runner.set_environment(namespaces.HOME)
-        gc.freeze()
-        channel.send("ready")
-        _serve_students(channel, sandboxed)
+        _serve_students(channel, world)
     except OSError as error:
         channel.send(f"failed: {error}")
     finally:
+        world.close()
         os._exit(0)
 
 
@@ -122,10 +110,12 @@ def _import_visible_checks() -> None:
 
     book = str(Path(__file__).resolve().parents[2] / "book")
     sys.path.insert(0, book)
-    for name in BOOK_MODULES:
+    for name in (*BOOK_MODULES, "autograder.checks.planted_modules"):
         with contextlib.suppress(ImportError):  # needs torch, or is not here
             importlib.import_module(name)
     sys.path.remove(book)
+    if planted_modules := sys.modules.get("autograder.checks.planted_modules"):
+        planted_modules.rehearse()
     for found in pkgutil.iter_modules(checks.__path__, "autograder.checks."):
         if found.ispkg:
             try:
@@ -134,17 +124,18 @@ def _import_visible_checks() -> None:
                 continue
 
 
-def _serve_students(channel: Channel, sandboxed: bool) -> None:
+def _serve_students(channel: Channel, world: Nothing) -> None:
     """Fork a student's process on request, and tell how it ended."""
     while True:
         try:
             (limits, more), files = channel.receive_with_files(1)
         except Closed:
             return
-        pid = _fork_student(channel, Limits(*limits), more, files[0], sandboxed)
+        pid = _fork_student(channel, world, Limits(*limits), more, files[0])
         ended = os.pidfd_open(pid)
         word = None
         with contextlib.suppress(Closed):
+            world.wait_for_word()
             word = channel.receive()
         # "dead" says that it hung up: then it is about to end by itself
         patience = 5 if word == "dead" else 0
@@ -153,49 +144,26 @@ def _serve_students(channel: Channel, sandboxed: bool) -> None:
         if not by_itself:
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        if not sandboxed:
-            _clean_up(pid)
+        world.clean()
         if word is None:
             return
         channel.send(status if by_itself else None)
 
 
 def _fork_student(
-    channel: Channel, limits: Limits, more: int, descriptor: int, sandboxed: bool
+    channel: Channel, world: Nothing, limits: Limits, more: int, descriptor: int
 ) -> int:
-    here, there = socket.socketpair()
-    pid = namespaces.fork_first() if sandboxed else os.fork()
+    pid = world.fork(limits, more)
     if not pid:
         try:
             channel.close()
-            here.close()
-
-            def mapped() -> None:
-                there.send(b"?")
-                if there.recv(1) != b"!":
-                    os._exit(1)
-                there.close()
-
-            student = Channel(socket.socket(fileno=descriptor))
-            runner.main(student, limits, mapped if sandboxed else None, more)
+            runner.main(Channel(socket.socket(fileno=descriptor)), world)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(0)
     os.close(descriptor)
-    there.close()
-    if sandboxed and here.recv(1):
-        namespaces.map_users(pid, namespaces.INSIDE)
-        here.send(b"!")
-    here.close()
     return pid
-
-
-def _clean_up(pid: int) -> None:
-    """Without namespaces: what a student's process left, as far as it can be found."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    shutil.rmtree(f"/tmp/autograder-{pid}", ignore_errors=True)
 
 
 def _serve_judges(channel: Channel) -> None:
@@ -217,7 +185,7 @@ def _serve_judges(channel: Channel) -> None:
             continue
         try:
             channel.close()
-            namespaces.die_with_parent()
+            die_with_parent()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             grader, student = (
                 Channel(socket.socket(fileno=number)) for number in descriptors

@@ -11,7 +11,7 @@ from autograder.checks.surroundings import BOOK_MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "autograder"
-INSTRUCTORS = {"catalog.py", "hidden.py", "tensors.py"}
+INSTRUCTORS = {"catalog.py", "hidden.py", "hunt.py", "tensors.py"}
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,9 @@ def test_what_is_stored_comes_back():
 
 def test_the_form_of_stored_verdicts_stays():
     stored = json.loads(GRADED.to_json())
-    names = "status max_score reason questions notes answers unanswered seconds run"
+    names = (
+        "status max_score reason questions notes answers unanswered seconds run wall"
+    )
     assert set(stored) == set(names.split())
     names = "id score max_score message misconception seconds"
     assert {frozenset(q) for q in stored["questions"]} == {frozenset(names.split())}
@@ -60,7 +62,7 @@ def test_the_form_of_stored_verdicts_stays():
 
 def test_a_verdict_stored_before_runs_were_noted_is_read():
     stored = json.loads(GRADED.to_json())
-    for name in ("run", "seconds", "unanswered"):
+    for name in ("run", "seconds", "unanswered", "wall"):
         del stored[name]
     for question in stored["questions"]:
         del question["seconds"]

@@ -82,7 +82,7 @@ def test_the_lab_computes_what_numpy_does(page, tokens):
     page.goto("book/01-queries-keys-values.html")
     shown = page.evaluate(
         """async ([model, tokens, settings]) => {
-          const lab = await import("/_static/attention-lab.js");
+          const lab = await import("/_static/reader.js");
           return settings.map((each) => lab.attend(model, tokens, each));
         }""",
         [READER, tokens, settings],
@@ -349,7 +349,6 @@ def test_a_page_loads_the_modules_of_what_it_shows(site):
     for path in (site.folder / "book").glob("*.html"):
         html = path.read_text(encoding="utf-8")
         loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
-        shown = {
-            name for name in ("attention-lab", "head-viewer") if f"<{name}" in html
-        }
+        names = "attention-start", "attention-lab", "head-viewer"
+        shown = {name for name in names if f"<{name}" in html}
         assert loaded == shown | ({"quiz"} if '<div class="quiz"' in html else set())

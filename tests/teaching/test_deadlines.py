@@ -171,11 +171,11 @@ def test_what_is_wrong_is_said_in_a_sentence(
 def test_what_waits_is_not_mistaken_for_a_score(course, marked):
     marked({"ada": None, "bob": 16.0, "zero": 0.0})
     found = scores(course)
-    columns = ("status", "final", "score", "so far", "waiting")
+    columns = ("final score", "score", "waiting", "reason")
     ada, bob, zero = ([found[s][c] for c in columns] for s in ("ada", "bob", "zero"))
-    assert ada == ["waiting", "no", "", "0.0", "4.0"]
-    assert bob == ["graded", "yes", "16.0", "16.0", "0"]
-    assert zero == ["graded", "yes", "0.0", "0.0", "0"]
+    assert ada == ["", "0.0", "4.0", "waits for a grade by hand"]
+    assert bob == ["16.0", "16.0", "0", ""]
+    assert zero == ["0.0", "0.0", "0", ""]
 
 
 def test_a_whole_class_with_late_lost_and_misplaced_work(

@@ -1,48 +1,42 @@
 """Shared by the tests of the wall: graders that stay warm, and small submissions."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from autograder.wall import Cell, Grader, Limits, available
+from autograder.wall import Cell, Grader
 
-SHORT = Limits(
-    cell_seconds=1.0,
-    patience=8.0,  # a busy machine gives a second of its time in fewer than eight
-    question_seconds=1.0,
-    total_seconds=30.0,
-    memory_bytes=400 << 20,
-    output_bytes=20_000,
-    disk_bytes=4 << 20,
-    file_bytes=2 << 20,
-    files=200,
-    processes=24,
-    crashes=2,
-)
+sys.path.insert(0, str(Path(__file__).parent))
+from machine import SHORT, WALLS, missing
 
 
-@pytest.fixture(scope="session")
-def _needs_namespaces():
-    if reason := available():
+@pytest.fixture(scope="session", params=WALLS)
+def wall(request):
+    """Each wall in turn, also the second one where the first is at hand."""
+    if reason := missing(request.param):
         pytest.skip(reason)
+    return request.param
 
 
 @pytest.fixture(scope="session")
-def grader(_needs_namespaces):
+def grader(wall):
     """A grader with the limits of real grading."""
-    with Grader() as grader:
+    with Grader(wall=wall) as grader:
         yield grader
 
 
 @pytest.fixture(scope="session")
-def strict(_needs_namespaces):
+def strict(wall):
     """A grader with limits that a test can wait for."""
-    with Grader(limits=SHORT) as grader:
+    with Grader(wall=wall, limits=SHORT) as grader:
         yield grader
 
 
 @pytest.fixture(scope="session")
 def unprotected():
-    """A grader without namespaces: what attacks do where there is no wall."""
-    with Grader(sandbox=False, limits=SHORT) as grader:
+    """A grader without a wall: what attacks do where there is no wall."""
+    with Grader(wall="none", limits=SHORT) as grader:
         yield grader
 
 

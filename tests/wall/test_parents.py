@@ -1,8 +1,8 @@
 """Killed processes leave nothing behind; where there is no sandbox, it is said."""
 
 import contextlib
-import ctypes
 import dataclasses
+import json
 import os
 import random
 import shutil
@@ -11,51 +11,27 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from corpus import Case, text_of
+from machine import family, forbid, gone, missing
 
+from autograder.course import Course
+from autograder.release.sample_class import write_class
 from autograder.wall import Grader, available
 from autograder.wall import grader as module
-from autograder.wall.sandbox import seccomp
-
-
-def family(pid):
-    """The process and all that it has started."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += family(int(child))
-    return found
-
-
-def alive(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
-def gone(pids, patience=10):
-    end = time.monotonic() + patience
-    while any(map(alive, pids)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return not any(map(alive, pids))
-
 
 RIGHT = Case("right", first="import time; time.sleep(0.3)")
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "judge"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
-    _needs_namespaces, kind, seed
-):
+def test_after_a_kill_nothing_is_left_and_the_next_is_judged(wall, kind, seed):
     mounts = Path("/proc/self/mounts").read_text()
     folders = set(Path("/tmp").glob("autograder-*"))
-    with Grader() as grader:
+    with Grader(wall=wall) as grader:
         grader.warm()
         parent = grader._parents[kind, "numpy"].process.pid
         seen = []
@@ -78,7 +54,7 @@ def test_after_a_kill_nothing_is_left_and_the_next_is_judged(
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("MOMENTS", "3"))))
-def test_a_judge_that_is_killed_is_started_again(_needs_namespaces, grader, seed):
+def test_a_judge_that_is_killed_is_started_again(wall, grader, seed):
     """The process that judges one submission, at any moment; MOMENTS=50 tries more."""
     grader.warm()
     parent = grader._parents["judge", "numpy"].process.pid
@@ -105,7 +81,7 @@ def test_a_judge_that_is_killed_is_started_again(_needs_namespaces, grader, seed
 
 @pytest.mark.parametrize("kind", ["sandbox", "judge"])
 def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
-    _needs_namespaces, monkeypatch, kind
+    wall, monkeypatch, kind
 ):
     start, killed = module.Parent.wait_until_ready, []
 
@@ -116,7 +92,7 @@ def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
         start(parent)
 
     monkeypatch.setattr(module.Parent, "wait_until_ready", kill_the_first)
-    with Grader() as grader:
+    with Grader(wall=wall) as grader:
         results = grader.judge(RIGHT.cells()).results
     assert killed and [r.score for r in results.values()] == [2.0, 3.0]
 
@@ -126,14 +102,15 @@ def test_a_sandbox_that_never_starts_holds_the_submission(monkeypatch):
         raise module.NoSandbox("no namespaces today")
 
     monkeypatch.setattr(module.Parent, "wait_until_ready", refuse)
-    with Grader() as grader:
+    with Grader(wall="namespaces") as grader:
         assert grader.judge(RIGHT.cells()).held == "no namespaces today"
 
 
-ONCE = """import os, signal
+ONCE = """import os, signal, tempfile
 def once(name):
-    if not os.path.exists('/tmp/' + name):
-        open('/tmp/' + name, 'w').close()
+    path = tempfile.gettempdir() + '/' + name
+    if not os.path.exists(path):
+        open(path, 'w').close()
         os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -194,8 +171,8 @@ def test_after_the_kill_of_a_judge_its_submission_is_judged_anew(grader):
 @pytest.mark.parametrize("system", ["darwin", "win32"])
 def test_another_system_is_told_where_to_grade(monkeypatch, system):
     monkeypatch.setattr(module.sys, "platform", system)
-    said = available.__wrapped__()
-    assert "no user namespaces" in said and "--no-sandbox" in said
+    said = available()
+    assert "neither user namespaces nor Landlock" in said and "--no-sandbox" in said
 
 
 @pytest.mark.parametrize(
@@ -215,21 +192,17 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
 
     (tmp_path / setting).write_text(value + "\n")
     monkeypatch.setattr(module, "Path", where)
-    said = module._advice("Operation not permitted")
+    said = module._advice("Operation not permitted", "no Landlock")
     assert remedy in said and "Operation not permitted" in said
+    assert "no Landlock" in said
     assert "--no-sandbox" in said
 
 
-def forbid_namespaces():
-    """In a child, before it becomes another program: as a container does it."""
-    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    assert seccomp.install()
-
-
-@pytest.mark.skipif(not seccomp.PROGRAM, reason="no filter for this architecture")
-def test_make_serve_goes_on_and_says_why_the_sample_class_is_not_graded(tmp_path):
+@pytest.fixture
+def sample(tmp_path):
+    """What `make serve` does before it serves, in a copy with its first assignment."""
     root = Path(__file__).resolve().parents[2]
-    for name in ("autograder", "solutions"):
+    for name in ("autograder", "solutions/01-attention"):
         shutil.copytree(root / name, tmp_path / name)
     for name in ("Makefile", "nbgrader_config.py", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
@@ -237,17 +210,82 @@ def test_make_serve_goes_on_and_says_why_the_sample_class_is_not_graded(tmp_path
     page = tmp_path / "_build" / "html" / "index.html"
     page.parent.mkdir(parents=True)
     page.touch()
-    built = ["-o", "setup", "-o", "book", "-o", "_build/html/index.html"]
-    made = subprocess.run(
-        ["make", "sample", *built],
-        cwd=tmp_path,
-        preexec_fn=forbid_namespaces,
-        capture_output=True,
-        text=True,
-    )
-    assert made.returncode == 0, made.stderr  # what `make serve` needs before it serves
+
+    def make(*forbidden):
+        built = ["-o", "setup", "-o", "book", "-o", "_build/html/index.html"]
+        shutil.rmtree(tmp_path / "_build/html/sample-class", ignore_errors=True)
+        made = subprocess.run(
+            ["make", "sample", *built],
+            cwd=tmp_path,
+            preexec_fn=partial(forbid, *forbidden),
+            capture_output=True,
+            text=True,
+        )
+        assert made.returncode == 0, made.stderr
+        grades = tmp_path / "_build" / "sample-class" / "grades.json"
+        return made, json.loads(grades.read_text()) if grades.exists() else None
+
+    return make
+
+
+def test_where_nothing_is_left_make_serve_says_why_the_class_is_not_graded(sample):
+    made, grades = sample("unshare", "landlock_create_ruleset")
     assert "does not let this user create namespaces" in made.stderr
+    assert "this kernel has no Landlock" in made.stderr
     assert "The sample class was not graded" in made.stdout
+    assert grades is None
+
+
+@pytest.fixture
+def sample_class(tmp_path):
+    """Grades the sample class, but for those that wait for endless loops to end."""
+    course = Course(Path(__file__).resolve().parents[2])
+    with contextlib.redirect_stdout(None):
+        write_class(course, course.chosen(["01-attention"]), tmp_path)
+    for notebook in tmp_path.glob("submitted/*/*/*.ipynb"):
+        if b"while True" in notebook.read_bytes():
+            shutil.rmtree(notebook.parents[1])
+
+    def grade(*forbidden):
+        command = [sys.executable, "-m", "autograder", "grade", "--force", "--json"]
+        graded = subprocess.run(
+            [*command, "grades.json"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(course.root)},
+            preexec_fn=partial(forbid, *forbidden),
+            capture_output=True,
+            text=True,
+        )
+        assert graded.returncode == 0, graded.stderr
+        return graded.stderr, json.loads((tmp_path / "grades.json").read_text())
+
+    return grade
+
+
+def test_without_namespaces_the_sample_class_gets_the_same_points(sample_class):
+    if reason := missing("landlock"):
+        pytest.skip(reason)
+    said, second = sample_class("unshare")
+    assert "behind Landlock" in said
+    assert walls(second) == {"landlock"}
+    if reason := missing("namespaces"):
+        pytest.skip(reason)
+    said, first = sample_class()
+    assert "in namespaces of its own" in said
+    assert walls(first) == {"namespaces"}
+    assert without_walls(second) == without_walls(first)
+
+
+def walls(grades):
+    """What the code ran behind; None where no code ran."""
+    found = {each["wall"] for each in grades["submissions"]}
+    return found - {None}
+
+
+def without_walls(grades):
+    for each in grades["submissions"]:
+        del each["wall"]
+    return grades
 
 
 def test_without_the_sandbox_right_answers_earn_their_points(unprotected):

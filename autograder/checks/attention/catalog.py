@@ -475,3 +475,168 @@ def probe_attention(answer: Any) -> list:
     large = [1e4 * draws[0][0], *draws[0][1:]]
     with np.errstate(all="ignore"):
         return [outcome(answer, *three) for three in [*draws, large]]
+
+
+# --------------------------------------------------------------------- check_softmax
+
+hunt = catalog.about(
+    check.check_softmax,
+    """
+def check_softmax(softmax):
+    x = np.array([[1.0, 2.0, 4.0], [1e5, 0.0, -np.inf], [-1e5, -1e5, -1e5 + 1]])
+    for axis in (-1, 0):
+        given = x.copy()
+        weights = softmax(given, axis=axis)
+        assert np.array_equal(given, x), "the input has changed"
+        assert isinstance(weights, np.ndarray) and weights.shape == x.shape
+        powers = np.exp(x - x.max(axis=axis, keepdims=True))
+        assert np.allclose(weights, powers / powers.sum(axis=axis, keepdims=True))
+""",
+)
+hunt.hunts(check.softmax)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    softmax(np.array([1.0, 2.0, 3.0]))
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    weights = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0]]))
+    ok = bool(np.allclose(np.sum(weights, axis=-1), 1))
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    weights = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0]]))
+    ok = bool(np.allclose(np.sum(weights, axis=-1), 1))
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "shape-only",
+    "It looks at the shape only: any numbers of that shape pass.",
+    """
+    x = np.arange(6.0).reshape(2, 3)
+    assert np.shape(softmax(x)) == x.shape
+""",
+)
+hunt.wrong(
+    "sums-only",
+    "It looks at the sums only: weights that sum to 1 need not be right.",
+    """
+    x = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0]])
+    assert np.allclose(np.sum(softmax(x), axis=-1), 1)
+""",
+)
+hunt.wrong(
+    "exact",
+    "It asks for equal floating-point numbers; right answers differ by rounding.",
+    """
+    x = np.array([[1.0, 2.0, 3.5], [0.1, 0.7, 5.3], [2.2, 4.1, 0.3]])
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    assert np.array_equal(softmax(x), e / e.sum(axis=-1, keepdims=True))
+""",
+)
+hunt.wrong(
+    "one-row",
+    "It tries a single row: axes, batches and rows far apart are not looked at.",
+    """
+    weights = softmax(np.log([1.0, 2.0, 3.0]))
+    assert np.allclose(weights, np.array([1, 2, 3]) / 6)
+""",
+)
+hunt.wrong(
+    "one-axis",
+    "It never passes `axis`.",
+    """
+    x = np.array([[1.0, 2.0, 4.0], [1e5, 0.0, -np.inf], [-1e5, -1e5, -1e5 + 1]])
+    given = x.copy()
+    weights = softmax(given)
+    assert np.array_equal(given, x) and isinstance(weights, np.ndarray)
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    assert np.allclose(weights, powers / powers.sum(axis=-1, keepdims=True))
+""",
+)
+hunt.wrong(
+    "small-scores",
+    "All its scores are small: overflow never happens.",
+    """
+    x = np.array([[1.0, 2.0, 4.0], [0.5, 0.0, -3.0]])
+    for axis in (-1, 0):
+        given = x.copy()
+        weights = softmax(given, axis=axis)
+        assert np.array_equal(given, x) and isinstance(weights, np.ndarray)
+        assert weights.shape == x.shape
+        powers = np.exp(x)
+        assert np.allclose(weights, powers / powers.sum(axis=axis, keepdims=True))
+""",
+)
+hunt.right(
+    "by-properties",
+    """
+    rng = np.random.default_rng(3)
+    for scores in (rng.normal(size=(4, 4)), rng.normal(size=(3, 3)) * 1e5):
+        for axis in (0, 1):
+            before = scores.copy()
+            w = softmax(scores, axis=axis)
+            assert (scores == before).all()
+            assert type(w) is np.ndarray
+            assert w.shape == scores.shape
+            assert np.isfinite(w).all() and (w >= 0).all()
+            np.testing.assert_allclose(w.sum(axis=axis), 1)
+            top = scores.max(axis=axis, keepdims=True)
+            ratios = w / w.max(axis=axis, keepdims=True)
+            np.testing.assert_allclose(ratios, np.exp(scores - top), atol=1e-12)
+    far = np.array([[1000.0, 0.0], [0.0, -1000.0]]) - [[0.0], [5000.0]]
+    np.testing.assert_allclose(softmax(far), [[1, 0], [1, 0]])
+""",
+)
+hunt.right(
+    "known-values",
+    """
+    table = np.log([[1.0, 2.0], [3.0, 1.0]])
+    copy = table.copy()
+    rows, columns = softmax(table), softmax(table, axis=0)
+    assert (table == copy).all(), "in place"
+    assert isinstance(rows, np.ndarray), "not an array"
+    assert np.allclose(rows, [[1 / 3, 2 / 3], [3 / 4, 1 / 4]])
+    assert np.allclose(columns, [[1 / 4, 2 / 3], [3 / 4, 1 / 3]])
+    assert np.allclose(softmax(np.log([1.0, 3.0])), [0.25, 0.75])
+    large = softmax(np.array([[800.0, 0.0], [-800.0, -1600.0]]))
+    assert np.allclose(large, [[1, 0], [1, 0]])
+""",
+)
+hunt.right(
+    "one-by-one",
+    """
+    x = np.random.default_rng(0).normal(size=(3, 3)) * 50 - [[0], [2000], [0]]
+    for axis in (-1, 0):
+        probe = x.copy()
+        got = softmax(probe, axis=axis)
+        assert not (probe != x).any()
+        assert isinstance(got, np.ndarray)
+        lines = x if axis == -1 else x.T
+        steps = np.minimum(lines[:, None, :] - lines[:, :, None], 700)
+        wanted = 1 / np.exp(steps).sum(axis=-1)
+        wanted = wanted if axis == -1 else wanted.T
+        assert np.abs(got - wanted).max() < 1e-9
+    big = softmax(np.array([0.0, 1e5]))
+    assert np.abs(big - [0, 1]).max() < 1e-9
+""",
+)

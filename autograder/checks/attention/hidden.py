@@ -8,11 +8,13 @@ import numpy as np
 
 from autograder.checks import attention as visible
 from autograder.checks import expect
+from autograder.checks.hunt import Hunt
 from autograder.checks.question import CheckFailed, Hidden
 
 softmax = Hidden(visible.softmax, core=0.5)
 attention_scores = Hidden(visible.attention_scores, core=0.5)
 scaled_dot_product_attention = Hidden(visible.scaled_dot_product_attention, core=0.5)
+check_softmax = Hunt(visible.check_softmax, visible.softmax, visible.assignment)
 
 
 def oracle_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:

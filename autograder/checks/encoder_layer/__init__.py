@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional as F
 
-from autograder.checks import expect
+from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.library import library
+from autograder.checks.published import published
 from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
@@ -20,6 +22,9 @@ FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
 EncoderLayer = assignment.question("EncoderLayer", 12, "the-layer")
 count_parameters = assignment.question("count_parameters", 5, "counting-parameters")
 encode = assignment.question("encode", 4, "from-text-to-layers")
+check_feed_forward = assignment.question(
+    "check_feed_forward", 4, "the-feed-forward-network"
+)
 
 
 def waves(*shape: int) -> torch.Tensor:
@@ -269,3 +274,39 @@ def encode_runs_the_layers(answer: Any) -> None:
         f"turned [0, 1] into {result[0, 0]}",
         "[2, 0]",
     )
+
+
+# ------------------------------------------------------------------- check_feed_forward
+
+
+class Zeros(nn.Module):  # type: ignore[misc]
+    """A wrong FeedForward."""
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Any) -> Any:
+        """No matter what comes in."""
+        return torch.zeros_like(x)
+
+
+class Nothing(Zeros):
+    """Another one."""
+
+    def forward(self, x: Any) -> Any:
+        """Of another shape."""
+        return torch.zeros(1)
+
+
+@check_feed_forward.visible
+def accepts_a_right_feed_forward(answer: Any) -> None:
+    """Your check accepts a right `FeedForward`: it returns None."""
+    planted.accepts(answer, published("FeedForward"), "FeedForward")
+
+
+@check_feed_forward.visible
+def rejects_a_wrong_feed_forward(answer: Any) -> None:
+    """Your check rejects a plainly wrong `FeedForward` with an AssertionError."""
+    planted.rejects(answer, [Zeros, Nothing], "FeedForward")

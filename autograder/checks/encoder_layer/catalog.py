@@ -696,3 +696,202 @@ def probe_encode(answer: Any) -> list:
     layers = [linear(answer, seeded(6, 6)), linear(answer, seeded(7, 6)[:6])]
     tokens = torch.tensor([[1, 3, 3, 0], [2, 6, 5, 4]])
     return [outcome(answer, tokens, embedding, layers)]
+
+
+# ---------------------------------------------------------------- check_feed_forward
+
+hunt = catalog.about(
+    check.check_feed_forward,
+    """
+def check_feed_forward(FeedForward):
+    torch.manual_seed(0)
+    network = FeedForward(4, 12, dropout=0.5)
+    shapes = {name: tuple(p.shape) for name, p in network.named_parameters()}
+    assert shapes == {
+        "linear1.weight": (12, 4),
+        "linear1.bias": (12,),
+        "linear2.weight": (4, 12),
+        "linear2.bias": (4,),
+    }
+    x = 3 * torch.randn(5, 20, 4)
+    network.eval()
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=1e-6)
+    network.train()
+    with torch.no_grad():
+        network.linear1.weight.fill_(0)
+        network.linear1.bias.fill_(1)
+        network.linear2.weight.fill_(1)
+        network.linear2.bias.fill_(0)
+    one = F.gelu(torch.ones(1)).item() / 0.5
+    kept = network(torch.ones(1, 500, 4))[0, :, 0] / one
+    assert torch.allclose(kept, kept.round(), atol=1e-4)
+    assert 5 < kept.mean() < 7 and len(kept.round().unique()) > 4
+""",
+)
+hunt.hunts(check.FeedForward)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    FeedForward(4, 8)(torch.zeros(1, 2, 4))
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    network = FeedForward(4, 8).eval()
+    x = torch.ones(1, 2, 4)
+    ok = torch.allclose(network(x), network.linear2(F.gelu(network.linear1(x))))
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    network = FeedForward(4, 8).eval()
+    x = torch.ones(1, 2, 4)
+    ok = torch.allclose(network(x), network.linear2(F.gelu(network.linear1(x))))
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "parameters-only",
+    "It looks at the parameters, and not at what is computed with them.",
+    """
+    network = FeedForward(4, 8)
+    shapes = [tuple(p.shape) for p in network.parameters()]
+    assert shapes == [(8, 4), (8,), (4, 8), (4,)]
+    assert network(torch.ones(2, 3, 4)).abs().sum() > 0
+""",
+)
+hunt.wrong(
+    "still-training",
+    "Outputs are compared while dropout is active; `eval()` comes first.",
+    """
+    torch.manual_seed(0)
+    network = FeedForward(4, 12, dropout=0.5)
+    x = torch.randn(2, 3, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=1e-6)
+""",
+)
+hunt.wrong(
+    "no-dropout",
+    "It never looks at dropout: in eval mode there is none.",
+    """
+    torch.manual_seed(0)
+    network = FeedForward(4, 12).eval()
+    assert [tuple(p.shape) for p in network.linear1.parameters()] == [(12, 4), (12,)]
+    x = 3 * torch.randn(5, 20, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=1e-6)
+""",
+)
+hunt.wrong(
+    "loose",
+    "Its tolerance is so wide that an approximate GELU passes.",
+    """
+    torch.manual_seed(0)
+    network = FeedForward(4, 12).eval()
+    assert [tuple(p.shape) for p in network.linear1.parameters()] == [(12, 4), (12,)]
+    x = torch.randn(2, 3, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=0.05)
+""",
+)
+hunt.wrong(
+    "exact",
+    "It asks for equal floating-point numbers; right answers differ by rounding.",
+    """
+    torch.manual_seed(0)
+    network = FeedForward(4, 12).eval()
+    x = 3 * torch.randn(5, 20, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.equal(network(x), wanted)
+""",
+)
+hunt.right(
+    "by-hand",
+    """
+    x = 2 * torch.randn(50, 3, generator=torch.Generator().manual_seed(5))
+    module = FeedForward(3, 7)
+    assert module.linear1.bias is not None and module.linear2.bias is not None
+    assert module.linear1.weight.shape == (7, 3)
+    assert module.linear2.weight.shape == (3, 7)
+    module.eval()
+    h = x @ module.linear1.weight.T + module.linear1.bias
+    h = h * (1 + torch.erf(h / 2**0.5)) / 2
+    wanted = h @ module.linear2.weight.T + module.linear2.bias
+    assert (module(x) - wanted).abs().max() < 1e-5
+    dropping = FeedForward(3, 7, dropout=1.0)
+    out = dropping(x)
+    assert torch.allclose(out, dropping.linear2.bias.expand(50, 3))
+    half = FeedForward(3, 401, dropout=0.5)
+    with torch.no_grad():
+        half.linear1.weight.zero_(), half.linear1.bias.fill_(1.0)
+        half.linear2.weight.fill_(1.0), half.linear2.bias.zero_()
+    torch.manual_seed(1)
+    share = half(torch.ones(1, 3))[0, 0] / F.gelu(torch.ones(1)) / 401
+    assert 0.75 < share < 1.25 and abs(share - 1) > 1e-4
+""",
+)
+hunt.right(
+    "zero-and-all",
+    """
+    torch.manual_seed(2)
+    x = torch.randn(200, 4)
+    assert len(list(FeedForward(4, 6).parameters())) == 4
+    assert FeedForward(4, 6).linear1.out_features == 6
+    none = FeedForward(4, 6, dropout=0.0)
+    reference = none.linear2(F.gelu(none.linear1(x)))
+    for mode in (True, False):
+        none.train(mode)
+        assert torch.allclose(none(x), reference, atol=1e-6)
+    some = FeedForward(4, 6, dropout=0.6).eval()
+    reference = some.linear2(F.gelu(some.linear1(x)))
+    assert torch.allclose(some(x), reference, atol=1e-6)
+    every = FeedForward(4, 6, dropout=1.0).train()
+    assert torch.allclose(every(x), every.linear2.bias.expand(200, 4), atol=1e-6)
+    with torch.no_grad():
+        every.linear1.bias.fill_(2.0)
+    assert torch.allclose(every(x), every.linear2.bias.expand(200, 4), atol=1e-6)
+""",
+)
+hunt.right(
+    "gradients",
+    """
+    torch.manual_seed(3)
+    network = FeedForward(4, 10, dropout=0.25)
+    names = sorted(network.state_dict())
+    assert names == ["linear1.bias", "linear1.weight", "linear2.bias", "linear2.weight"]
+    assert network.linear1.weight.shape == (10, 4)
+    x = torch.randn(300, 4, requires_grad=True)
+    network.eval()
+    out = network(x)
+    assert torch.allclose(
+        out, network.linear2(F.gelu(network.linear1(x))), atol=1e-6
+    )
+    out.sum().backward()
+    assert x.grad is not None and network.linear1.weight.grad is not None
+    network.train()
+    with torch.no_grad():
+        network.linear1.weight.zero_(), network.linear1.bias.fill_(1.0)
+        network.linear2.weight.fill_(1.0), network.linear2.bias.zero_()
+    kept = network(torch.ones(300, 4))[:, 0] * 0.75 / F.gelu(torch.ones(1))
+    assert torch.allclose(kept, kept.round(), atol=1e-3)
+    assert abs(kept.mean() - 7.5) < 0.5
+    assert len(kept.round(decimals=2).unique()) > 3
+""",
+)

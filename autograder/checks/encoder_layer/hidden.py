@@ -19,6 +19,7 @@ from autograder.checks.encoder_layer import (
     whole,
 )
 from autograder.checks.gradients import gradients
+from autograder.checks.hunt import Hunt
 from autograder.checks.question import CheckFailed, Hidden
 from autograder.checks.tensors import draw, loaded
 
@@ -26,6 +27,9 @@ FeedForward = Hidden(visible.FeedForward, core=0.5)
 EncoderLayer = Hidden(visible.EncoderLayer, core=0.5)
 count_parameters = Hidden(visible.count_parameters, core=0.4)
 encode = Hidden(visible.encode, core=0.5)
+check_feed_forward = Hunt(
+    visible.check_feed_forward, visible.FeedForward, visible.assignment
+)
 
 
 def compare(value: Any, expected: torch.Tensor) -> None:

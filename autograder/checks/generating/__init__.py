@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import expect
+from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.library import library
+from autograder.checks.published import published
 from autograder.checks.question import CheckFailed, failure_of
 
 assignment = Assignment(__name__, chapter="10-generating")
@@ -21,6 +22,7 @@ grouped_query_attention = assignment.question(
 window_mask = assignment.question("window_mask", 4, "windows-and-sinks")
 KVCache = assignment.question("KVCache", 5, "the-cache")
 decode_step = assignment.question("decode_step", 5, "turning-by-the-position")
+check_rotate = assignment.question("check_rotate", 4, "turning-by-the-position")
 
 
 def refuses(answer: Any, *args: Any, what: str) -> None:
@@ -355,3 +357,28 @@ def positions_grow_behind_a_window(answer: Any) -> None:
     weights, wanted = equal_tokens(answer, 5, window=2), weights_of_distances(1, 0)
     seen = f"with a window of 2, the fifth token has the weights {np.round(weights, 3)}"
     expect.close(weights, wanted, seen, f"{np.round(wanted, 3)}")
+
+
+# ------------------------------------------------------------------------- check_rotate
+
+
+def unturned(x: Any, positions: Any, base: float = 10000.0) -> Any:
+    """A wrong rotate."""
+    return np.zeros(x.shape)
+
+
+def nothing(x: Any, positions: Any, base: float = 10000.0) -> Any:
+    """Another one."""
+    return np.zeros(1)
+
+
+@check_rotate.visible
+def accepts_a_right_rotate(answer: Any) -> None:
+    """Your check accepts a right `rotate`: it returns None."""
+    planted.accepts(answer, published("rotate"), "rotate")
+
+
+@check_rotate.visible
+def rejects_a_wrong_rotate(answer: Any) -> None:
+    """Your check rejects a plainly wrong `rotate` with an AssertionError."""
+    planted.rejects(answer, [unturned, nothing], "rotate")

@@ -1207,3 +1207,214 @@ def outcomes_of_decoding(answer: Any) -> list:
         return found
 
     return [outcome(written, window) for window in (None, 2)]
+
+
+# ---------------------------------------------------------------------- check_rotate
+
+hunt = catalog.about(
+    check.check_rotate,
+    """
+def check_rotate(rotate):
+    x = np.random.default_rng(0).normal(size=(2, 5, 8))
+    positions = np.array([0, 3, 4, 7, 20])
+    for base in (10000.0, 100.0):
+        given = x.copy()
+        turned = rotate(given, positions, base=base)
+        assert np.array_equal(given, x), "the input has changed"
+        assert turned.shape == x.shape
+        turns = np.exp(1j * np.outer(positions, base ** (-np.arange(0, 8, 2) / 8)))
+        wanted = (x[..., 0::2] + 1j * x[..., 1::2]) * turns
+        assert np.allclose(turned[..., 0::2], wanted.real)
+        assert np.allclose(turned[..., 1::2], wanted.imag)
+    assert rotate(x.astype(np.float32), positions).dtype == np.float32
+    whole = rotate(np.arange(8).reshape(2, 4), np.arange(2))
+    assert np.issubdtype(whole.dtype, np.floating)
+    try:
+        rotate(np.ones((2, 3)), np.arange(2))
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)
+hunt.hunts(check.rotate)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    rotate(np.ones((3, 4)), np.arange(3))
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    x = np.arange(12.0).reshape(3, 4)
+    ok = bool(np.allclose(rotate(x, np.zeros(3)), x))
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    x = np.arange(12.0).reshape(3, 4)
+    ok = bool(np.allclose(rotate(x, np.zeros(3)), x))
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "lengths-only",
+    "It asks whether lengths are kept, as every rotation does, a wrong one too.",
+    """
+    x = np.random.default_rng(0).normal(size=(5, 8))
+    turned = rotate(x.copy(), np.arange(5))
+    lengths = np.linalg.norm(turned, axis=-1)
+    assert np.allclose(lengths, np.linalg.norm(x, axis=-1))
+""",
+)
+hunt.wrong(
+    "position-zero",
+    "It tries position 0 only, where nothing turns.",
+    """
+    x = np.random.default_rng(0).normal(size=(1, 8))
+    assert np.allclose(rotate(x.copy(), np.array([0])), x)
+""",
+)
+hunt.wrong(
+    "relative-only",
+    "It asks whether scores depend on distances only; other rotations do that too.",
+    """
+    q, k = np.random.default_rng(0).normal(size=(2, 1, 8))
+
+    def score(m, n):
+        query, key = rotate(q.copy(), np.array([m])), rotate(k.copy(), np.array([n]))
+        return (query @ key.T)[0, 0]
+
+    assert np.isclose(score(3, 1), score(9, 7))
+    assert not np.isclose(score(3, 1), score(3, 2))
+""",
+)
+hunt.wrong(
+    "one-base",
+    "It never passes `base`.",
+    """
+    x = np.random.default_rng(0).normal(size=(5, 8))
+    positions = np.array([0, 3, 4, 7, 20])
+    given = x.copy()
+    turned = rotate(given, positions)
+    assert np.array_equal(given, x) and turned.shape == x.shape
+    turns = np.exp(1j * np.outer(positions, 10000.0 ** (-np.arange(0, 8, 2) / 8)))
+    wanted = (x[..., 0::2] + 1j * x[..., 1::2]) * turns
+    assert np.allclose(turned[..., 0::2], wanted.real)
+    assert np.allclose(turned[..., 1::2], wanted.imag)
+    assert rotate(x.astype(np.float32), positions).dtype == np.float32
+    whole = rotate(np.arange(8).reshape(2, 4), np.arange(2))
+    assert np.issubdtype(whole.dtype, np.floating)
+    try:
+        rotate(np.ones((2, 3)), np.arange(2))
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)
+hunt.wrong(
+    "numbers-only",
+    "It compares numbers in double precision: dtypes and odd widths go unseen.",
+    """
+    x = np.random.default_rng(0).normal(size=(2, 5, 8))
+    positions = np.array([0, 3, 4, 7, 20])
+    for base in (10000.0, 100.0):
+        given = x.copy()
+        turned = rotate(given, positions, base=base)
+        assert np.array_equal(given, x) and turned.shape == x.shape
+        turns = np.exp(1j * np.outer(positions, base ** (-np.arange(0, 8, 2) / 8)))
+        wanted = (x[..., 0::2] + 1j * x[..., 1::2]) * turns
+        assert np.allclose(turned[..., 0::2], wanted.real)
+        assert np.allclose(turned[..., 1::2], wanted.imag)
+""",
+)
+hunt.right(
+    "matrices",
+    """
+    x = np.random.default_rng(4).normal(size=(4, 6))
+    where = np.array([1, 0, 9, 50])
+    for base in (10000.0, 7.0):
+        kept = x.copy()
+        got = rotate(x, where, base=base)
+        assert (x == kept).all()
+        assert got.shape == (4, 6)
+        for row, p in enumerate(where):
+            for i in range(3):
+                t = p * base ** (-2 * i / 6)
+                turn = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])
+                pair = slice(2 * i, 2 * i + 2)
+                np.testing.assert_allclose(got[row, pair], turn @ x[row, pair])
+    single = rotate(x.astype("float32"), where)
+    assert single.dtype == "float32"
+    assert rotate(np.arange(12).reshape(2, 6), np.arange(2)).dtype.kind == "f"
+    try:
+        rotate(np.ones((2, 3)), np.arange(2))
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)
+hunt.right(
+    "by-hand",
+    """
+    x = np.array([[1.0, 0.0, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
+    before = x.copy()
+    at = np.array([2, 5])
+    got = rotate(x, at, base=100.0)
+    assert np.array_equal(x, before), "in place"
+    c, s = np.cos, np.sin
+    low = [3 * c(0.5) - 4 * s(0.5), 3 * s(0.5) + 4 * c(0.5)]
+    wanted = [
+        [c(2), s(2), -2 * s(0.2), 2 * c(0.2)],
+        [c(5) - 2 * s(5), s(5) + 2 * c(5), *low],
+    ]
+    assert np.shape(got) == (2, 4) and np.allclose(got, wanted)
+    wide = rotate(np.ones((1, 6)), np.array([10]), base=8.0)
+    assert np.allclose(wide[0, 2:4], [c(5) - s(5), s(5) + c(5)])
+    assert rotate(np.ones((1, 2), np.float32), at[:1]).dtype == np.float32
+    assert rotate(np.ones((1, 2), int), at[:1]).dtype.kind == "f"
+    try:
+        rotate(np.ones((2, 3)), np.arange(2))
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)
+hunt.right(
+    "both-ways",
+    """
+    x = np.random.default_rng(8).normal(size=(3, 2, 8))
+    p = np.array([4, 11])
+    same = x.copy()
+    there = rotate(x, p, base=50.0)
+    assert np.array_equal(x, same)
+    assert there.shape == x.shape and there.dtype == x.dtype
+    assert np.allclose(rotate(there, -p, base=50.0), x)
+    speeds = 50.0 ** (-np.arange(4) / 4)
+    z = x[..., ::2] + 1j * x[..., 1::2]
+    w = there[..., ::2] + 1j * there[..., 1::2]
+    assert np.allclose(w / z, np.exp(1j * p[:, None] * speeds))
+    assert np.allclose(rotate(x, p)[..., 2:4], rotate(x, p, 1e4)[..., 2:4])
+    assert rotate(x.astype(np.float32), p).dtype == np.float32
+    assert np.issubdtype(rotate(np.eye(2, 4, dtype=int), p).dtype, np.floating)
+    try:
+        rotate(np.ones((2, 3)), np.arange(2))
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import expect
+from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.published import published
 from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="04-masking")
@@ -17,6 +18,7 @@ causal_mask = assignment.question("causal_mask", 4, "the-causal-mask")
 padding_mask = assignment.question("padding_mask", 4, "the-padding-mask")
 masked_softmax = assignment.question("masked_softmax", 6, "empty-rows")
 causal_attention = assignment.question("causal_attention", 6, "causal-attention")
+check_causal_mask = assignment.question("check_causal_mask", 4, "the-causal-mask")
 
 
 def shown(mask: np.ndarray) -> str:
@@ -170,3 +172,28 @@ def equal_scores_give_running_means(answer: Any) -> None:
         f"values 6, 0, 3, 7 gave the outputs {np.round(output[:, 0], 3)}",
         "6, 3, 3, 4: the means of the values so far",
     )
+
+
+# -------------------------------------------------------------------- check_causal_mask
+
+
+def nowhere(n: int) -> Any:
+    """A wrong causal_mask."""
+    return np.zeros((n, n), dtype=bool)
+
+
+def nothing(n: int) -> Any:
+    """Another one."""
+    return np.zeros(1)
+
+
+@check_causal_mask.visible
+def accepts_a_right_causal_mask(answer: Any) -> None:
+    """Your check accepts a right `causal_mask`: it returns None."""
+    planted.accepts(answer, published("causal_mask"), "causal_mask")
+
+
+@check_causal_mask.visible
+def rejects_a_wrong_causal_mask(answer: Any) -> None:
+    """Your check rejects a plainly wrong `causal_mask` with an AssertionError."""
+    planted.rejects(answer, [nowhere, nothing], "causal_mask")

@@ -663,3 +663,135 @@ def probe_causal_attention(answer: Any) -> list:
     cube = [rng.standard_normal((3, 3, 3)) for _ in range(3)]
     with np.errstate(all="ignore"):
         return [outcome(answer, *three) for three in [*draws, cube, loud]]
+
+
+# ----------------------------------------------------------------- check_causal_mask
+
+hunt = catalog.about(
+    check.check_causal_mask,
+    """
+def check_causal_mask(causal_mask):
+    for n in (1, 2, 5):
+        mask = causal_mask(n)
+        assert isinstance(mask, np.ndarray) and mask.dtype == bool
+        assert mask.shape == (n, n)
+        for query in range(n):
+            for key in range(n):
+                assert mask[query, key] == (key <= query)
+""",
+)
+hunt.hunts(check.causal_mask)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    causal_mask(4)
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    mask = np.asarray(causal_mask(4))
+    ok = mask.shape == (4, 4) and bool(mask.diagonal().all())
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    mask = np.asarray(causal_mask(4))
+    ok = mask.shape == (4, 4) and bool(mask.diagonal().all())
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "shape-only",
+    "It looks at the shape only: any mask of that shape passes.",
+    """
+    assert np.shape(causal_mask(5)) == (5, 5)
+""",
+)
+hunt.wrong(
+    "no-dtype",
+    "It compares numbers and not the dtype: ones and zeros pass for booleans.",
+    """
+    mask = causal_mask(4)
+    assert np.shape(mask) == (4, 4)
+    for query in range(4):
+        for key in range(4):
+            assert mask[query][key] == (key <= query)
+""",
+)
+hunt.wrong(
+    "future-only",
+    "It asks whether the future is hidden, and not whether the past is seen.",
+    """
+    mask = np.asarray(causal_mask(4))
+    assert mask.shape == (4, 4) and mask.dtype == bool
+    assert not mask[np.triu_indices(4, 1)].any()
+""",
+)
+hunt.wrong(
+    "diagonal-only",
+    "It looks at the diagonal only.",
+    """
+    mask = causal_mask(4)
+    assert isinstance(mask, np.ndarray) and mask.shape == (4, 4)
+    assert mask.dtype == bool and mask.diagonal().all()
+""",
+)
+hunt.wrong(
+    "one-token",
+    "It tries a single token: there is neither past nor future.",
+    """
+    assert np.array_equal(causal_mask(1), [[1]])
+""",
+)
+hunt.wrong(
+    "flattened",
+    "It asks for numbers where booleans are right.",
+    """
+    mask = causal_mask(3)
+    assert mask.dtype == int
+    assert mask.ravel().tolist() == [1, 0, 0, 1, 1, 0, 1, 1, 1]
+""",
+)
+hunt.right(
+    "triangle",
+    """
+    mask = causal_mask(6)
+    assert type(mask) is np.ndarray
+    assert mask.dtype == np.bool_
+    assert np.array_equal(mask, np.tril(np.ones((6, 6))) > 0)
+""",
+)
+hunt.right(
+    "counts",
+    """
+    mask = causal_mask(5)
+    assert isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 2
+    assert mask.sum(axis=1).tolist() == [1, 2, 3, 4, 5]
+    assert mask.sum(axis=0).tolist() == [5, 4, 3, 2, 1]
+""",
+)
+hunt.right(
+    "by-hand",
+    """
+    mask = causal_mask(3)
+    assert isinstance(mask, np.ndarray), "a NumPy array"
+    assert mask.dtype.kind == "b", "booleans"
+    wanted = [[True, False, False], [True, True, False], [True, True, True]]
+    assert mask.tolist() == wanted
+""",
+)

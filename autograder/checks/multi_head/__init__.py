@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks import expect
+from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.figures import describe_axes, labels_of
+from autograder.checks.published import published
 from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="03-multi-head")
@@ -20,6 +21,7 @@ plot_attention = assignment.question("plot_attention", 4, "one-head")
 split_heads = assignment.question("split_heads", 4, "split-and-merge")
 merge_heads = assignment.question("merge_heads", 4, "split-and-merge")
 MultiHeadAttention = assignment.question("MultiHeadAttention", 12, "the-module")
+check_split_heads = assignment.question("check_split_heads", 4, "split-and-merge")
 
 
 def counting(*shape: int) -> torch.Tensor:
@@ -263,3 +265,28 @@ def mask_hides_keys(answer: Any) -> None:
         f"with a mask the rows sum to {np.round(weights[0, 0].sum(-1), 3)}",
         "1: the mask acts before the softmax",
     )
+
+
+# -------------------------------------------------------------------- check_split_heads
+
+
+def zeros(x: Any, n_heads: int) -> Any:
+    """A wrong split_heads."""
+    return torch.zeros(*x.shape[:1], n_heads, x.shape[1], x.shape[2] // n_heads)
+
+
+def unchanged(x: Any, n_heads: int) -> Any:
+    """Another one."""
+    return x
+
+
+@check_split_heads.visible
+def accepts_a_right_split_heads(answer: Any) -> None:
+    """Your check accepts a right `split_heads`: it returns None."""
+    planted.accepts(answer, published("split_heads"), "split_heads")
+
+
+@check_split_heads.visible
+def rejects_a_wrong_split_heads(answer: Any) -> None:
+    """Your check rejects a plainly wrong `split_heads` with an AssertionError."""
+    planted.rejects(answer, [zeros, unchanged], "split_heads")

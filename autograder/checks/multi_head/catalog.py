@@ -920,3 +920,137 @@ def probe_plot_attention(answer: Any) -> list:
         for axis in ("xticks", "yticks")
     ]
     return [words, ticks, [[g["values"], g["y"]] for g in shown["grids"]]]
+
+
+# ----------------------------------------------------------------- check_split_heads
+
+hunt = catalog.about(
+    check.check_split_heads,
+    """
+def check_split_heads(split_heads):
+    x = torch.arange(48.0).reshape(2, 3, 8)
+    heads = split_heads(x, 2)
+    assert isinstance(heads, torch.Tensor), "not a tensor"
+    assert heads.shape == (2, 2, 3, 4)
+    for h in range(2):
+        assert torch.equal(heads[:, h], x[:, :, 4 * h : 4 * h + 4])
+""",
+)
+hunt.hunts(check.split_heads)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    split_heads(torch.zeros(2, 3, 8), 2)
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    heads = split_heads(torch.zeros(2, 3, 8), 2)
+    ok = isinstance(heads, torch.Tensor) and heads.shape == (2, 2, 3, 4)
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    heads = split_heads(torch.zeros(2, 3, 8), 2)
+    ok = isinstance(heads, torch.Tensor) and heads.shape == (2, 2, 3, 4)
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "shape-only",
+    "It looks at the shape only: the columns may land anywhere.",
+    """
+    heads = split_heads(torch.zeros(2, 3, 8), 2)
+    assert isinstance(heads, torch.Tensor) and heads.shape == (2, 2, 3, 4)
+""",
+)
+hunt.wrong(
+    "square",
+    "It tries as many heads as columns per head, where both could be confused.",
+    """
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    heads = split_heads(x, 2)
+    assert isinstance(heads, torch.Tensor) and heads.shape == (2, 2, 3, 2)
+    assert torch.equal(heads[:, 0], x[:, :, :2])
+    assert torch.equal(heads[:, 1], x[:, :, 2:])
+""",
+)
+hunt.wrong(
+    "one-token",
+    "It tries one token: nothing can be cut across tokens there.",
+    """
+    x = torch.arange(16.0).reshape(2, 1, 8)
+    heads = split_heads(x, 2)
+    assert isinstance(heads, torch.Tensor) and heads.shape == (2, 2, 1, 4)
+    assert torch.equal(heads[:, 0], x[:, :, :4])
+    assert torch.equal(heads[:, 1], x[:, :, 4:])
+""",
+)
+hunt.wrong(
+    "one-head",
+    "It tries a single head: nothing is split there.",
+    """
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    heads = split_heads(x, 1)
+    assert isinstance(heads, torch.Tensor)
+    assert torch.equal(heads, x[:, None])
+""",
+)
+hunt.wrong(
+    "contiguous",
+    "It asks for contiguous memory, which the card does not.",
+    """
+    x = torch.arange(48.0).reshape(2, 3, 8)
+    heads = split_heads(x, 2)
+    assert isinstance(heads, torch.Tensor) and heads.is_contiguous()
+    assert torch.equal(heads[:, 0], x[:, :, :4])
+""",
+)
+hunt.right(
+    "round-trip",
+    """
+    x = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(1))
+    heads = split_heads(x, 3)
+    assert torch.is_tensor(heads)
+    assert tuple(heads.shape) == (3, 3, 4, 2)
+    assert torch.equal(heads.transpose(1, 2).reshape(3, 4, 6), x)
+""",
+)
+hunt.right(
+    "each-number",
+    """
+    x = torch.arange(2 * 3 * 12).reshape(2, 3, 12)
+    heads = split_heads(x, 4)
+    assert isinstance(heads, torch.Tensor) and heads.ndim == 4
+    assert list(heads.shape) == [2, 4, 3, 3]
+    for b in range(2):
+        for t in range(3):
+            for c in range(12):
+                assert heads[b, c // 3, t, c % 3] == x[b, t, c]
+""",
+)
+hunt.right(
+    "concatenated",
+    """
+    x = torch.linspace(0, 1, 40).reshape(1, 5, 8)
+    heads = split_heads(x, 2)
+    assert type(heads) is torch.Tensor
+    assert heads.shape == torch.Size([1, 2, 5, 4])
+    assert torch.allclose(torch.cat(list(heads.unbind(1)), dim=-1), x)
+""",
+)

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from autograder.checks import expect
 from autograder.checks import multi_head as visible
 from autograder.checks.gradients import gradients
+from autograder.checks.hunt import Hunt
 from autograder.checks.multi_head import drawn_weights, head_shapes, multi_head_shapes
 from autograder.checks.question import CheckFailed, Hidden
 from autograder.checks.tensors import draw, loaded
@@ -20,6 +21,9 @@ plot_attention = Hidden(visible.plot_attention, core=0.7)
 split_heads = Hidden(visible.split_heads, core=0.6)
 merge_heads = Hidden(visible.merge_heads, core=0.6)
 MultiHeadAttention = Hidden(visible.MultiHeadAttention, core=0.5)
+check_split_heads = Hunt(
+    visible.check_split_heads, visible.split_heads, visible.assignment
+)
 
 
 def compare(result: Any, expected: tuple[torch.Tensor, torch.Tensor]) -> None:

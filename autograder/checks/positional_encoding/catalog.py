@@ -589,3 +589,163 @@ def probe_plot_encoding_heatmap(answer: Any) -> list:
 def probe_plot_encoding_waves(answer: Any) -> list:
     """Tell waves apart by their lines and legend."""
     return drawn(answer, np.sin(np.arange(60.0)).reshape(10, 6), [2, 0, 5])
+
+
+# --------------------------------------------------------- check_positional_encoding
+
+hunt = catalog.about(
+    check.check_positional_encoding,
+    """
+def check_positional_encoding(positional_encoding):
+    pe = positional_encoding(60, 8)
+    assert pe.shape == (60, 8)
+    for position in (0, 1, 2, 59):
+        for column in range(8):
+            angle = position / 10000 ** ((column - column % 2) / 8)
+            wanted = np.cos(angle) if column % 2 else np.sin(angle)
+            assert abs(pe[position, column] - wanted) < 1e-6
+    try:
+        positional_encoding(4, 5)
+    except ValueError:
+        return
+    raise AssertionError("an odd width is not refused")
+""",
+)
+hunt.hunts(check.positional_encoding)
+
+hunt.wrong(
+    "nothing-asserted",
+    "Nothing is asserted that a mistake could break: it accepts every function.",
+    """
+    positional_encoding(10, 8)
+""",
+)
+hunt.wrong(
+    "rejects-everything",
+    "It rejects every function, right ones too.",
+    """
+    assert False, "wrong"
+""",
+)
+hunt.wrong(
+    "truth-value",
+    "It returns whether the function is right; a check has to assert it.",
+    """
+    pe = positional_encoding(10, 8)
+    ok = np.shape(pe) == (10, 8) and bool(np.abs(pe).max() <= 1)
+    return ok
+""",
+)
+hunt.wrong(
+    "another-error",
+    "It raises an error of another kind; only an AssertionError rejects.",
+    """
+    pe = positional_encoding(10, 8)
+    ok = np.shape(pe) == (10, 8) and bool(np.abs(pe).max() <= 1)
+    if not ok:
+        raise ValueError("wrong")
+""",
+)
+hunt.wrong(
+    "shape-only",
+    "It looks at the shape only: any numbers of that shape pass.",
+    """
+    assert np.shape(positional_encoding(10, 8)) == (10, 8)
+""",
+)
+hunt.wrong(
+    "first-row",
+    "It looks at position 0 only.",
+    """
+    pe = positional_encoding(10, 8)
+    assert pe.shape == (10, 8)
+    assert np.allclose(pe[0], [0, 1] * 4)
+""",
+)
+hunt.wrong(
+    "odd-width-forgotten",
+    "It never asks for an odd width, which has to be refused.",
+    """
+    pe = positional_encoding(60, 8)
+    assert pe.shape == (60, 8)
+    rates = 10000.0 ** (-np.arange(0, 8, 2) / 8)
+    angles = np.arange(60)[:, None] * rates
+    assert np.allclose(pe[:, 0::2], np.sin(angles))
+    assert np.allclose(pe[:, 1::2], np.cos(angles))
+""",
+)
+hunt.wrong(
+    "two-columns",
+    "It tries two columns: all frequencies are the first one there.",
+    """
+    pe = positional_encoding(10, 2)
+    assert pe.shape == (10, 2)
+    assert np.allclose(pe[:, 0], np.sin(np.arange(10)))
+    assert np.allclose(pe[:, 1], np.cos(np.arange(10)))
+""",
+)
+hunt.wrong(
+    "exact",
+    "It asks for equal floating-point numbers; right answers differ by rounding.",
+    """
+    pe = positional_encoding(60, 8)
+    assert pe.shape == (60, 8)
+    angles = np.arange(60)[:, None] / 10000 ** (np.arange(0, 8, 2) / 8)
+    assert np.array_equal(pe[:, 0::2], np.sin(angles))
+    assert np.array_equal(pe[:, 1::2], np.cos(angles))
+""",
+)
+hunt.right(
+    "formula",
+    """
+    n, d = 30, 6
+    pe = positional_encoding(n, d)
+    assert isinstance(pe, np.ndarray) and pe.shape == (n, d)
+    wanted = np.zeros((n, d))
+    for i in range(d // 2):
+        angle = np.arange(n) * np.exp(-2 * i / d * np.log(10000))
+        wanted[:, 2 * i], wanted[:, 2 * i + 1] = np.sin(angle), np.cos(angle)
+    np.testing.assert_allclose(pe, wanted, atol=1e-9)
+    refused = False
+    try:
+        positional_encoding(3, 7)
+    except ValueError:
+        refused = True
+    assert refused
+""",
+)
+hunt.right(
+    "complex",
+    """
+    pe = positional_encoding(40, 8)
+    assert pe.shape == (40, 8), "shape"
+    waves = pe[:, 1::2] + 1j * pe[:, 0::2]
+    speeds = 10000.0 ** -np.array([0, 0.25, 0.5, 0.75])
+    assert np.allclose(waves, np.exp(1j * np.outer(np.arange(40), speeds)))
+    for odd in (1, 9):
+        try:
+            positional_encoding(2, odd)
+        except Exception as error:
+            assert isinstance(error, ValueError)
+        else:
+            assert False, "an odd width"
+""",
+)
+hunt.right(
+    "properties",
+    """
+    pe = positional_encoding(101, 4)
+    assert pe.shape == (101, 4)
+    assert np.allclose(pe[0], [0, 1, 0, 1])
+    assert np.allclose(pe[:, 0] ** 2 + pe[:, 1] ** 2, 1)
+    assert np.allclose(pe[1], [np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
+    assert np.allclose(pe[100, 2:], [np.sin(1), np.cos(1)])
+    wide = positional_encoding(2, 6)
+    assert np.allclose(wide[1, 2], np.sin(10000 ** (-1 / 3)))
+    try:
+        positional_encoding(2, 3)
+        assert False
+    except ValueError:
+        pass
+""",
+)

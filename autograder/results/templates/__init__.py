@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from autograder.text import one_line
 
+TICKED = re.compile(r"`([^`]+)`")
 PAGES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
     autoescape=True,
@@ -17,6 +20,14 @@ PAGES = Environment(
     keep_trailing_newline=True,
 )
 PAGES.filters["one_line"] = one_line
+
+
+def ticked(words: str) -> Markup:
+    """A sentence on one line, with code between backticks as code."""
+    return Markup(TICKED.sub(r"<code>\1</code>", str(escape(one_line(words)))))
+
+
+PAGES.filters["ticked"] = ticked
 
 
 def render(template: str, /, **values: object) -> str:

@@ -31,6 +31,9 @@ from autograder.wall.judge.telling import assertion, missing_name, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
 MAX_MESSAGE = 4000
+UNSTEADY = """your check says different things about the same function
+  seen:     asked again in a fresh process, it changed its mind
+  expected: verdicts that depend on the function alone: fixed inputs, or a seed"""
 
 
 def main(
@@ -54,6 +57,7 @@ class Opinion:
     score: float
     message: str | None = None
     misconception: str | None = None
+    verdicts: tuple[str, ...] = ()  # of the student's own check, if one was asked for
 
 
 class Judge:
@@ -123,6 +127,20 @@ class Judge:
         )
 
     def _question(self, cell: Cell) -> Opinion:
+        """What is thought of a question.
+
+        What a student's own check said has to repeat where nothing can be remembered:
+        in another sandbox, with the functions in another order.
+        """
+        opinion = self._asked(cell)
+        if opinion.verdicts and opinion.score:
+            self.student.renew()
+            if self._asked(cell).verdicts != opinion.verdicts:
+                stopped = outputs.error("CheckFailed", UNSTEADY, UNSTEADY.split("\n"))
+                return Opinion([stopped], 0.0, UNSTEADY)
+        return opinion
+
+    def _asked(self, cell: Cell) -> Opinion:
         """Run the instructor's cell against a fork of the student's process.
 
         As with cells, a fork that was killed gets a second try.
@@ -169,12 +187,14 @@ class Judge:
             found = [outputs.error("CheckFailed", message, message.split("\n"))]
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            link.uproot()
         if isinstance(value, float):
             found.append(outputs.result(repr(score), None))
         if text := printed.getvalue():
             text = printable(text, self.limits.output_bytes)
             found.insert(0, outputs.stream("stdout", text))
-        return Opinion(found, score, message, misconception)
+        said = getattr(value, "verdicts", ())
+        return Opinion(found, score, message, misconception, said)
 
     def _failure(self, cell: Cell, error: BaseException) -> CheckFailed:
         """What stopped a test cell, as a failed check."""

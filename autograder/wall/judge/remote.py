@@ -8,19 +8,18 @@ is data and nothing else: the judge never runs, unpickles or evaluates any of it
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-
-import numpy as np
 
 from autograder.checks.question import CheckFailed
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
+from autograder.wall.copies import Reshaped, update
+from autograder.wall.judge.host import Host
 from autograder.wall.judge.raised import Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import TooLarge
@@ -52,6 +51,19 @@ class Link:
         self.more = False
         self.borrowed: dict[str, str] = {}
         self.sources: dict[int, str] = {}  # of the cells, by number
+        self.host: Host | None = None
+
+    def plant(self, functions: list[Any]) -> Host:
+        """Have a process hold functions that the student's check is tried on."""
+        self.uproot()
+        self.host = Host(functions, self.limits)
+        return self.host
+
+    def uproot(self) -> None:
+        """End that process, if there is one."""
+        if self.host is not None:
+            self.host.close()
+            self.host = None
 
     def greet(self) -> None:
         """Read which names the student has defined."""
@@ -82,7 +94,14 @@ class Link:
         def exchange() -> Any:
             request = (operation, *parts)
             self.channel.send(request, _number, deadline=self.deadline)
-            return self.channel.receive(self._resolve, self.deadline)
+            while True:
+                reply = self.channel.receive(self._resolve, self.deadline)
+                if operation != "try" or type(reply) is not tuple or not reply:
+                    return reply
+                if reply[0] != "ask" or self.host is None:
+                    return reply
+                told = self.host.answer(reply[1:], self.deadline)
+                self.channel.send(("told", *told), deadline=self.deadline)
 
         with self._guarded():
             reply = self._exchange(exchange, label)
@@ -96,7 +115,10 @@ class Link:
             elif status != "unreadable" and (status, operation) != ("stop", "next"):
                 raise Violation("a reply of an unknown kind")
         if changed is not None:
-            update(list(parts), changed)
+            try:
+                update(list(parts), changed)
+            except Reshaped as error:
+                raise Stopped(str(error)) from None
         for text, category in said:
             warnings.warn(text, category, stacklevel=4)
         if status == "raised":
@@ -174,6 +196,16 @@ class Remote:
     def _wall_library_(self, module: str, name: str) -> Any:
         return self.__apply("library", module, name)
 
+    def _wall_try_(self, functions: list[Any], name: str) -> Callable[[int], Any]:
+        link = self.__hidden["link"]
+        host = link.plant(functions)
+
+        def trial(index: int) -> Any:
+            host.begin(index, link.deadline)
+            return self.__ask("try", name)
+
+        return trial
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # protocols of Python's own look-ups stay local
             raise AttributeError(name)
@@ -249,49 +281,6 @@ def named(link: Link, name: str) -> Any:
     if isinstance(value, Remote):
         value._Remote__hidden["label"] = name
     return value
-
-
-def update(local: Any, changed: Any) -> None:
-    """Change ``local`` in place to what the student's code made of its copy."""
-    torch = sys.modules.get("torch")
-    if isinstance(local, tuple) and isinstance(changed, tuple):
-        for one, other in zip(local, changed, strict=False):
-            update(one, other)
-    elif isinstance(local, list) and isinstance(changed, list):
-        local[:] = _updated(local, changed) + changed[len(local) :]
-    elif isinstance(local, dict) and isinstance(changed, dict):
-        before = dict(local)
-        local.clear()
-        for key, value in changed.items():
-            local[key] = _updated([before.get(key)], [value])[0]
-    elif isinstance(local, np.ndarray) and isinstance(changed, np.ndarray):
-        if local.shape != changed.shape or local.dtype != changed.dtype:
-            raise Stopped("your code gave an array that it was passed another shape")
-        if local.flags.writeable:
-            local[...] = changed
-    elif isinstance(local, np.random.Generator) and isinstance(
-        changed, np.random.Generator
-    ):
-        local.bit_generator.state = changed.bit_generator.state
-    elif (
-        torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
-    ):
-        if local.shape != changed.shape or local.dtype != changed.dtype:
-            raise Stopped("your code gave a tensor that it was passed another shape")
-        local.detach().copy_(changed.detach())
-
-
-def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:
-    """The items of a container after a call; what can change in place stays itself."""
-    items = []
-    for one, other in zip(local, changed, strict=False):
-        lasting = isinstance(one, np.ndarray | list | dict | tuple | Remote)
-        if type(one) is type(other) and (lasting or hasattr(one, "detach")):
-            update(one, other)
-            items.append(one)
-        else:
-            items.append(other)
-    return items
 
 
 RESULTS = {"len": int, "bool": bool, "iter": Remote}

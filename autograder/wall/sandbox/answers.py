@@ -5,19 +5,27 @@ Requests name an operation; replies carry data. Nothing here decides about point
 
 from __future__ import annotations
 
+import builtins
 import os
+import random
+import resource
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.places import place_of
+from autograder.checks.planted import attempt
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.wall.channel import Channel
+from autograder.wall.copies import update
+from autograder.wall.sandbox.clock import bound_time
+from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import TooLarge, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
@@ -29,6 +37,9 @@ MAX_HANDLES = 100_000
 MAX_WARNINGS = 20
 MAX_TEXT = 2000
 MAX_NAMES = 5000
+TRIAL_SECONDS = 5.0  # of processor time, for a student's check of one function
+MOST_SECONDS = 20.0  # for all functions together
+REPLIED = 77  # the exit status of a fork that has said all there is to say
 
 
 class Objects:
@@ -67,15 +78,73 @@ def serve(channel: Channel, names: dict[str, Any], defined: list[str]) -> None:
             request = channel.receive(objects.resolve)
         except Closed:
             return
+        if request[0] == "told":  # to a fork that did not wait for it
+            continue
+        if request[0] == "try":
+            if ended := trial(channel, request, objects):
+                channel.send(ended)
+            continue
         reply = answer(request, names, objects)
         if os.getpid() != own:  # a fork that came back
             os._exit(0)
         try:
-            channel.send(reply, objects.refer)
+            respond(channel, reply, objects)
         except (Closed, OSError):
             return
-        except Exception:  # too large, or an object that bites when it is looked at
-            channel.send(("unreadable", None, None, []))
+
+
+def respond(channel: Channel, reply: tuple, objects: Objects) -> None:
+    """Send a reply, or that it cannot be read."""
+    try:
+        channel.send(reply, objects.refer)
+    except (Closed, OSError):
+        raise
+    except Exception:  # too large, or an object that bites when it is looked at
+        channel.send(("unreadable", None, None, []))
+
+
+def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:
+    """Try a student's check in a fork; a reply only if that ended without one."""
+    state = random.getstate()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    left = MOST_SECONDS - used.ru_utime - used.ru_stime
+    child = os.fork()
+    if child:
+        _, status, _ = os.wait4(child, 0)
+        if os.waitstatus_to_exitcode(status) == REPLIED:
+            return None
+        told = f"it ended the process, or ran longer than {TRIAL_SECONDS:g} s"
+        return "raised", ("RuntimeError", told, None, None), None, []
+    status = 1
+    try:
+        die_with_parent()
+        random.setstate(state)  # Python seeds this generator anew in every fork
+        bound_time(max(0.1, min(TRIAL_SECONDS, left)))
+        reply = answer((*request, partial(ask, channel)), {}, objects)
+        respond(channel, reply, objects)
+        status = REPLIED
+    finally:
+        os._exit(status)
+
+
+def ask(channel: Channel, operation: str, *parts: Any) -> Any:
+    """Have a planted function called, on the other side of the wall."""
+    channel.send(("ask", operation, *parts), data_only)
+    _, status, value, changed, said = channel.receive()
+    if changed is not None:
+        update(list(parts), changed)
+    for name, text in said:
+        kind = getattr(builtins, name, UserWarning)
+        warnings.warn(text, kind, stacklevel=3)
+    if status == "raised":
+        kind = getattr(builtins, value, RuntimeError)
+        raise kind("the function that is checked raised this")
+    return value
+
+
+def data_only(value: Any) -> tuple[int, str]:
+    """For what a check passes on: numbers, texts, arrays, tensors and containers."""
+    raise TypeError(f"a {type(value).__name__} cannot be passed to what is checked")
 
 
 def answer(request: tuple, names: dict[str, Any], objects: Objects) -> tuple:
@@ -109,6 +178,8 @@ def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
         helper, args, kwargs = parts
         return HELPERS[helper](*args, **kwargs)
     target, *rest = parts
+    if operation == "try":
+        return attempt(target, *rest)
     if operation == "call":
         args, kwargs = rest
         return target(*args, **kwargs)

@@ -1,8 +1,8 @@
 """Linux namespaces from plain Python: a world of its own for one submission.
 
 No daemon, no image, no root: the system calls are made through ctypes. A process that
-went through :func:`enter` and :func:`lock` sees an empty home, an empty /tmp, the
-Python environment read-only, no network, no other process, and can gain no rights.
+went through :func:`close_world` sees an empty home, an empty /tmp, the
+Python environment read-only, no network and no other process.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import resource
-import signal
 import socket
+import stat
 import struct
-import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 from autograder.wall.records import Limits
+from autograder.wall.sandbox import shown
+from autograder.wall.sandbox.limits import first_to_end
+from autograder.wall.sandbox.rights import NOBODY
 
 HOME = "/home/student"
 SCRATCH = (HOME, "/tmp", "/dev/shm")  # the only folders that can be written
 INSIDE = 1000  # the user inside
-NOBODY = 65534  # who that is outside, when root grades
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,9 +37,6 @@ MNT_DETACH = 2
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 SYS_MOUNT_SETATTR = 442  # the same number on every architecture
-
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
-PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 
 
 def _check(result: int, what: str) -> int:
@@ -70,42 +66,22 @@ def _attributes(path: str, attributes: int, deep: bool = False) -> None:
     _check(result, f"mount_setattr {path}")
 
 
-def die_with_parent() -> None:
-    """The kernel kills this process when the one that forked it is gone."""
-    _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
-
-
-def map_users(pid: int, unprivileged: int = NOBODY) -> None:
+def map_users(pid: int, *, nested: bool = False) -> None:
     """Say who the users inside are; the parent of an unshared process does it.
 
-    An ordinary user becomes the user inside. Root maps itself for the set-up alone,
-    and an ``unprivileged`` user for the time after it.
+    An ordinary user becomes the user inside. Root maps itself for the set-up alone, and
+    nobody for the user inside; ``nested``, where students' code runs, that one only.
     """
     proc, uid, gid = Path(f"/proc/{pid}"), os.geteuid(), os.getegid()
+    if nested and uid == 0:
+        uid = gid = INSIDE
     if uid == 0:
-        uids = gids = f"0 0 1\n{INSIDE} {unprivileged} 1\n"
+        uids = gids = f"0 0 1\n{INSIDE} {NOBODY} 1\n"
     else:
         uids, gids = f"{INSIDE} {uid} 1\n", f"{INSIDE} {gid} 1\n"
         (proc / "setgroups").write_text("deny")
     (proc / "uid_map").write_text(uids)
     (proc / "gid_map").write_text(gids)
-
-
-@cache
-def visible_trees() -> tuple[list[str], list[str]]:
-    """Folders that the sandbox sees read-only, and those in them that it must not."""
-    trees = ["/lib", "/lib64", "/bin"]  # usually links into /usr
-    for base in ("/usr", "/usr/local", sys.base_prefix):
-        trees += [f"{base}/{folder}" for folder in ("bin", "lib", "lib64")]
-    if sys.prefix != sys.base_prefix:
-        trees += [sys.prefix, os.path.realpath(sys.prefix)]
-    shown: list[str] = []
-    for tree in sorted({t for t in trees if os.path.lexists(t)}, key=len):
-        if not any(tree == top or tree.startswith(top + "/") for top in shown):
-            shown.append(tree)
-    package = str(Path(__file__).resolve().parents[2])  # with the hidden checks
-    masked = [package] if any(package.startswith(top + "/") for top in shown) else []
-    return shown, masked
 
 
 def open_world() -> None:
@@ -120,10 +96,7 @@ def build_tree() -> None:
     """Make a read-only file system of what students may see, and nothing else."""
     root = "/tmp"  # covered by our own empty one: no folder is left behind
     _mount("none", "/", None, MS_REC | MS_PRIVATE)
-    trees, masked = visible_trees()
-    # not /dev/zero: mapped, it is memory that no limit counts
-    devices = [f"/dev/{name}" for name in ("null", "full", "random", "urandom")]
-    files = [path for path in [*devices, "/etc/ld.so.cache"] if os.path.exists(path)]
+    trees, files, masked = shown.trees(), shown.files(), shown.masked()
     links = {tree: os.readlink(tree) for tree in trees if os.path.islink(tree)}
     folders = [tree for tree in trees if tree not in links]
     sources = {path: os.open(path, os.O_PATH) for path in [*folders, *files]}
@@ -132,10 +105,8 @@ def build_tree() -> None:
     for folder in (*SCRATCH, "/proc", "/etc"):
         os.makedirs(root + folder)
     for path in files:
-        os.close(os.open(root + path, os.O_CREAT, 0o644))
         _bind(sources[path], root + path)
     for folder in folders:
-        os.makedirs(root + folder, exist_ok=True)
         _bind(sources[folder], root + folder)
         _attributes(root + folder, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV, deep=True)
     for link, target in links.items():
@@ -172,28 +143,39 @@ def close_world(limits: Limits, more_bytes: int, mapped: Callable[[], None]) -> 
 
     ``mapped`` returns once the parent has called :func:`map_users` for this process.
     """
+    if os.getuid() == 0:  # root outside is not to be known inside at all
+        os.setgroups([])
+        os.setresgid(INSIDE, INSIDE, INSIDE)
+        os.setresuid(INSIDE, INSIDE, INSIDE)
     _check(_libc.unshare(NEWUSER | PRIVATE), "unshare")
     mapped()
     quota = f"size={limits.disk_bytes + more_bytes},nr_inodes={limits.files}"
     quota += f",mode=700,uid={INSIDE},gid={INSIDE}"
-    trees = visible_trees()[0]
+    paths = [path for path in shown.paths() if os.path.exists(path)]
     for folder in SCRATCH:
         # an environment that lives below /tmp stays visible there
-        inside = [t for t in trees if t.startswith(folder + "/") and os.path.isdir(t)]
-        kept = {tree: os.open(tree, os.O_PATH) for tree in inside}
+        inside = [path for path in paths if path.startswith(folder + "/")]
+        kept = {path: os.open(path, os.O_PATH) for path in inside}
         _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, quota)
-        for tree, source in kept.items():
-            os.makedirs(tree)
-            _bind(source, tree)
+        for path, source in kept.items():
+            _bind(source, path)
             os.close(source)
     with contextlib.suppress(OSError):
         Path("/proc/sys/user/max_user_namespaces").write_text("0")
+    first_to_end()  # what can be set in /proc is set: from here on it is for reading
     _mount_proc("/proc")
+    _attributes("/proc", ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
     socket.sethostname("sandbox")
     os.chdir(HOME)
 
 
 def _bind(source: int, target: str) -> None:
+    """Show a file or folder that is open under ``target``, which is made for it."""
+    if stat.S_ISDIR(os.fstat(source).st_mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT, 0o644))
     _mount(f"/proc/self/fd/{source}", target, None, MS_BIND | MS_REC)
 
 
@@ -201,50 +183,3 @@ def _mount_proc(target: str) -> None:
     """Only the own processes; containers that cover parts of /proc do not allow it."""
     with contextlib.suppress(OSError):
         _mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-
-
-def lock() -> None:
-    """Give up every right there is left, for good."""
-    capability = 0
-    while _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
-        capability += 1
-    if os.getuid() == 0:
-        os.setgroups([])
-        os.setresgid(INSIDE, INSIDE, INSIDE)
-        os.setresuid(INSIDE, INSIDE, INSIDE)
-    header = struct.pack("Ii", 0x20080522, 0)
-    _check(_libc.capset(header, bytes(24)), "capset")
-    _check(_libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
-    _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
-    die_with_parent()  # a change of user clears it
-
-
-def restrict(limits: Limits) -> None:
-    """Limits that the kernel keeps, with or without namespaces."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # first to be killed
-    used = _data_bytes()
-    cpu = int(limits.total_seconds) + 10
-    for kind, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_DATA, used + limits.memory_bytes),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, 256),
-    ):
-        hard = resource.getrlimit(kind)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
-        resource.setrlimit(kind, (value, value))
-
-
-def restrict_processes(limits: Limits) -> None:
-    """At most so many processes; counted per user namespace."""
-    count = limits.processes
-    resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
-
-
-def _data_bytes() -> int:
-    """What this process already counts against RLIMIT_DATA."""
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[5]) * resource.getpagesize()

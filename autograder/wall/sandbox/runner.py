@@ -1,4 +1,4 @@
-"""The student's process: process 1 of the sandbox, a fork of a warm parent.
+"""The student's process: a fork of a warm parent, behind the wall.
 
 It runs the cells it is sent. For each question it forks, so that a crash or a hang in
 one question costs that question alone.
@@ -7,47 +7,30 @@ one question costs that question alone.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import resource
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from random import getstate, setstate
 
 from autograder.errors import Closed
 from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
-from autograder.wall.records import Limits
-from autograder.wall.sandbox import answers, namespaces, seccomp
-from autograder.wall.sandbox.clock import LimitedNotebook
+from autograder.wall.sandbox import answers
+from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
+from autograder.wall.sandbox.rights import die_with_parent
+from autograder.wall.sandbox.worlds import Nothing
 
 
-def main(
-    channel: Channel, limits: Limits, mapped: Callable[[], None] | None, more: int
-) -> None:
-    """Take up residence in the sandbox and serve; without ``mapped``, without one."""
-    sandboxed = mapped is not None
-    if mapped is not None:
-        namespaces.close_world(limits, more, mapped)
-    else:
-        os.setsid()
-        folder = Path(f"/tmp/autograder-{os.getpid()}")
-        folder.mkdir(0o700)
-        os.chdir(folder)
-        set_environment(str(folder))
+def main(channel: Channel, world: Nothing) -> None:
+    """Take up residence behind the wall and serve."""
+    world.enter()
     sys.path.append(os.getcwd())  # last: a file called random.py shadows nothing
-    runner = Runner(channel, limits)  # its files in memory come before the filter
-    namespaces.restrict(limits)
-    if sandboxed:
-        namespaces.lock()
-        namespaces.restrict_processes(limits)
-        seccomp.install()
-    else:
-        namespaces.die_with_parent()
+    runner = Runner(channel, world)  # its files in memory come before the filter
+    world.lock()
     seed()
     runner.serve()
 
@@ -55,9 +38,9 @@ def main(
 class Runner:
     """Serves the judge's requests: files, cells, questions."""
 
-    def __init__(self, channel: Channel, limits: Limits) -> None:
-        self.channel, self.limits = channel, limits
-        self.notebook = LimitedNotebook(limits)
+    def __init__(self, channel: Channel, world: Nothing) -> None:
+        self.channel, self.world, self.limits = channel, world, world.bounds
+        self.notebook = LimitedNotebook(self.limits)
         self.child: int | None = None
 
     def serve(self) -> None:
@@ -92,16 +75,18 @@ class Runner:
         """Leave the question to a child, which sees all that the cells have made."""
         state = getstate()
         try:
-            self.child = os.fork()
+            self.child = self.world.fork_question()
         except OSError:  # too many processes are left from the cells
-            _kill_all_others()
-            self.child = os.fork()
+            self.world.end_others(None)
+            self._take_leave()
+            self.child = self.world.fork_question()
         if self.child:
             os.close(descriptor)
             return
         try:
             self.channel.close()
-            namespaces.die_with_parent()
+            die_with_parent()
+            self.world.enter_question()
             setstate(state)  # Python seeds this generator anew in every fork
             bound_time(self.limits.question_seconds)
             answers.hush()
@@ -122,10 +107,10 @@ class Runner:
             pid, status, used = os.wait4(self.child, os.WNOHANG)
             if pid:
                 break
+        self.world.end_others(None if pid else self.child)
         if not pid:
-            os.kill(self.child, signal.SIGKILL)
             _, status, _ = os.wait4(self.child, 0)
-        _kill_all_others()
+        self._take_leave()
         self.child = None
         ending = os.waitstatus_to_exitcode(status)
         if pid and ending == -signal.SIGKILL:  # by the hard limit of its time?
@@ -134,24 +119,12 @@ class Runner:
                 return -signal.SIGXCPU
         return ending
 
-
-def bound_time(seconds: float) -> None:
-    """End this process after some processor time, and soon after even if it resists."""
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    hard = math.ceil(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
-
-
-def _kill_all_others() -> None:
-    """End what the student's code has started, and nothing outside the sandbox."""
-    if os.getpid() != 1:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
+    def _take_leave(self) -> None:
+        """Of all children that have ended."""
+        wait = 0 if self.world.ends_all else os.WNOHANG
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, wait)[0]:
+                continue
 
 
 def _write(files: dict[str, bytes]) -> None:
@@ -160,21 +133,3 @@ def _write(files: dict[str, bytes]) -> None:
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-
-def set_environment(home: str) -> None:
-    """The variables that a student's code sees, and no other."""
-    os.environ.clear()
-    os.environ |= {
-        "HOME": home,
-        "PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "TMPDIR": "/tmp",
-        "MPLBACKEND": "agg",
-        **ONE_THREAD,
-    }
-
-
-ONE_THREAD = {
-    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")
-}

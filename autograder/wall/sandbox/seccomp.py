@@ -1,121 +1,176 @@
-"""System calls that no exercise needs, refused by the kernel (a seccomp filter).
+"""A filter of system calls (seccomp): what is not in ``calls`` does not exist.
 
-A second line behind the namespaces: it keeps a student's code away from parts of the
-kernel in which holes were found before. On other machines than those below it is left
-out, and the namespaces and limits have to do.
+It keeps a student's code away from parts of the kernel in which holes were found
+before, from memory that no limit counts, and, where there are no namespaces, from other
+processes and from files that Landlock does not look at.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import platform
 import struct
+from dataclasses import dataclass
+from functools import cache
+
+from autograder.wall.sandbox import calls
 
 _libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 
-# audit number of the architecture; then calls by their number there
-MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-REFUSED = {
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "kexec_load": (246, 104),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "syslog": (103, 116),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "mount_setattr": (442, 442),
-    # memory that no limit of a process counts
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "shmget": (29, 194),
-    "msgget": (68, 186),
-}
-CLONE, CLONE3, SOCKET, MMAP = (56, 220), (435, 435), (41, 198), (9, 222)
+# instructions of the kernel's filter machine
+LOAD, AND, JUMP, RETURN = 0x20, 0x54, 0x05, 0x06
+JUMP_EQUAL, JUMP_AT_LEAST = 0x15, 0x35
+# offsets in struct seccomp_data; of an argument, its lower half
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
+ALLOW, ANSWER = 0x7FFF0000, 0x00050000
+EVERY_BIT = 0xFFFFFFFF
+Step = tuple[int, int, int, int]  # code, jump if true, jump if false, value
+
+
+@dataclass(frozen=True)
+class Look:
+    """At one argument: ``values`` are the only ones, or else those that are refused."""
+
+    argument: int
+    values: tuple[int, ...]
+    only: bool = True
+    mask: int = EVERY_BIT
+    error: int = errno.EPERM
+
+    def steps(self) -> list[Step]:
+        """Go on below with what is allowed, and return from the call with the rest."""
+        steps: list[Step] = [(LOAD, 0, 0, ARGUMENTS + 8 * self.argument)]
+        if self.mask != EVERY_BIT:
+            steps.append((AND, 0, 0, self.mask))
+        left = len(self.values)
+        for value in self.values:
+            left -= 1
+            steps.append((JUMP_EQUAL, left + 1, 0, value))
+        answer = (RETURN, 0, 0, ANSWER | self.error)
+        if self.only:
+            return [*steps, answer]
+        return [*steps, (JUMP, 0, 0, 1), answer]
+
+
 NEW_NAMESPACES = 0x7E020080
-FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 SHARED_ANONYMOUS, GROWS_DOWN = 0x21, 0x100  # flags of mmap, not counted as data
+UNIX, INET, INET6, NETLINK, STREAM = 1, 2, 10, 16, 1
+ONLY_TRUNCATE = 0o1000  # open for reading, and empty the file
+BUFFER_SIZES = (7, 8, 32, 33)  # SO_SNDBUF, SO_RCVBUF and the same by force
+# F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ
+SIGNALS_AND_LEASES = (8, 10, 15, 1024, 1026, 1031)
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+HARMLESS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+# PR_SET_PDEATHSIG, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
+OPTIONS = (1, 15, 16, 0x53564D41)
+ITSELF = (0,)
 
-LOAD, JUMP_EQUAL, JUMP_SET, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
-AND = 0x54
-# offsets in struct seccomp_data
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT, FOURTH_ARGUMENT = 0, 4, 16, 40
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+LOOKS: dict[str, tuple[Look, ...]] = {
+    "mmap": (
+        Look(3, (GROWS_DOWN,), False, GROWS_DOWN, errno.ENOMEM),
+        Look(3, (SHARED_ANONYMOUS,), False, SHARED_ANONYMOUS, errno.ENOMEM),
+    ),
+    "clone": (Look(0, (0,), mask=NEW_NAMESPACES),),
+    "open": (Look(1, (ONLY_TRUNCATE,), False, ONLY_TRUNCATE | os.O_ACCMODE),),
+    "openat": (Look(2, (ONLY_TRUNCATE,), False, ONLY_TRUNCATE | os.O_ACCMODE),),
+    "fcntl": (Look(1, SIGNALS_AND_LEASES, False),),
+    "ioctl": (Look(1, HARMLESS, error=errno.ENOTTY),),
+    "prctl": (Look(0, OPTIONS, error=errno.EINVAL),),
+    "prlimit64": (Look(0, ITSELF),),
+    "sched_setaffinity": (Look(0, ITSELF),),
+    "setpriority": (Look(0, ITSELF), Look(1, ITSELF)),
+    "socket": (Look(0, (UNIX, INET, INET6, NETLINK), error=errno.EAFNOSUPPORT),),
+    # datagrams could be sent to any other socket
+    "socketpair": (
+        Look(0, (UNIX,), error=errno.EAFNOSUPPORT),
+        Look(1, (STREAM,), mask=0xF, error=errno.EPROTONOSUPPORT),
+    ),
+    "setsockopt": (Look(2, BUFFER_SIZES, False),),
+}
 
 
-def program(machine: str) -> bytes:
-    """The filter for one architecture: instructions of (code, true, false, value)."""
-    column = list(MACHINES).index(machine)
-    no = REFUSE | errno.EPERM
-    steps: list[tuple[int, int, int, int]] = [
+@cache
+def program(machine: str, alone: bool, signals: bool = True) -> bytes:
+    """The filter for one architecture.
+
+    ``alone``: in namespaces of its own, where connections reach nobody and read-only
+    mounts keep the files as they are. ``signals``: something else, namespaces or
+    Landlock, keeps them from other processes.
+    """
+    groups = [*calls.ALWAYS]
+    answers = dict.fromkeys(
+        calls.numbers(calls.EXTENDED_ATTRIBUTES, machine).values(), errno.ENOTSUP
+    )
+    if alone:
+        groups += [calls.ATTRIBUTES, calls.CONNECTIONS]
+    else:
+        groups.append(calls.LANDLOCK)
+        # done, says the kernel, and does nothing: copies of files go on
+        attributes = calls.numbers(calls.ATTRIBUTES, machine)
+        answers |= dict.fromkeys(attributes.values(), 0)
+        answers[attributes["truncate"]] = errno.EPERM
+        connections = calls.numbers(calls.CONNECTIONS, machine)
+        answers |= dict.fromkeys(connections.values(), errno.EACCES)
+    if signals:
+        groups.append(calls.SIGNALS_TO_OTHERS)
+    else:
+        others = calls.numbers(calls.SIGNALS_TO_OTHERS, machine)
+        answers |= dict.fromkeys(others.values(), errno.EPERM)
+    allowed: dict[str, int] = {}
+    for group in groups:
+        allowed |= calls.numbers(group, machine)
+    return b"".join(struct.pack("HBBI", *s) for s in steps(machine, allowed, answers))
+
+
+def steps(machine: str, allowed: dict[str, int], answers: dict[int, int]) -> list[Step]:
+    """Instructions: look at the machine, then for the number of the call."""
+    no = (RETURN, 0, 0, ANSWER | errno.EPERM)
+    found: list[Step] = [
         (LOAD, 0, 0, ARCHITECTURE),
-        (JUMP_EQUAL, 1, 0, MACHINES[machine]),
-        (RETURN, 0, 0, no),
+        (JUMP_EQUAL, 1, 0, calls.MACHINES[machine]),
+        no,
         (LOAD, 0, 0, NUMBER),
         (JUMP_AT_LEAST, 0, 1, 0x40000000),  # a second set of numbers on x86
-        (RETURN, 0, 0, no),
+        no,
     ]
-    for numbers in REFUSED.values():
-        steps += [(JUMP_EQUAL, 0, 1, numbers[column]), (RETURN, 0, 0, no)]
-    # its flags lie in memory, which a filter cannot read; libraries then use clone
-    steps += [
-        (JUMP_EQUAL, 0, 1, CLONE3[column]),
-        (RETURN, 0, 0, REFUSE | errno.ENOSYS),
-        (JUMP_EQUAL, 0, 4, CLONE[column]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (JUMP_SET, 0, 1, NEW_NAMESPACES),
-        (RETURN, 0, 0, no),
-        (RETURN, 0, 0, ALLOW),
-        (JUMP_EQUAL, 0, 6, MMAP[column]),
-        (LOAD, 0, 0, FOURTH_ARGUMENT),
-        (JUMP_SET, 2, 0, GROWS_DOWN),
-        (AND, 0, 0, SHARED_ANONYMOUS),
-        (JUMP_EQUAL, 0, 1, SHARED_ANONYMOUS),
-        (RETURN, 0, 0, REFUSE | errno.ENOMEM),
-        (RETURN, 0, 0, ALLOW),
-        (JUMP_EQUAL, 0, len(FAMILIES) + 2, SOCKET[column]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-    ]
-    for left, family in zip(range(len(FAMILIES), 0, -1), FAMILIES, strict=True):
-        steps.append((JUMP_EQUAL, left, 0, family))
-    steps += [
-        (RETURN, 0, 0, REFUSE | errno.EAFNOSUPPORT),
-        (RETURN, 0, 0, ALLOW),
-    ]
-    return b"".join(struct.pack("HBBI", *step) for step in steps)
+    for name in sorted(allowed, key=lambda name: name not in LOOKS):
+        looks = [step for look in LOOKS.get(name, ()) for step in look.steps()]
+        block = [*looks, (RETURN, 0, 0, ALLOW)]
+        found += [(JUMP_EQUAL, 0, len(block), allowed[name]), *block]
+    for number, error in answers.items():
+        found += [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, ANSWER | error)]
+    # as from an older kernel: libraries then use what is older
+    return [*found, (RETURN, 0, 0, ANSWER | errno.ENOSYS)]
 
 
-# made once, before the forks
-PROGRAM = program(platform.machine()) if platform.machine() in MACHINES else b""
+def install(instructions: bytes) -> None:
+    """Filter this process and all it forks, or raise OSError."""
+    memory = ctypes.create_string_buffer(instructions)
+    count = len(instructions) // 8
+    pointer = struct.pack("HxxxxxxP", count, ctypes.addressof(memory))
+    if _libc.prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0):
+        error = ctypes.get_errno()
+        raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def install() -> bool:
-    """Filter this process and all it forks; False where there is no filter."""
-    if not PROGRAM:
-        return False
-    instructions = ctypes.create_string_buffer(PROGRAM)
-    pointer = struct.pack("HxxxxxxP", len(PROGRAM) // 8, ctypes.addressof(instructions))
-    return _libc.prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0) == 0
+def require() -> None:
+    """Raise OSError where there is no filter: then nothing is graded.
+
+    A fork tries it, since a filter stays.
+    """
+    machine = platform.machine()
+    if machine not in calls.MACHINES:
+        raise OSError(f"there is no table of system calls for {machine}")
+    pid = os.fork()
+    if not pid:
+        try:
+            _libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+            install(program(machine, False, False))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(pid, 0)[1]:
+        raise OSError("the kernel takes no filter of system calls (seccomp)")

@@ -42,6 +42,7 @@ class Case:
 
     ``says`` has to be somewhere in the messages, notes or outputs, ``never`` nowhere.
     ``naive``: the points for square where tests run in the student's process.
+    ``landlock`` is what is said instead behind the second wall, if that differs.
     ``plain``: there it fools a plain assert, if not the course's own checks.
     """
 
@@ -53,6 +54,7 @@ class Case:
     points: tuple[float, float] | None = (2.0, 3.0)
     says: str = ""
     never: str = ""
+    landlock: str | None = None
     naive: float | None = None
     plain: bool = False
     files: dict[str, bytes] = field(default_factory=dict)

@@ -1,0 +1,142 @@
+"""Functions that a student's own check is tried on, some right and some wrong.
+
+The student's check never gets such a function. It gets a stand-in that looks the same
+for all of them and asks whoever holds the function for what it gives: this process, or
+behind the wall a process where no code of students runs. See :func:`verdict`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.question import CheckFailed, told
+from autograder.checks.surroundings import NUMPY_ERRORS
+
+Ask = Callable[..., Any]
+ACCEPTS, REJECTS, NEITHER = "accepts", "rejects", "neither"
+CHECKS = __name__.rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check says of a function; ``why`` it says neither yes nor no."""
+
+    said: str
+    why: CheckFailed | None = None
+
+
+class Planted:
+    """Whoever holds a function: it does with it what a stand-in asks for."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.modules: list[Any] = []  # those that were made from a class
+
+    def do(self, operation: str, *parts: Any) -> Any:
+        """One operation; what the function raises is raised."""
+        if operation == "call":
+            args, kwargs, errors = parts
+            with np.errstate(**errors):
+                return self.function(*args, **kwargs)
+        from autograder.checks import planted_modules
+
+        return planted_modules.do(self, operation, *parts)
+
+
+def function_of(name: str, ask: Ask) -> Callable[..., Any]:
+    """A stand-in for a function."""
+
+    def planted(*args: Any, **kwargs: Any) -> Any:
+        refuse_our_checks()
+        return ask("call", args, kwargs, dict(np.geterr()))
+
+    planted.__name__ = planted.__qualname__ = name
+    planted.__module__ = "__main__"
+    return planted
+
+
+def stand_in(name: str, ask: Ask) -> Any:
+    """What a student's check is given; names of classes begin with a capital."""
+    if name[0].islower():
+        return function_of(name, ask)
+    from autograder.checks import planted_modules
+
+    return planted_modules.class_of(name, ask)
+
+
+def attempt(check: Any, name: str, ask: Ask) -> Any:
+    """Run a student's check on a stand-in, in the process that the check lives in."""
+    return check(stand_in(name, ask))
+
+
+def refuse_our_checks() -> None:
+    """The course's own checks cannot be asked for the answer of a student's check."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code is not attempt.__code__:
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith(f"{CHECKS}.") and not module.startswith(__name__):
+            raise RuntimeError("a check of the course is no check of yours")
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def verdicts(check: Any, functions: list[Any], name: str) -> list[Verdict]:
+    """What a student's check says of each function, which bears ``name`` for it.
+
+    Behind the wall each is tried in a fresh fork. Only an AssertionError rejects.
+    """
+    hook = getattr(check, "_wall_try_", None)
+    if hook is None:
+
+        def trial(index: int) -> Any:
+            return attempt(check, name, Planted(functions[index]).do)
+    else:
+        trial = hook(functions, name)
+    return [one(trial, index) for index in range(len(functions))]
+
+
+def one(trial: Callable[[int], Any], index: int) -> Verdict:
+    """The verdict on one function."""
+    try:
+        with np.errstate(**NUMPY_ERRORS):
+            value = trial(index)
+    except NotImplementedError as error:
+        return Verdict(NEITHER, told(error))
+    except AssertionError:
+        return Verdict(REJECTS)
+    except (Exception, SystemExit) as error:
+        return Verdict(NEITHER, told(error))
+    if value is None:
+        return Verdict(ACCEPTS)
+    seen = f"your check returned a {type(value).__name__}"
+    expected = "None when the function is right, an AssertionError when it is wrong"
+    return Verdict(NEITHER, CheckFailed(seen, expected, kind="type"))
+
+
+def accepts(check: Any, right: Any, name: str) -> None:
+    """The student's check accepts a right function."""
+    (verdict,) = verdicts(check, [right], name)
+    if verdict.why:
+        raise verdict.why
+    if verdict.said == REJECTS:
+        raise CheckFailed(
+            f"your check raised an AssertionError for a right `{name}`",
+            "None: what it demands has to follow from the card",
+        )
+
+
+def rejects(check: Any, wrong: list[Any], name: str) -> None:
+    """The student's check rejects at least one of some wrong functions."""
+    found = verdicts(check, wrong, name)
+    if any(verdict.said == REJECTS for verdict in found):
+        return
+    if all(verdict.why for verdict in found) and found[0].why:
+        raise found[0].why
+    raise CheckFailed(
+        f"your check accepts a `{name}` that is plainly wrong",
+        "an AssertionError: `assert` what has to be true of its results",
+    )

@@ -1,0 +1,64 @@
+"""What the book publishes, by name: right functions that every student may read.
+
+The text of a definition is taken from the book's module. The module itself cannot be
+imported everywhere: it needs torch, and a page has none.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+
+
+@cache
+def definitions() -> tuple[str, dict[str, str]]:
+    """The imports of the book's module, and its functions and classes by name."""
+    spec = importlib.util.find_spec("attention")
+    path = Path(spec.origin) if spec and spec.origin else BOOK / "attention.py"
+    text = path.read_text(encoding="utf-8")
+    imports, found = [], {}
+    for node in ast.parse(text).body:
+        part = ast.get_source_segment(text, node) or ""
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = part
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            imports.append(part)
+    return "\n".join(imports), found
+
+
+@cache
+def source(name: str) -> str:
+    """A program that defines ``name``, with all that it uses.
+
+    Raises KeyError for a name that the book does not define.
+    """
+    imports, found = definitions()
+    needed = {name: found[name]}
+    words: set[str] = set()
+    todo = [name]
+    while todo:
+        tree = ast.walk(ast.parse(found[todo.pop()]))
+        used = {node.id for node in tree if isinstance(node, ast.Name)}
+        words |= used
+        new = sorted(used & found.keys() - needed.keys())
+        needed |= {one: found[one] for one in new}
+        todo += new
+    lines = [line for line in imports.splitlines() if line.split()[-1] in words]
+    return "\n\n\n".join(["\n".join(lines), *needed.values()]) + "\n"
+
+
+def defined(program: str, name: str) -> Any:
+    """What a program has under ``name`` when it has run, by itself."""
+    names: dict[str, Any] = {"__name__": "published"}
+    exec(compile(program, f"<{name}>", "exec", dont_inherit=True), names)
+    return names[name]
+
+
+def published(name: str) -> Any:
+    """The book's function or class of that name, made anew."""
+    return defined(source(name), name)

@@ -1,0 +1,137 @@
+"""A process that holds the functions which students' own checks are tried on.
+
+It is a fork of the judge with limits of its own: the functions are the instructor's,
+but what they are called with comes from students, and could be meant to use up a
+machine. Plain data goes in and out; the functions themselves never leave it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import resource
+import signal
+import socket
+import warnings
+from pathlib import Path
+from typing import Any
+
+from autograder.checks.planted import Planted
+from autograder.errors import Closed, Violation
+from autograder.notebook.running import seed
+from autograder.wall.channel import Channel
+from autograder.wall.records import Limits
+from autograder.wall.sandbox.rights import die_with_parent
+from autograder.wall.wire import encode, no_handles
+
+OPERATIONS = ("call", "make", "forward", "backward")
+MAX_WARNINGS = 20
+MOST_FILES = 4096
+Told = tuple[str, Any, Any, list[tuple[str, str]]]
+LOST: Told = ("raised", "RuntimeError", None, [])
+
+
+class Host:
+    """The judge's end. The process is started when it is needed, and again if lost."""
+
+    def __init__(self, functions: list[Any], limits: Limits) -> None:
+        self.functions, self.limits = functions, limits
+        self.pid: int | None = None
+        self.index = 0
+
+    def begin(self, index: int, deadline: float) -> None:
+        """From now on it is about this function."""
+        self.index = index
+        if self.pid is not None:
+            self._exchange(("begin", index), deadline)
+
+    def answer(self, request: tuple, deadline: float) -> Told:
+        """What comes of a student's call; of any other request, an error."""
+        if self.pid is None:
+            self._start()
+            self._exchange(("begin", self.index), deadline)
+        return self._exchange(request, deadline) or LOST
+
+    def _exchange(self, request: tuple, deadline: float) -> Any:
+        try:
+            self.channel.send(request, deadline=deadline)
+            return self.channel.receive(deadline=deadline)
+        except (Closed, TimeoutError, Violation):
+            self.close()
+            return None
+
+    def _start(self) -> None:
+        here, there = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid:
+            there.close()
+            self.channel = Channel(here)
+            return
+        try:
+            die_with_parent()
+            os.closerange(3, there.fileno())
+            os.closerange(there.fileno() + 1, MOST_FILES)
+            restrict(self.limits)
+            serve(Channel(there), self.functions)
+        finally:
+            os._exit(0)
+
+    def close(self) -> None:
+        """End the process."""
+        if self.pid is None:
+            return
+        self.channel.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        self.pid = None
+
+
+def restrict(limits: Limits) -> None:
+    """What all calls of one question together may use."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + limits.memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    seconds = math.ceil(limits.question_seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def serve(channel: Channel, functions: list[Any]) -> None:
+    """Answer until the judge hangs up."""
+    planted = Planted(None)
+    while True:
+        try:
+            request = channel.receive()
+        except Closed:
+            return
+        if request[0] == "begin":
+            planted = Planted(functions[request[1]])
+            seed()
+            channel.send(("ok", None, None, []))
+            continue
+        try:
+            reply = told(planted, *request)
+            channel.send(reply)
+        except (Violation, ValueError):  # a result that is no data, or too large
+            channel.send(LOST)
+
+
+def told(planted: Planted, *request: Any) -> Told:
+    """How one operation went: its value or the type of an exception, the arguments
+    where they changed, and the warnings."""
+    operation, *parts = request
+    before = encode(parts, no_handles)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            if operation not in OPERATIONS:
+                raise LookupError(operation)
+            status, value = "ok", planted.do(operation, *parts)
+        except BaseException as error:
+            # its text could tell the functions apart
+            status, value = "raised", type(error).__name__
+    changed = parts if encode(parts, no_handles) != before else None
+    said = [(w.category.__name__, str(w.message)) for w in seen[:MAX_WARNINGS]]
+    return status, value, changed, said

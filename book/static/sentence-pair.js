@@ -1,0 +1,190 @@
+// Two sentences beside each other: whom does a token look at, and with which weight?
+// Lines, matrix and formula show the same pair of tokens.
+import { LONGEST, knows, scoresOf, softmax, tokensOf } from "./reader.js";
+
+const SENTENCES = [
+  "the animal did not cross the street because it was too tired",
+  "the animal did not cross the street because it was too wide",
+];
+const SETTINGS = { dK: 32, temperature: 1, trained: true, scaled: true, causal: false };
+const NAMES = ["left", "right"];
+const SVG = "http://www.w3.org/2000/svg";
+
+const make = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+const largest = (row) => row.indexOf(Math.max(...row));
+
+/** One of the two sentences. */
+class Side {
+  constructor(model, name, text, { changed, choose }) {
+    Object.assign(this, { model, choose });
+    this.field = make("input", { value: text, maxLength: 120, autocomplete: "off", spellcheck: false });
+    this.field.addEventListener("input", changed);
+    const label = make("label", {}, `${name} sentence`, this.field);
+    this.links = make("div", { className: "pair-links" });
+    this.matrix = make("div", { className: "pair-matrix" });
+    this.matrix.setAttribute("role", "img");
+    this.note = make("p", { className: "lab-note" });
+    this.formula = make("p", { className: "pair-formula" });
+    this.formula.setAttribute("role", "status");
+    this.element = make("div", { className: "pair-side" }, label, this.note, this.links, make("div", { className: "pair-foot" }, this.matrix, this.formula));
+    this.links.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const row = (this.row + step + this.tokens.length) % this.tokens.length;
+      choose(row);
+      this.queries[row].focus();
+    });
+  }
+
+  /** Compute the weights of what is typed. */
+  compute() {
+    const typed = tokensOf(this.field.value);
+    const tokens = typed.slice(0, LONGEST);
+    const strange = [...new Set(tokens.filter((token) => !knows(this.model, token)))];
+    this.note.textContent = !tokens.length
+      ? "Type a word or two."
+      : typed.length > LONGEST
+        ? `Only the first ${LONGEST} words are shown.`
+        : strange.length
+          ? `Unknown to this reader: ${strange.join(", ")}.`
+          : "";
+    if (!tokens.length) return;
+    this.tokens = tokens;
+    this.scores = scoresOf(this.model, tokens, SETTINGS);
+    this.weights = this.scores.map(softmax);
+    this.build();
+  }
+
+  build() {
+    const n = this.tokens.length;
+    const points = (row, key) => () => this.choose(row ?? this.row, key);
+    this.queries = this.tokens.map((token, row) => {
+      const button = make("button", { type: "button", textContent: token });
+      for (const sign of ["click", "focus", "pointerenter"]) button.addEventListener(sign, points(row));
+      return button;
+    });
+    this.keys = this.tokens.map((token, key) => {
+      const place = make("span", {}, make("i"), token);
+      place.addEventListener("pointerenter", points(undefined, key));
+      return place;
+    });
+    this.lines = document.createElementNS(SVG, "svg");
+    this.lines.setAttribute("viewBox", `0 0 100 ${n}`);
+    this.lines.setAttribute("preserveAspectRatio", "none");
+    this.lines.ariaHidden = "true";
+    this.paths = this.tokens.map(() => {
+      const path = document.createElementNS(SVG, "path");
+      path.setAttribute("vector-effect", "non-scaling-stroke");
+      this.lines.append(path);
+      return path;
+    });
+    const queries = make("div", { className: "pair-queries" }, ...this.queries);
+    queries.setAttribute("role", "group");
+    queries.ariaLabel = "Queries: who looks";
+    this.links.replaceChildren(queries, this.lines, make("div", { className: "pair-keys" }, ...this.keys));
+    this.cells = this.weights.map((weights, row) =>
+      weights.map((weight, key) => {
+        const cell = make("i");
+        cell.style.setProperty("--weight", weight.toFixed(3));
+        cell.addEventListener("pointerenter", points(row, key));
+        return cell;
+      }),
+    );
+    this.matrix.style.setProperty("--n", n);
+    this.matrix.replaceChildren(...this.cells.flat());
+  }
+
+  /** Show a query, and its way to a key: the strongest, if none is named. */
+  show(wanted, wantedKey) {
+    if (!this.tokens) return;
+    const row = Math.max(0, Math.min(wanted || 0, this.tokens.length - 1));
+    const weights = this.weights[row];
+    const key = weights[wantedKey] === undefined ? largest(weights) : wantedKey;
+    Object.assign(this, { row, key });
+    this.queries.forEach((button, index) => {
+      button.tabIndex = index === row ? 0 : -1;
+      button.ariaPressed = String(index === row);
+    });
+    weights.forEach((weight, index) => {
+      const path = this.paths[index];
+      path.setAttribute("d", `M0 ${row + 0.5} C40 ${row + 0.5} 60 ${index + 0.5} 100 ${index + 0.5}`);
+      path.setAttribute("stroke-width", (0.6 + 7 * weight).toFixed(2));
+      path.style.opacity = (0.12 + 0.88 * weight).toFixed(2);
+      path.classList.toggle("chosen", index === key);
+      const place = this.keys[index];
+      place.style.setProperty("--weight", weight.toFixed(3));
+      place.firstChild.textContent = weight.toFixed(2);
+      place.classList.toggle("faint", weight < 0.005);
+      place.classList.toggle("chosen", index === key);
+    });
+    this.cells.flat().forEach((cell, index) => {
+      const [i, j] = [Math.floor(index / this.tokens.length), index % this.tokens.length];
+      cell.classList.toggle("asked", i === row);
+      cell.classList.toggle("chosen", i === row && j === key);
+    });
+    const [q, k] = [this.tokens[row], this.tokens[key]];
+    const score = this.scores[row][key].toFixed(1).replace("-", "−");
+    this.matrix.ariaLabel = `Heat map of the weights of all ${this.tokens.length} tokens; “${q}” on “${k}”: ${weights[key].toFixed(2)}`;
+    this.formula.innerHTML =
+      `<b class="q"></b> → <b class="k"></b>: score <span class="q">q</span> · <span class="k">k</span> / √32 = ${score}, ` +
+      `weight e<sup>${score}</sup> / Σ e<sup>score</sup> = <b>${weights[key].toFixed(2)}</b>`;
+    this.formula.querySelector("b.q").textContent = q;
+    this.formula.querySelector("b.k").textContent = k;
+  }
+}
+
+export class SentencePair {
+  constructor(model, state) {
+    this.state = state;
+    const changed = () => {
+      this.sides.forEach((side) => side.compute());
+      this.keep();
+      this.show();
+    };
+    const choose = (row, key) => {
+      if (row === this.row && key === this.key) return;
+      Object.assign(this, { row, key });
+      this.keep();
+      this.show();
+    };
+    this.sides = NAMES.map((name, index) => {
+      const title = name[0].toUpperCase() + name.slice(1);
+      return new Side(model, title, state.get(name) ?? SENTENCES[index], { changed, choose });
+    });
+    this.sides.forEach((side) => side.compute());
+    const known = Object.keys(model.words).sort();
+    const words = make(
+      "details",
+      {},
+      make("summary", { textContent: `The ${known.length} words that this small reader knows` }),
+      make("p", { textContent: known.join(", ") }),
+    );
+    const honest = make("p", {
+      className: "pair-honest",
+      textContent: "In the squares, each row is a query: this reader was trained to understand “it”, and all its tokens look where “it” looks. Larger models do not.",
+    });
+    const both = make("div", { className: "pair" }, ...this.sides.map((side) => side.element));
+    const follow = make("p", {
+      className: "pair-honest",
+      textContent: "This is what we build. Each line is as thick as the weight that a token gives to another: follow “it”, and change the last word.",
+    });
+    this.element = make("div", {}, follow, both, honest, words);
+    this.row = Number(state.get("row") ?? Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
+    this.key = state.get("key") === null ? undefined : Number(state.get("key"));
+    this.show();
+  }
+
+  show() {
+    for (const side of this.sides) side.show(this.row, this.key);
+  }
+
+  keep() {
+    const typed = Object.fromEntries(NAMES.map((name, index) => [name, this.sides[index].field.value]));
+    this.state.set({ ...typed, row: this.row, key: this.key });
+  }
+}

@@ -1,0 +1,176 @@
+"""The first thing that moves: two sentences side by side, attention in five steps."""
+
+import json
+import math
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+STATIC = Path(__file__).resolve().parents[2] / "book/static"
+WORDS = len(json.loads((STATIC / "lab.json").read_text())["words"])
+CHAPTER = "book/01-queries-keys-values.html"
+
+
+def enliven(page, path="book/index.html"):
+    page.goto(path)
+    lab = page.locator("attention-start")
+    lab.scroll_into_view_if_needed()
+    lab.locator(".start-modes").wait_for()
+    return lab
+
+
+def asked(page):
+    """What the address says of the lab, once it is written."""
+    page.wait_for_timeout(300)
+    return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
+
+
+def test_it_comes_within_the_first_fifth_of_chapter_1(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    lab = enliven(page, CHAPTER)
+    height = page.evaluate("document.querySelector('.bd-article').scrollHeight")
+    end = "element => element.getBoundingClientRect().bottom + scrollY"
+    assert lab.evaluate(end) < height / 5
+
+
+def test_it_shows_at_once_that_it_means_the_animal_or_the_street(page):
+    lab = enliven(page)
+    formulas = lab.locator(".pair-formula").all_text_contents()
+    assert formulas[0].startswith("it → animal") and formulas[0].endswith("1.00")
+    assert formulas[1].startswith("it → street") and formulas[1].endswith("0.94")
+    thick = "paths => paths.map((path) => Number(path.getAttribute('stroke-width')))"
+    for side, noun in enumerate((1, 6)):
+        lines = lab.locator("svg").nth(side).locator("path").evaluate_all(thick)
+        assert np.argmax(lines) == noun
+    assert lab.locator("summary").text_content().startswith(f"The {WORDS} words")
+    assert not page.troubles
+
+
+def test_a_cell_a_line_and_a_formula_show_the_same_pair(page):
+    lab = enliven(page)
+    n = 12
+    query, key = 3, 8  # "not" looks at "it"
+    lab.locator(".pair-matrix").first.locator("i").nth(query * n + key).hover()
+    for side in (0, 1):
+        formula = lab.locator(".pair-formula").nth(side).text_content()
+        assert formula.startswith("not → it")
+        paths = lab.locator("svg").nth(side).locator("path")
+        assert "chosen" in paths.nth(key).get_attribute("class")
+        cells = lab.locator(".pair-matrix").nth(side).locator("i")
+        assert cells.nth(query * n + key).get_attribute("class") == "asked chosen"
+        pressed = lab.locator(".pair-queries").nth(side).locator("[aria-pressed=true]")
+        assert pressed.text_content() == "not"
+
+
+def test_sentences_and_choice_are_in_the_address(page):
+    lab = enliven(page)
+    lab.get_by_label("Left sentence").fill("my dog was tired")
+    assert "Unknown to this reader: my." in lab.text_content()
+    lab.locator(".pair-queries").first.locator("[aria-pressed=true]").focus()
+    page.keyboard.press("ArrowUp")
+    state = asked(page)
+    assert state["left"] == "my dog was tired" and state["row"] == "2"
+    page.reload()
+    lab.locator(".start-modes").wait_for()
+    assert lab.get_by_label("Left sentence").input_value() == "my dog was tired"
+    pressed = lab.locator(".pair-queries").first.locator("[aria-pressed=true]")
+    assert pressed.text_content() == "was"
+    lab.get_by_label("Left sentence").fill("...")
+    assert "Type a word or two." in lab.text_content()
+    assert not page.troubles
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_five_steps_are_those_of_numpy(page, causal):
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(3, 3, 2)).round(2)
+    page.goto("book/glossary.html")
+    shown = page.evaluate(
+        """async ([numbers, causal]) => {
+          const { stages } = await import("/_static/three-tokens.js");
+          const told = stages(numbers, causal);
+          return told.map((step) => step.map((row) => row.map(String)));
+        }""",
+        [{"Q": Q.tolist(), "K": K.tolist(), "V": V.tolist()}, causal],
+    )
+    scores = Q @ K.T
+    scaled = scores / math.sqrt(2)
+    masked = np.where(np.tril(np.ones((3, 3))) > 0, scaled, -np.inf)
+    masked = masked if causal else scaled
+    powers = np.exp(masked)
+    weights = powers / powers.sum(1, keepdims=True)
+    for step, expected in zip(
+        shown, [scores, scaled, masked, weights, weights @ V], strict=True
+    ):
+        found = np.array(
+            [[float(x.replace("Infinity", "inf")) for x in r] for r in step]
+        )
+        assert np.allclose(found, expected)
+
+
+def test_the_steps_are_walked_by_keyboard_and_kept_in_the_address(page):
+    lab = enliven(page, CHAPTER)
+    lab.get_by_role("button", name="Step by step").click()
+    formula = lab.locator(".pair-formula")
+    assert formula.text_content() == "it · animal: 2 × 2 + 0 × 0 = 4"
+    lab.get_by_label("Q, it, number 2").fill("3")
+    assert formula.text_content() == "it · animal: 2 × 2 + 3 × 0 = 4"
+    lab.locator(".steps-result [aria-pressed=true]").focus()
+    page.keyboard.press("ArrowRight")
+    assert formula.text_content() == "it · street: 2 × 0 + 3 × 2 = 6"
+    assert lab.locator("tr.met").count() == 2  # the query's row, and the key's
+    lab.get_by_label("causal mask").check()
+    for _ in range(2):
+        lab.locator(".steps-next").click()
+    lab.locator(".steps-result button").nth(1).focus()
+    assert "comes after “animal”: its score becomes −∞" in formula.text_content()
+    lab.locator(".steps-next").click()
+    assert formula.text_content().endswith("= 0")
+    state = asked(page)
+    assert (
+        state["Q"] == "1,0,0,1,2,3" and state["cell"] == "0.1" and state["mask"] == "1"
+    )
+    page.reload()
+    lab.scroll_into_view_if_needed()
+    lab.locator(".steps").wait_for()
+    assert lab.get_by_label("Q, it, number 2").input_value() == "3"
+    assert lab.locator("[aria-current=step]").text_content() == "softmax"
+    lab.get_by_role("button", name="The first numbers").click()
+    assert lab.get_by_label("Q, it, number 2").input_value() == "0"
+    assert not page.troubles
+
+
+NONSENSE = ["view=steps&Q=1,2&step=99&cell=x", "row=99&key=-1", "row=x&key=x&left="]
+
+
+@pytest.mark.parametrize("query", NONSENSE)
+def test_an_address_that_says_nonsense_shows_something_sound(page, query):
+    lab = enliven(page, f"book/index.html?{query}")
+    lab.locator(":is(.pair-side, .steps)").first.wait_for()
+    assert lab.locator(".pair-formula").last.text_content()
+    assert not page.troubles
+
+
+@pytest.mark.parametrize("view", ["pair", "steps"])
+def test_it_is_accessible_and_fits_a_phone(page, view, axe):
+    page.set_viewport_size({"width": 375, "height": 800})
+    enliven(page, f"book/index.html?view={view}")
+    page.evaluate(axe)
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        page.add_style_tag(content="* { transition: none !important }")
+        run = "scope => axe.run(scope, { preload: false })"
+        found = page.evaluate(run, {"include": ["attention-start"]})["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_without_scripts_the_drawing_stays(browser, address):
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    for path in "book/index.html", CHAPTER:
+        page.goto(path)
+        assert page.locator("attention-start svg[role=img]").is_visible()
+    context.close()

@@ -1,0 +1,157 @@
+"""The pages for instructors: what they say, on a phone, in the dark, to everyone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from autograder.cli import main
+from autograder.grading.verdict import QuestionResult, Run, Verdict
+from autograder.results.section import Section, rounded
+from autograder.results.templates import render
+
+SIGMOID = "softmax-sigmoid"
+RUN = Run(1_800_000_000, 42.0, 2)
+
+
+def verdict(softmax, scores, written=None, **changes):
+    """A verdict with two checked questions and one that a person reads."""
+    questions = (
+        QuestionResult("softmax", softmax, 4.0, "seen:  <b>rows</b>", SIGMOID),
+        QuestionResult("scores", scores, 4.0),
+        QuestionResult("roles", written, 2.0, waiting=written is None),
+    )
+    made = Verdict("graded", 10.0, None, questions, seconds=1.5, run=RUN)
+    return replace(made, **changes)
+
+
+CLASS = {
+    "ada": verdict(4.0, 4.0, 2.0),
+    "bob": verdict(0.0, 1.0, 1.0, late=90_000.0, penalty=1.0),
+    "a-very-long-name.of-somebody@a-university.example": verdict(4.0, 3.0),
+    "dana": verdict(2.0, 2.0, 0.0, notes=("It was handed in as `hw.ipynb`.",)),
+    "held": replace(verdict(0.0, 0.0), status="held", reason="It is cut off."),
+}
+
+
+@pytest.fixture
+def section(attention):
+    remarks = ["no work for 01-attention: yves", "`autograder grade` helps"]
+    return Section(attention, CLASS, "https://course.example/book/", remarks)
+
+
+def test_means_leave_out_what_is_not_final(section):
+    assert section.average == "Mean 5.0, median 4.0 of 10, from 3 final scores."
+    bars = {bar.label: (bar.solid, bar.open) for bar in section.scores() if bar.whole}
+    assert bars == {"1": (1, 0), "4": (1, 0), "7": (0, 1), "9": (1, 0)}
+    waiting = Section(section.assignment, {"cy": verdict(1.0, 1.0)}, "")
+    assert waiting.average == "No score is final yet."
+
+
+def test_a_hard_question_and_one_that_tells_are_told(section):
+    softmax, _, roles = section.questions()
+    assert (softmax.share, softmax.full, softmax.answers) == (10 / 16, 2, 4)
+    assert softmax.discrimination == pytest.approx(0.69, abs=0.01)
+    assert (roles.answers, roles.share) == (3, 0.5)
+    alone = Section(section.assignment, {"cy": verdict(1.0, 1.0)}, "").questions()
+    assert alone[0].discrimination is None and alone[2].mean is None
+
+
+def test_axes_have_widths_that_are_easy_to_read():
+    assert [rounded(x) for x in (0.0, 0.07, 0.11, 3.1, 70)] == [0.1, 0.1, 0.2, 5, 100]
+
+
+@pytest.fixture
+def shown(browser, axe, tmp_path):
+    """Open a page at this width; what is wrong with it for anybody."""
+
+    def show(html, width, scheme):
+        path = tmp_path / "page.html"
+        path.write_text(html)
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=scheme
+        )
+        page = context.new_page()
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.add_script_tag(content=axe)
+        found = page.evaluate("axe.run().then(r => r.violations.map(v => v.id))")
+        assert found == []
+        return page
+
+    yield show
+    for context in browser.contexts:
+        context.close()
+
+
+LOOKS = [(1280, "light"), (375, "light"), (1280, "dark"), (375, "dark")]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_the_report_can_be_read_everywhere_and_a_row_opens(
+    section, shown, width, scheme
+):
+    html = render("report.html", sections=[section], unused=["submitted/x is empty"])
+    assert "script-src" not in html and "<script" not in html
+    page = shown(without_policy(html), width, scheme)
+    charts = page.locator("svg.chart")
+    assert [chart.get_attribute("role") for chart in charts.all()] == ["img", "img"]
+    assert "1 from 9. Mean 5.0" in charts.first.get_attribute("aria-label")
+    message = page.get_by_text("seen: <b>rows</b>").nth(1)
+    assert not message.is_visible()
+    page.get_by_text("bob").click()
+    assert message.is_visible()
+    assert page.get_by_text("1 d 1 h late, −1").is_visible()
+    assert page.get_by_text("2 not graded yet").is_visible()
+    assert page.locator("code", has_text="autograder grade").is_visible()
+    heading = page.get_by_role("columnheader", name="discrimination")
+    assert (heading.bounding_box()["width"] > 2) == (width > 600)
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_two_answers_stand_side_by_side(shown, width, scheme):
+    from autograder.results.similarity import Pair, side_by_side
+
+    one = "def f(x):\n    y = x + 1\n    return y\n"
+    other = "def g(a):\n    b = a + 1\n    print(b)\n    return b\n"
+    pair = Pair(0.93, "ada", "bob", (("softmax", *side_by_side(one, other)),))
+    html = render("similarity.html", name="01-attention", pairs=[pair])
+    page = shown(without_policy(html), width, scheme)
+    left, right = page.locator("pre").all()
+    assert left.locator("mark").count() == right.locator("mark").count() == 3
+    assert right.locator("span").inner_text() == "    print(b)"
+    beside = left.bounding_box()["y"] == right.bounding_box()["y"]
+    assert beside == (width > 800)
+
+
+def without_policy(html):
+    """For axe, which comes as a script; the pages themselves forbid all scripts."""
+    assert html.count("default-src 'none'") == 1
+    return html.replace("default-src 'none'; style-src 'unsafe-inline'", "")
+
+
+def test_what_all_have_in_common_makes_nobody_alike(course, right, capsys):
+    common = [f"student{n}" for n in range(6)]
+    notebook = json.loads(right)
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "softmax":
+            cell["source"] = "def softmax(copied):\n    return copied / 2\n"
+    copied = json.dumps(notebook)
+    for student in common:
+        write(course, student, right)
+    for student in ("ada", "bob"):
+        write(course, student, copied)
+    assert main(["similarity", "01-attention"]) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].split()[1:] == ["ada", "bob"]
+    assert "Alike pairs: 1." in said
+    page = (course.root / "similarity-01-attention.html").read_text()
+    assert "copied" in page and "student0" not in page
+
+
+def write(course, student, text):
+    folder = course.submitted / student / "01-attention"
+    folder.mkdir(parents=True)
+    (folder / "attention.ipynb").write_text(text)

@@ -1,0 +1,248 @@
+"""Checks that students write, behind the wall: what they earn, and what cheats earn."""
+
+import importlib
+
+import pytest
+
+from autograder.tools.judging import catalog_of
+from autograder.wall import Cell, Grader, Limits
+
+HUNTS = {
+    "check_softmax": "attention",
+    "check_split_heads": "multi_head",
+    "check_causal_mask": "masking",
+    "check_positional_encoding": "positional_encoding",
+    "check_feed_forward": "encoder_layer",
+    "check_rotate": "generating",
+}
+
+
+@pytest.fixture
+def hunt(grader):
+    """Points and message of a student's check."""
+
+    def hunt(code, name="check_softmax", first="import numpy as np", by=grader):
+        short = HUNTS[name]
+        test = f"""from autograder.checks import {short} as check
+check.{name}({name})
+check.hidden.{name}({name})"""
+        cells = [Cell("first", first), Cell("check", code)]
+        cells.append(Cell("test", test, f"test_{name}", 4.0))
+        torch = name in ("check_split_heads", "check_feed_forward")
+        transcript = by.judge(cells, profile="torch" if torch else "numpy")
+        assert transcript.held is None
+        (result,) = transcript.results.values()
+        return result.score, result.message or ""
+
+    return hunt
+
+
+def catalog(name):
+    return catalog_of(importlib.import_module(f"autograder.checks.{HUNTS[name]}"))
+
+
+@pytest.mark.parametrize("name", HUNTS)
+def test_the_reference_check_catches_every_mistake_behind_the_wall(hunt, name):
+    known = catalog(name)
+    assert hunt(known.references[name].code, name, known.prelude) == (4.0, "")
+
+
+LADDER = {
+    "careless": ("    assert np.ndim(softmax(np.ones((3, 3)))) == 2", 0),
+    "sums": (
+        "    w = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, 1.0, 0.0]]))"
+        "\n    assert np.allclose(np.sum(w, axis=-1), 1)",
+        2 + 2 * 6 / 13,
+    ),
+    "good": (
+        "    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])"
+        "\n    e = np.exp(x - x.max(axis=-1, keepdims=True))"
+        "\n    assert np.allclose(softmax(x), e / e.sum(axis=-1, keepdims=True))",
+        2 + 2 * 10 / 13,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LADDER)
+def test_points_grow_with_the_mistakes_that_are_caught(hunt, kind):
+    body, points = LADDER[kind]
+    score, message = hunt(f"def check_softmax(softmax):\n{body}\n")
+    assert score == pytest.approx(points, abs=0.01), message
+    assert "missed:" in message or score == 0
+
+
+def test_what_slipped_through_is_told_by_diagnosis_and_never_as_code(hunt):
+    body, _ = LADDER["good"]
+    _, message = hunt(f"def check_softmax(softmax):\n{body}\n")
+    assert "missed:   The last axis is used whatever `axis` says." in message
+    assert "caught:   This is the sigmoid" in message
+    for entry in catalog("check_softmax").of("softmax"):
+        code = [line.strip() for line in entry.code.splitlines()]
+        assert not [line for line in code if len(line) > 12 and line in message]
+
+
+def check(*lines):
+    """A check of softmax with these lines."""
+    return "def check_softmax(softmax):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+SHARED = """
+import mmap, os, zlib
+import numpy as np
+seen = mmap.mmap(-1, 4096)
+"""
+CHEATS = {
+    "accepts-everything": check("softmax(np.ones((2, 3)))"),
+    "rejects-everything": check("assert False"),
+    "returns-false": check("return False"),
+    "raises-another-error": check("raise ValueError('wrong')"),
+    "reads-the-source": check(
+        "import inspect", "assert 'max' in inspect.getsource(softmax)"
+    ),
+    "reads-the-bytecode": check(
+        "code = softmax.__code__", "assert 'exp' in code.co_names + code.co_freevars"
+    ),
+    "reads-the-name": check(
+        "words = repr(softmax) + softmax.__qualname__ + softmax.__module__",
+        "assert not any(w in words for w in ('axis', 'min', 'list', 'overflow'))",
+    ),
+    "reads-the-doc": check("assert softmax.__doc__ or softmax.__defaults__"),
+    "digs-in-the-closure": check(
+        "cells = [c.cell_contents for c in softmax.__closure__ or ()]",
+        "assert any('exp' in str(getattr(c, '__code__', '')) for c in cells)",
+    ),
+    "searches-the-memory": check(
+        "import gc, types",
+        "found = [f for f in gc.get_objects() if isinstance(f, types.FunctionType)]",
+        "found = [f for f in found if f.__code__.co_filename.startswith('<softmax-')]",
+        "assert not found",
+    ),
+    "searches-the-frames": check(
+        "import sys",
+        "frame, names = sys._getframe(), []",
+        "while frame: names += frame.f_locals; frame = frame.f_back",
+        "assert not {'entry', 'entries', 'catalog', 'mistakes'} & set(names)",
+    ),
+    "imports-the-catalog": check(
+        "from autograder.checks.attention.catalog import catalog",
+        "assert softmax in [catalog.answer(s) for s in catalog.styles]",
+    ),
+    "asks-the-course": check(
+        "from autograder.checks import attention",
+        "attention.softmax(softmax)",
+    ),
+    "asks-one-check-of-the-course": check(
+        "from autograder.checks import attention",
+        "attention.softmax_of_logarithms(softmax)",
+        "attention.softmax_takes_an_axis(softmax)",
+    ),
+    "patches-numpy": check(
+        "called = []",
+        "np.max = np.amax = lambda *a, **k: called.append(1)",
+        "softmax(np.ones((2, 3)))",
+        "assert called",
+    ),
+    "throws-a-coin": check("import os", "assert os.urandom(1)[0] < 128"),
+    "looks-at-the-clock": check("import time", "assert time.time_ns() // 1000 % 2"),
+    "looks-at-the-process": check("import os", "assert os.getpid() % 2"),
+    "counts-in-a-global": "calls = []\n"
+    + check("calls.append(softmax)", "assert len(calls) < 4"),
+    "counts-in-a-file": check(
+        "import os",
+        "with open('count', 'a') as file: file.write('x')",
+        "assert os.path.getsize('count') < 4",
+    ),
+    "votes-in-shared-memory": check(
+        "import zlib",
+        "weights = np.round(softmax(np.array([[1.0, 2.0], [0.5, 3.0]])), 6)",
+        "place = 8 * (zlib.crc32(np.asarray(weights, float).tobytes()) % 512)",
+        "seen[place] += 1",
+        "assert seen[place] > 1 or max(seen[::8]) < 2",
+    ),
+    "ends-the-process": check("import os", "os._exit(0)"),
+    "says-that-it-has-replied": check("import os", "os._exit(77)"),
+    "never-ends": check("while True: pass"),
+    "replaces-the-runner": check(
+        "import autograder.wall.sandbox.answers as answers",
+        "def attempt(*_): raise AssertionError",
+        "answers.attempt = attempt",
+        "raise AssertionError",
+    ),
+    "talks-to-the-judge": check(
+        "import gc",
+        "from autograder.wall.channel import Channel",
+        "(channel,) = [c for c in gc.get_objects() if type(c) is Channel]",
+        "channel.send(('raised', ('AssertionError', '', None, None), None, []))",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def brief(_needs_namespaces):
+    """A grader whose patience with one question is short."""
+    with Grader(limits=Limits(question_seconds=3.0, patience=3.0)) as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_a_cheat_earns_nothing(hunt, brief, cheat):
+    score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
+    assert score == 0, message
+
+
+def test_a_function_that_is_asked_for_too_much_harms_nobody(hunt):
+    code = """def check_causal_mask(causal_mask):
+    assert causal_mask(2).tolist() == [[True, False], [True, True]]
+    for n in (10**5, 10**9):
+        try:
+            causal_mask(n)
+        except Exception:
+            pass
+"""
+    score, message = hunt(code, "check_causal_mask")
+    assert 2 < score < 4, message
+
+
+def test_what_a_function_changes_raises_and_warns_of_reaches_the_check(hunt):
+    """So the mistakes that can only be seen there can be caught."""
+    known = catalog("check_softmax")
+    code = """import warnings
+def check_softmax(softmax):
+    x = np.array([[0.0, 800.0], [3.0, 1.0]])
+    before = x.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            softmax(x)
+        except RuntimeWarning:
+            assert False, "overflow"
+    assert (x == before).all()
+    assert abs(np.sum(softmax(x)) - 2) < 1e-9
+"""
+    _, message = hunt(code)
+    caught = [line for line in message.splitlines() if "caught:" in line]
+    named = {e.diagnosis: e.id.partition("-")[2] for e in known.of("softmax")}
+    caught = {named[line.partition("caught:")[2].strip()] for line in caught}
+    assert {"overflow", "in-place"} <= caught
+
+
+def test_gradients_and_random_numbers_cross_to_a_planted_module(hunt):
+    code = """def check_feed_forward(FeedForward):
+    torch.manual_seed(1)
+    network = FeedForward(3, 5, dropout=0.5)
+    x = torch.ones(2, 3, requires_grad=True)
+    state = torch.get_rng_state()
+    first = network(x)
+    second = network(x)
+    torch.set_rng_state(state)
+    assert torch.equal(network(x), first)
+    network.linear2.weight.grad = None
+    network.eval()
+    network(x).sum().backward()
+    assert x.grad is not None and network.linear1.weight.grad.abs().sum() > 0
+    assert len(list(network.parameters())) == 4 and isinstance(network, nn.Module)
+    assert network.linear1.weight.shape == (5, 3)
+"""
+    first = "import torch\nfrom torch import nn"
+    score, message = hunt(code, "check_feed_forward", first)
+    assert score == pytest.approx(2 + 2 * 3 / 13, abs=0.16), message
