@@ -11,9 +11,9 @@ import time
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
 from autograder.grading.verdict import QuestionResult, Verdict, hold
-from autograder.notebook.matching import match
+from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
-from autograder.notebook.records import BY_POINTS, MatchedCell, Release, SubmittedCell
+from autograder.notebook.records import BY_POINTS, MatchedCell, Release
 from autograder.release.proof import transcript_of
 from autograder.wall import Grader, Result, Transcript
 
@@ -108,7 +108,7 @@ def fingerprints(cells: list[MatchedCell]) -> dict[str, str]:
 def not_handed_in(release: Release) -> Verdict:
     """The verdict on a notebook that is missing beside others: nothing for it."""
     message = f"{release.notebook}.ipynb was not handed in"
-    matched = match(release, [SubmittedCell("raw", "")], strict=False)
+    matched = Matching(release, [], {}).result()
     graded = [cell for cell in matched.cells if cell.kind in BY_POINTS]
     results = [(cell.grade_id or "", cell.points) for cell in graded]
     nothing = [Result(name, 0.0, points, message) for name, points in results]

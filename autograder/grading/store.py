@@ -24,7 +24,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    bindparam,
     insert,
     select,
     update,
@@ -33,6 +32,7 @@ from sqlalchemy import (
 from autograder.course import Course
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import OpenGradebook, Place
+from autograder.grading.rows import add, write
 from autograder.grading.verdict import Verdict
 
 VERDICTS = Table(
@@ -273,32 +273,3 @@ def decided(verdict: Verdict, points: Mapping[str, Points]) -> Verdict:
         for question in verdict.questions
     )
     return replace(verdict, questions=questions)
-
-
-def add(session: Any, table: Table, row: dict[str, Any]) -> str:
-    """Insert a row; its new id."""
-    return session.execute(insert(table).values(row)).inserted_primary_key[0]
-
-
-def write(
-    session: Any, table: Table, notebook: str, rows: dict[str, dict[str, Any]]
-) -> None:
-    """Write one row for each cell of a student's notebook: a new one, or over the old.
-
-    Columns that are not in ``rows`` stay: those are what people wrote.
-    """
-    known = select(table.c.cell_id).filter_by(notebook_id=notebook)
-    old = set(session.scalars(known))
-    new = [
-        {"cell_id": cell, "notebook_id": notebook, **row}
-        for cell, row in rows.items()
-        if cell not in old
-    ]
-    if new:
-        session.execute(insert(table), new)
-    over = [{"cell": cell} | row for cell, row in rows.items() if cell in old]
-    if over:
-        where = (table.c.cell_id == bindparam("cell")) & (
-            table.c.notebook_id == notebook
-        )
-        session.connection().execute(update(table).where(where), over)

@@ -39,21 +39,19 @@ GRADED = ("answer", "written", "test")
 Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
 
 
-def match(
-    release: Release, submitted: list[SubmittedCell], strict: bool = True
-) -> Matched:
-    """Find the release's cells in the submission; if ``strict``, Held without any."""
+def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
+    """Find the release's cells in the submission; Held when there are none."""
     found = find_by_id(release, submitted)
     known = len(found)
     find_by_text(release, submitted, found)
     find_answers(release, submitted, found)
-    if not found and strict:
+    if not found:
         raise Held(
             f"No cell of {release.assignment} was found in this notebook; is it "
             "another assignment's?"
         )
     matching = Matching(release, submitted, found)
-    if known == 0 and found:
+    if known == 0:
         matching.note(
             "The notebook had lost nbgrader's metadata; its cells were found by "
             "their text."

@@ -21,7 +21,7 @@ from autograder.intake.opening import open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe
-from autograder.release.plan import plan
+from autograder.release.plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -149,19 +149,23 @@ def similar(course: Course, assignment: Assignment, least: float) -> list[Pair]:
 
 def answers_of(course: Course, assignment: Assignment) -> list[Work]:
     """The answers that students wrote themselves."""
-    release = plan(course, assignment)
+    releases = plans(course, assignment)
+    names = [f"{release.notebook}.ipynb" for release in releases]
     works = []
     for submission in course.submissions([assignment]):
-        try:
-            data, _ = open_submission(submission, release)
-            cells = match(release, read(data)).cells
-        except Held:
-            continue
-        own = {
-            cell.grade_id: cell.source
-            for cell in cells
-            if cell.kind == "answer" and cell.grade_id and not cell.unanswered
-        }
+        own: dict[str, str] = {}
+        for release in releases:
+            before = f"{release.notebook}/" if len(releases) > 1 else ""
+            try:
+                data, _ = open_submission(submission, release, names)
+                cells = match(release, read(data)).cells
+            except Held:
+                continue
+            own |= {
+                f"{before}{cell.grade_id}": cell.source
+                for cell in cells
+                if cell.kind == "answer" and cell.grade_id and not cell.unanswered
+            }
         if own:
             works.append(Work(submission.student, own))
     return works

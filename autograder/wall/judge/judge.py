@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import signal
 import socket
 import time
@@ -22,7 +21,7 @@ from autograder.notebook.questions import Failed, TestNames, value_of
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
-from autograder.wall.judge.answers import Answers
+from autograder.wall.judge.answers import MAX_MESSAGE, Answers, points_of
 from autograder.wall.judge.inside import Inside
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.remote import Link
@@ -30,7 +29,6 @@ from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.judge.telling import assertion, missing_name, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
-MAX_MESSAGE = 4000
 UNSTEADY = """your check says different things about the same function
   seen:     asked again in a fresh process, it changed its mind
   expected: verdicts that depend on the function alone: fixed inputs, or a seed"""
@@ -177,7 +175,7 @@ class Judge:
             link.greet()
             with contextlib.redirect_stdout(printed):
                 value = value_of(cell.source, cell.test or "test", self.names)
-            score, message, misconception = _points(cell, value)
+            score, message, misconception = points_of(cell, value)
         except BaseException as error:  # that of pytest.raises is no Exception
             if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
@@ -286,19 +284,3 @@ class Fork:
         status = self._end()
         self.killed = status == -signal.SIGKILL
         return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
-
-
-def _points(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
-    """What the value of a test cell says: nothing is full points, a float the score."""
-    if value is None:
-        return cell.max_score, None, None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
-    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
-    message = getattr(value, "message", None)
-    misconception = getattr(value, "misconception", None)
-    return (
-        score,
-        message and printable(message, MAX_MESSAGE),
-        getattr(misconception, "id", None),
-    )
