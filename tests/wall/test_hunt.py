@@ -178,9 +178,9 @@ CHEATS = {
 
 
 @pytest.fixture(scope="module")
-def brief(_needs_namespaces):
+def brief(wall):
     """A grader whose patience with one question is short."""
-    with Grader(limits=Limits(question_seconds=3.0, patience=3.0)) as grader:
+    with Grader(wall=wall, limits=Limits(question_seconds=3.0, patience=3.0)) as grader:
         yield grader
 
 
