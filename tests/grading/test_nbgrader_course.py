@@ -108,3 +108,69 @@ def test_both_notebooks_are_released(ps1):
         )
         assert "MARK SCHEME" not in str(released)
     assert (ps1.root / "release" / "ps1" / "jupyter.png").is_file()
+
+
+FILES = Path(nbgrader.__file__).parent / "tests"
+SOURCES = {  # the notebooks of an assignment, from nbgrader's own tests
+    "answers": "apps/files/submitted-unchanged.ipynb",
+    "simple": "apps/files/autotest-simple.ipynb",
+    "hashed": "apps/files/autotest-hashed.ipynb",
+    "multi": "apps/files/autotest-multi.ipynb",
+    "hidden": "apps/files/autotest-hidden.ipynb",
+    "squares": "preprocessors/files/test.ipynb",
+    "task": "preprocessors/files/test_taskcell.ipynb",
+}
+AUTOTESTS = ("simple", "hashed", "multi", "hidden")
+SUBMITTED = {
+    "unchanged": {
+        "answers": SOURCES["answers"],
+        **{name: f"apps/files/autotest-{name}-unchanged.ipynb" for name in AUTOTESTS},
+        "squares": SOURCES["squares"],
+        "task": SOURCES["task"],
+    },
+    "changed": {
+        "answers": "apps/files/submitted-changed.ipynb",
+        **{name: f"apps/files/autotest-{name}-changed.ipynb" for name in AUTOTESTS[:3]},
+        "hidden": "apps/files/autotest-hidden-changed-right.ipynb",
+    },
+    "wrong": {"hidden": "apps/files/autotest-hidden-changed-wrong.ipynb"},
+}
+for kind in ("apps", "preprocessors"):
+    for change in ("grade-cell", "locked-cell"):
+        name = f"{kind}/files/submitted-{change}-changed.ipynb"
+        SUBMITTED[f"{change}-{kind}"] = {"answers": name}
+for change in ("answer", "grade"):
+    name = f"preprocessors/files/submitted-{change}-cell-type-changed.ipynb"
+    SUBMITTED[f"{change}-type"] = {"answers": name}
+for cheat in ("cheat-attempt", "cheat-attempt-alternative"):
+    SUBMITTED[cheat] = {"answers": f"apps/files/submitted-{cheat}.ipynb"}
+
+
+def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    course = ForeignCourse(tmp_path, 'c.Autograder.tests = {"all": "inside"}')
+    shutil.copy(FILES / "apps" / "files" / "autotests.yml", tmp_path)
+    for folder, files in (
+        ("source/all", SOURCES),
+        *((f"submitted/{student}/all", files) for student, files in SUBMITTED.items()),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        for name, file in files.items():
+            shutil.copy(FILES / file, tmp_path / folder / f"{name}.ipynb")
+    ours = {
+        (result["student"], question["id"]): question["score"] or 0.0
+        for result in course.grade()
+        for question in result["questions"]
+    }
+    # nbgrader gives up on cells that have become text; here the answers count
+    failing = ("answer-type", "grade-type")
+    points = course.nbgrader("all", failing).items()
+    theirs = {(who, f"{name}/{q}"): score or 0.0 for (who, name, q), score in points}
+    rows = [("student", "question", "nbgrader", "ours")]
+    rows += [(*key, theirs[key], ours.get(key)) for key in sorted(theirs)]
+    print(table(rows))
+    assert {key: ours[key] for key in theirs} == theirs
+    assert {student for student, _ in ours} - {student for student, _ in theirs} == {
+        *failing
+    }
+    assert sum(theirs.values()) > 10
