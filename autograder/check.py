@@ -8,6 +8,7 @@ say the same about a visible check.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +16,13 @@ from pathlib import Path
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import Plan, Runner
-from autograder.notebook.questions import CHECKED, profile_of
+from autograder.notebook.questions import CHECKED, not_there, profile_of
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
 from autograder.options import describe
+
+GRADED_WITH = (3, 11)
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -139,6 +142,13 @@ def plan_of(path: Path) -> Plan:
         plan = Plan(cells, release.profile, matched.notes, open_ones)
     if not plan.questions:
         raise CourseError(f"{path} has no check of this course.")
+    sources = [source for _, source, question in plan.cells if question is None]
+    plan.notes += not_there(sources, path.resolve().parent, plan.profile)
+    if sys.version_info[:2] > GRADED_WITH:
+        plan.notes.append(
+            "This is Python {}.{}; grading may run {}.{}, which lacks what came "
+            "later.".format(*sys.version_info[:2], *GRADED_WITH)
+        )
     return plan
 
 

@@ -30,7 +30,7 @@ def describe_axes(ax: Any) -> dict[str, Any]:
             "the Axes that it drew on",
             kind="type",
         )
-    legend = ax.get_legend()
+    legend = ax.get_legend() or next(iter(ax.figure.legends), None)
     return {
         "curves": _curves(ax, legend),
         "grids": _grids(ax),
@@ -53,21 +53,38 @@ def _curves(ax: Any, legend: Any) -> list[dict[str, Any]]:
         for container in ax.containers
         if hasattr(container, "lines") and container.lines and container.lines[0]
     }
-    curves = []
+    curves: list[dict[str, Any]] = []
+    handles: dict[tuple, str] = {}
+    looks: list[tuple[int, tuple]] = []
     for line in ax.get_lines():
         x, y = line.get_data(orig=False)
+        if not len(x):  # seaborn's, for the legend alone
+            handles[_look(line)] = str(line.get_label())
+            continue
         label = str(names.get(id(line), line.get_label()))
+        looks.append((len(curves), _look(line)))
         curves.append({"x": _numbers(x), "y": _numbers(y), "label": label})
     for points in ax.collections:
-        if hasattr(points, "get_sizes") and len(points.get_offsets()):
+        scatter = "PathCollection" in [k.__name__ for k in type(points).__mro__]
+        if scatter and len(points.get_offsets()):
             x, y = np.asarray(points.get_offsets(), dtype=float).T
             label = str(points.get_label())
             curves.append({"x": x, "y": y, "label": label})
+    for number, look in looks:
+        if curves[number]["label"].startswith("_") and look in handles:
+            curves[number]["label"] = handles[look]
     unnamed = [curve for curve in curves if str(curve["label"]).startswith("_")]
     if legend and len(unnamed) == len(legend.get_texts()):  # ax.legend([names])
         for curve, text in zip(unnamed, legend.get_texts(), strict=True):
             curve["label"] = text.get_text()
     return curves
+
+
+def _look(line: Any) -> tuple:
+    """By what a reader tells lines apart."""
+    color = line.get_color()
+    color = color if isinstance(color, str) else tuple(np.ravel(color).tolist())
+    return color, str(line.get_linestyle()), str(line.get_marker())
 
 
 def _grids(ax: Any) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ Its docstring is the sentence that students read.
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import linecache
 from collections.abc import Callable
@@ -230,7 +231,7 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
         return CheckFailed("no answer yet", kind="unanswered")
     if sentence := getattr(error, "sentence", None):  # the wall's own words
         return CheckFailed(sentence, kind="error")
-    kind = type(error).__name__
+    kind, own = kind_of(error)
     if isinstance(error, SystemExit):
         return CheckFailed("your code ended the program", kind="error")
     if isinstance(error, NameError) and error.name and not hidden:
@@ -241,13 +242,36 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
             "code that still works after Restart & Run All",
             kind="error",
         )
-    text = "" if hidden else " ".join(str(error).split())[:300]
+    text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
     return CheckFailed(
         f"your code raised {kind}{': ' if text else ''}{text}",
         "no exception",
         kind="error",
         place=where(error),
     )
+
+
+def kind_of(error: BaseException) -> tuple[str, str]:
+    """Python's own kind of an exception, and how a student's own kind is called.
+
+    A class that a notebook derives from ValueError is a ValueError: ("ValueError",
+    "OddWidth: ").
+    """
+    first, *bases = type(error).__mro__
+    if vars(builtins).get(first.__name__) is first:
+        return first.__name__, ""
+    for kind in bases:
+        if vars(builtins).get(kind.__name__) is kind and takes_text(kind):
+            return kind.__name__, f"{first.__name__}: "
+    return first.__name__, ""
+
+
+def takes_text(kind: type) -> bool:
+    """Whether a kind of exception is made of one text, as most are."""
+    try:
+        return isinstance(kind(""), Exception)
+    except TypeError:
+        return False
 
 
 def where(error: BaseException) -> str:

@@ -18,9 +18,18 @@ BOOK_MODULES = ("attention", "minilm", "smollm2")  # what students may import, t
 
 
 def borrowed(value: Any) -> str | None:
-    """The module of the book that an answer was imported from, if it was."""
-    module = getattr(value, "__module__", None)
-    return module if module in BOOK_MODULES else None
+    """The module of the book that an answer was imported from, if it was.
+
+    A class that extends the book's class of the same name is that class.
+    """
+    kinds = value.__mro__ if isinstance(value, type) else (value,)
+    name = getattr(value, "__name__", None)
+    for kind in kinds:
+        module = getattr(kind, "__module__", None)
+        same = kind is value or getattr(kind, "__name__", None) == name
+        if module in BOOK_MODULES and same:
+            return module
+    return None
 
 
 def not_written(name: str, module: str) -> str:

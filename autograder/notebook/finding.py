@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 
-from autograder.notebook.records import Release, ReleasedCell, SubmittedCell
+from autograder.notebook.records import GRADED, Release, ReleasedCell, SubmittedCell
 from autograder.notebook.texts import alike, defines
 
 
@@ -100,7 +100,10 @@ def resemblance(release: Release, submitted: list[SubmittedCell]) -> int:
     """How many cells of the release are in these cells; to recognise a renamed file."""
     found = find_by_id(release, submitted)
     find_by_text(release, submitted, found)
-    return len(found)
+    names = [cell.grade_id for cell in release.cells if cell.kind == "answer"]
+    return len(found) or sum(
+        any(defines(name).search(cell.source) for cell in submitted) for name in names
+    )
 
 
 def is_copy(cell: SubmittedCell, released: ReleasedCell) -> bool:
@@ -118,3 +121,25 @@ def rising(numbers: list[int]) -> set[int]:
         ends[place : place + 1] = [number]
         runs[place : place + 1] = [run]
     return set(runs[-1]) if runs else set()
+
+
+def is_another(
+    release: Release, submitted: list[SubmittedCell], found: dict[str, int]
+) -> bool:
+    """Whether this is the notebook of another assignment, by its names.
+
+    Assignments share names such as "introduction", and the names of helpers.
+    """
+    own = {cell.grade_id for cell in release.cells}
+    named = {cell.grade_id for cell in submitted if cell.grade_id}
+    if len(named - own) > len(named & own):
+        return True
+    graded = [cell for cell in release.cells if cell.kind in GRADED]
+    return not any(
+        cell.grade_id in found
+        or (
+            cell.kind == "answer"
+            and any(defines(cell.grade_id).search(one.source) for one in submitted)
+        )
+        for cell in graded
+    )

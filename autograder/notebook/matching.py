@@ -7,6 +7,7 @@ course, into another cell or beside the card runs, or waits for a person.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from autograder.errors import Held
@@ -14,29 +15,34 @@ from autograder.notebook.finding import (
     find_answers,
     find_by_id,
     find_by_text,
+    is_another,
     is_copy,
     rising,
 )
 from autograder.notebook.records import (
+    GRADED,
     Matched,
     MatchedCell,
+    Place,
     Release,
     ReleasedCell,
     SubmittedCell,
 )
 from autograder.notebook.texts import (
+    Added,
     alike,
     alike_key,
     defines,
     difference,
-    has_comment,
     is_stub,
+    mentions,
     parses,
     without_block,
 )
+from autograder.notebook.words import words_near
 
-GRADED = ("answer", "written", "test")
-Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
+IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
+BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
 
 
 def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
@@ -45,13 +51,13 @@ def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
     known = len(found)
     find_by_text(release, submitted, found)
     find_answers(release, submitted, found)
-    if not found:
+    if is_another(release, submitted, found):
         raise Held(
-            f"No cell of {release.assignment} was found in this notebook; is it "
+            f"No question of {release.assignment} was found in this notebook; is it "
             "another assignment's?"
         )
     matching = Matching(release, submitted, found)
-    if known == 0:
+    if known == 0 and found:
         matching.note(
             "The notebook had lost nbgrader's metadata; its cells were found by "
             "their text."
@@ -84,8 +90,7 @@ class Matching:
 
     def result(self) -> Matched:
         """The cells in the order in which they run, and notes for the student."""
-        for number, own in self.own:
-            self.cells.append(((number, -1), own))
+        self.cells += self.own
         in_order = rising(
             [
                 self.found[c.grade_id]
@@ -97,7 +102,7 @@ class Matching:
         before: Place = (-1, 0)  # where the cell before this one went
         for rank, cell in enumerate(self.release.cells, 1):
             there = self.found.get(cell.grade_id)
-            here: Place = (before[0], rank) if there is None else (there, 0)
+            here: Place = (before[0], rank) if there is None else (there, HERE)
             if cell.kind == "test":
                 here = max(here, self.after_answer(cell, rank))
                 if there is None:
@@ -116,48 +121,58 @@ class Matching:
 
     # ------------------------------------------------------------ what was added
 
-    def extras(self) -> list[tuple[int, MatchedCell]]:
-        """What the student added, with the number of the cell that it stands in."""
+    def extras(self) -> list[tuple[Place, MatchedCell]]:
+        """What the student added, and where."""
         names = {place: name for name, place in self.found.items()}
         by_name = {cell.grade_id: cell for cell in self.release.cells}
-        own = []
+        own: list[tuple[Place, MatchedCell]] = []
         for place, cell in enumerate(self.submitted):
-            if place not in names:
-                if cell.grade_id in by_name:
-                    self.note(
-                        f"The cell {cell.grade_id} was there more than once; the first "
-                        "one that is filled in counts."
-                    )
-                    if is_copy(cell, by_name[cell.grade_id]):
-                        continue
-                text = cell.source
-            elif by_name[names[place]].kind in ("answer", "written"):
+            if place in names:
+                released = by_name[names[place]]
+                if released.kind not in ("answer", "written"):
+                    added = self.added(cell, released)
+                    for text, rank in ((added.before, BEFORE), (added.after, AFTER)):
+                        if text.strip():
+                            own.append(((place, rank), self.extra(cell, text)))
                 continue
-            else:
-                text = self.added(cell, by_name[names[place]])
-                if not text.strip():
+            if cell.grade_id in by_name:
+                released = by_name[cell.grade_id]
+                self.note(
+                    f"The cell {cell.grade_id} was there more than once; "
+                    + (
+                        "the first one that is filled in counts."
+                        if released.kind == "written"
+                        else "all of them run, and the last definition counts."
+                    )
+                )
+                if is_copy(cell, released):
                     continue
-            own.append((place, self.extra(cell, text)))
+            own.append(((place, HERE), self.extra(cell, cell.source)))
         return own
 
-    def added(self, cell: SubmittedCell, released: ReleasedCell) -> str:
+    def added(self, cell: SubmittedCell, released: ReleasedCell) -> Added:
         """What a cell of the course has that the course did not write.
 
-        Of a locked cell that was rewritten so that the new lines make no sense alone,
-        it is the whole cell.
+        It runs before the course's own or after it, where it stood. Of a locked cell
+        that was rewritten so that the new lines make no sense alone, it is the whole
+        cell.
         """
         if any(
             alike(cell.source, text) for text in (released.released, released.source)
         ):
-            return ""
+            return Added()
+        added = difference(cell.source, released.released)
+        code = cell.cell_type == "code" and released.kind == "locked"
+        if code and not (parses(added.before) and parses(added.after)):
+            added = Added(cell.source)
         self.note(
             f"The cell {released.grade_id} had been changed; the course's own was "
-            "used, and what was added is kept before it."
+            "used, and what was added is kept beside it."
         )
-        text = difference(cell.source, released.released)
-        if cell.cell_type == "code" and released.kind == "locked" and not parses(text):
-            return cell.source
-        return text
+        if released.kind == "test" and added.after:  # a test's imports stay in the test
+            imports = "\n".join(IMPORT.findall(released.released))
+            return Added(added.before, f"{imports}\n{added.after}".lstrip())
+        return added
 
     def extra(self, cell: SubmittedCell, text: str) -> MatchedCell:
         return MatchedCell(
@@ -203,7 +218,8 @@ class Matching:
         if cell.kind == "written":
             return self.written(cell, matched, own, empty)
         hollow = empty or (own is not None and is_stub(own.source, cell.grade_id))
-        elsewhere = hollow and bool(self.definers(cell.grade_id))
+        places = self.definers(cell.grade_id) if hollow else []
+        elsewhere = bool(places)
         if own is None:
             self.note(
                 f"The cell {cell.grade_id} was missing; "
@@ -217,7 +233,15 @@ class Matching:
             matched,
             source="" if own is None else self.without_tests(own.source),
             unanswered=empty and not elsewhere,
-            runs=own is not None and not elsewhere,
+            runs=own is not None
+            and (not elsewhere or self.extends(cell.grade_id, there, places)),
+        )
+
+    def extends(self, name: str, stub: int | None, places: list[int]) -> bool:
+        """Whether answers below an open one read it, so that it has to be there."""
+        return stub is not None and all(
+            place > stub and mentions(self.submitted[place].source, name)
+            for place in places
         )
 
     def written(
@@ -228,7 +252,9 @@ class Matching:
         empty: bool,
     ) -> MatchedCell:
         """A written answer: the student's text, or a place near which one may be."""
-        near = empty and any(self.may_answer(cell, *entry) for entry in self.own)
+        near = empty and words_near(
+            cell, self.release, self.submitted, self.found, self.own
+        )
         if near:
             self.note(
                 f"{cell.grade_id} was left open, but there is text near it; a person "
@@ -245,34 +271,15 @@ class Matching:
             unanswered=empty and not near,
         )
 
-    def may_answer(self, cell: ReleasedCell, place: int, own: MatchedCell) -> bool:
-        """Whether what a student added may be the answer to a written question.
-
-        Any text may; a comment in code, from the graded cell before the question to
-        the one after it.
-        """
-        if own.cell_type != "code":
-            return bool(own.source.strip())
-        index = self.release.cells.index(cell)
-        places = [
-            [
-                self.found[other.grade_id]
-                for other in cells
-                if other.kind in GRADED and other.grade_id in self.found
-            ]
-            for cells in (self.release.cells[:index], self.release.cells[index + 1 :])
-        ]
-        start = max(places[0], default=-1)
-        end = min((p for p in places[1] if p > start), default=len(self.submitted))
-        return start <= place <= end and has_comment(own.source)
-
     # --------------------------------------------------------------------- order
 
     def definers(self, name: str) -> list[int]:
         """The submitted cells that define ``name``, other than as the release does."""
         pattern = defines(name)
         stubs = {alike_key(c.released) for c in self.release.cells}
-        own = {place: extra.source for place, extra in self.own}
+        own: dict[int, str] = {}
+        for (place, _), extra in self.own:
+            own[place] = own.get(place, "") + "\n" + extra.source
         places = set(self.found.values())
         return [
             place

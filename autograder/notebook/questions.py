@@ -13,14 +13,23 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from autograder.checks.places import Place
 from autograder.checks.question import nearest
+from autograder.checks.surroundings import BOOK_MODULES
 from autograder.text import printable
 
 # the test cells of this course; those of others are told apart by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
+IMPORTED = re.compile(
+    r"^\s*(?:import[ \t]+([A-Za-z_]\w*)|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b)",
+    re.MULTILINE,
+)
+WRITTEN_FILE = re.compile(r"^%%writefile[ \t]+(?:-a[ \t]+)?(\S+\.py)", re.MULTILINE)
+OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
+OFFERED |= {"PIL", "seaborn", "google"}
 TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
 
 
@@ -100,6 +109,27 @@ def why_missing(name: str, defined: Sequence[str], failed: Sequence[Failed]) -> 
 def profile_of(sources: Sequence[str]) -> str:
     """Which libraries an assignment has, by its cells: "numpy", or "torch" besides."""
     return "torch" if any(TORCH.search(source) for source in sources) else "numpy"
+
+
+def not_there(sources: Sequence[str], folder: Path, profile: str) -> list[str]:
+    """Notes on what these cells import and grading does not have."""
+    text = "\n".join(sources)
+    written = {Path(name).stem for name in WRITTEN_FILE.findall(text)}
+    names = {first or second for first, second in IMPORTED.findall(text)}
+    offered = OFFERED | set(BOOK_MODULES) | ({"torch"} if profile == "torch" else set())
+    notes = []
+    for name in sorted(names - offered - written - sys.stdlib_module_names):
+        if (folder / f"{name}.py").exists() or (folder / name).is_dir():
+            notes.append(
+                f"`{name}` lies beside the notebook, and grading has the notebook "
+                "alone: put its code into a cell."
+            )
+        elif name != "torch":  # its own message says that it is not available
+            notes.append(
+                f"`{name}` is imported here; grading has NumPy, Matplotlib, seaborn "
+                "and pandas, and may not have it."
+            )
+    return notes
 
 
 class NoTorch(importlib.abc.MetaPathFinder):

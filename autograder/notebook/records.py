@@ -13,6 +13,8 @@ CellType = Literal["code", "markdown", "raw"]
 Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
 BY_POINTS = ("test", "written", "task")  # kinds of cells that have points
 Tests = Literal["remote", "inside"]
+GRADED = ("answer", "written", "test")
+Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
 Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 MANY_LINES = 5_000
@@ -25,18 +26,30 @@ def alike(a: str, b: str) -> bool:
     return alike_key(a) == alike_key(b)
 
 
-def difference(own: str, course: str) -> str:
-    """The lines of ``own`` that ``course`` does not have, in order."""
+@dataclass(frozen=True)
+class Added:
+    """Lines that a text has and the course's has not: those above it, or in place of
+    some of it, and those that follow what the course wrote."""
+
+    before: str = ""
+    after: str = ""
+
+
+def difference(own: str, course: str) -> Added:
+    """What ``own`` has and ``course`` does not, in order."""
     lines = own.splitlines()
     if len(lines) > MANY_LINES:  # to be compared line by line
-        return own
+        return Added(own)
     theirs = [line.rstrip() for line in course.splitlines()]
     matcher = SequenceMatcher(None, theirs, [x.rstrip() for x in lines], autojunk=False)
-    added: list[str] = []
-    for kind, _, _, start, end in matcher.get_opcodes():
-        if kind in ("insert", "replace"):
-            added += lines[start:end]
-    return "\n".join(added).strip("\n")
+    before: list[str] = []
+    after: list[str] = []
+    for kind, first, _, start, end in matcher.get_opcodes():
+        if kind == "insert" and first:
+            after += lines[start:end]
+        elif kind in ("insert", "replace"):
+            before += lines[start:end]
+    return Added(*("\n".join(part).strip("\n") for part in (before, after)))
 
 
 def without_block(source: str, block: str) -> str:
@@ -80,10 +93,18 @@ def parses(text: str) -> bool:
     return True
 
 
-def has_comment(source: str) -> bool:
-    """Whether code has a comment or a text of at least three words."""
-    comments = re.findall(r"#(.*)|\"\"\"(.*?)\"\"\"|'''(.*?)'''", source, re.DOTALL)
-    return any(len(" ".join(parts).split()) >= 3 for parts in comments)
+def mentions(source: str, name: str) -> bool:
+    """Whether code reads ``name``, as what extends or wraps an earlier one does."""
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Load)
+        for node in nodes
+    )
 
 
 def defines(name: str) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checks import encoder_layer, expect, multi_head, real_model
-from autograder.checks.question import CheckFailed
+from autograder.checks.question import CheckFailed, kind_of
 from autograder.tools.judging import catalog_of, judge
 
 
@@ -139,3 +139,25 @@ def test_a_prepared_assignment_imports_nothing_when_it_judges():
         [sys.executable, "-c", PREPARED], capture_output=True, text=True, check=True
     )
     assert run.stdout.endswith(" []\n"), run.stdout
+
+
+class OddWidth(ValueError):
+    """As a student may derive one."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OddWidth("7"), ("ValueError", "OddWidth: ")),
+        (ValueError("7"), ("ValueError", "")),
+        (np.exceptions.AxisError("7"), ("ValueError", "AxisError: ")),
+        (type("Own", (Exception,), {})(), ("Exception", "Own: ")),
+        (
+            type("Odd", (UnicodeDecodeError,), {})("a", b"", 0, 1, "b"),
+            ("UnicodeError", "Odd: "),
+        ),
+    ],
+    ids=lambda value: getattr(type(value), "__name__", None),
+)
+def test_an_exception_of_one_s_own_is_of_the_kind_that_it_extends(error, kind):
+    assert kind_of(error) == kind

@@ -86,6 +86,24 @@ def test_a_curve_is_read_with_its_label(way):
     assert curve["y"].tolist() == y
 
 
+def test_seaborn_s_lines_have_the_names_of_its_legend():
+    _, ax = plt.subplots()
+    long = {"n": [1, 2, 1, 2], "w": [3.0, 1.0, 2.0, 4.0], "kind": list("aabb")}
+    sns.lineplot(long, x="n", y="w", hue="kind", ax=ax)
+    curves = describe_axes(ax)["curves"]
+    assert [(c["label"], c["y"].tolist()) for c in curves] == [
+        ("a", [3.0, 1.0]),
+        ("b", [2.0, 4.0]),
+    ]
+
+
+def test_a_legend_of_the_whole_figure_counts():
+    figure, ax = plt.subplots()
+    ax.plot([1, 2], label="scaled")
+    figure.legend()
+    assert describe_axes(ax)["legend"] == ["scaled"]
+
+
 def test_labels_do_not_depend_on_the_current_figure():
     _, ax = plt.subplots()
     ax.set(xlabel="position", ylabel="dimension", title="Waves")

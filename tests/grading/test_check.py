@@ -41,6 +41,17 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
     assert text.splitlines()[-1] == "The visible checks of 3 of 3 questions hold."
 
 
+def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
+    (tmp_path / "my_helper.py").write_text("")
+    source = "import my_helper, math\nfrom scipy.special import softmax as other\n"
+    written = "%%writefile tools.py\nx = 1"
+    text = with_code(with_code(right, source + "import tools"), written)
+    _, said = check(text)
+    assert "`my_helper` lies beside the notebook" in said
+    assert "`scipy` is imported here; grading has NumPy" in said
+    assert "`math`" not in said and "`tools`" not in said and "`numpy`" not in said
+
+
 def test_an_untouched_notebook_has_no_answer_yet(check, untouched):
     code, text = check(json.dumps(untouched))
     assert code == 1

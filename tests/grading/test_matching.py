@@ -44,7 +44,7 @@ def test_test_cells_come_from_the_instructor(release, cells):
     assert "check.hidden.softmax" in by_name(result)["test_softmax"].source
     assert result.notes == [
         "The cell test_softmax had been changed; the course's own was used, and what "
-        "was added is kept before it."
+        "was added is kept beside it."
     ]
 
 
@@ -156,6 +156,14 @@ def test_an_untouched_written_answer_is_unanswered(release, untouched):
 def test_another_assignment_s_notebook_is_held(release):
     with pytest.raises(Held, match="another assignment"):
         matched(release, [{"cell_type": "code", "source": "1", "metadata": {}}])
+
+
+def test_another_assignment_s_notebook_is_held_by_its_names(release, repository):
+    """They share the names of an introduction and of helpers."""
+    (other,) = repository.chosen(["04-masking"])
+    released = repository.exercises / other.name / other.source.name
+    with pytest.raises(Held, match="another assignment"):
+        match(release, read(released.read_bytes()))
 
 
 def test_a_notebook_resembles_its_own_assignment(release, right):

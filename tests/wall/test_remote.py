@@ -115,9 +115,10 @@ def test_an_expression_means_the_same_here_and_there(both, i):
     assert text_of(there, f"t{i}").strip() == repr(eval(SAME[i], here))
 
 
-def test_an_exception_of_the_students_own_kind_is_told_by_its_name(run):
-    test = "try:\n    f()\nexcept RuntimeError as error:\n    print(error)"
-    _, seen = run("def f(): raise type('Own', (Exception,), {})('mine')", test=test)
+@pytest.mark.parametrize("base", ["Exception", "ValueError"])
+def test_an_exception_of_the_students_own_kind_is_of_the_kind_it_extends(run, base):
+    test = f"try:\n    f()\nexcept {base} as error:\n    print(error)"
+    _, seen = run(f"def f(): raise type('Own', ({base},), {{}})('mine')", test=test)
     assert "Own: mine" in text_of(seen, "test")
 
 

@@ -31,6 +31,8 @@ def refuses(answer: Any, *args: Any, what: str) -> None:
         answer(*args)
     except ValueError:
         return
+    except AssertionError as error:
+        raise CheckFailed(f"{what} raised an AssertionError", "a ValueError") from error
     raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 

@@ -20,6 +20,7 @@ from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.places import place_of
 from autograder.checks.planted import attempt
+from autograder.checks.question import kind_of
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.wall.channel import Channel
@@ -228,16 +229,17 @@ def _borrowed(names: dict[str, Any], told: list[str]) -> dict[str, str]:
 
 
 def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None]:
+    kind, own = kind_of(error)
     try:
         bare = type(error) is KeyError and [type(a) for a in error.args] == [str]
-        text = (error.args[0] if bare else str(error))[:MAX_TEXT]
+        text = (own + (error.args[0] if bare else str(error)))[:MAX_TEXT]
     except BaseException:
         text = ""
     name = getattr(error, "name", None)
     missing = name if type(name) is str else None
     place = place_of(error)
     where = (place.cell, place.line, place.start, place.end) if place else None
-    return type(error).__name__[:80], text, missing, where
+    return kind[:80], text, missing, where
 
 
 def hush() -> None:

@@ -315,9 +315,7 @@ WRITTEN_CASES = [
     ),
     Case(
         "written-as-a-comment-in-the-last-test",
-        written_elsewhere(
-            edited("test_scaled_dot_product_attention", lambda s: f"{s}\n# {WORDS}")
-        ),
+        written_elsewhere(edited("test_check_softmax", lambda s: f"{s}\n# {WORDS}")),
     ),
     Case(
         "written-in-raw-text",
@@ -631,7 +629,105 @@ STYLES = [
         ),
     ),
 ]
+
+
+def wrapped(name: str, own: str):
+    """The stub is left as it was, and an own cell below it builds on its name."""
+
+    def change(cells: Cells) -> Cells:
+        source = source_of(cell_of(cells, name))
+        cell_of(cells, name)["source"] = stub(name)
+        where = place(cells, name) + 1
+        return [*cells[:where], code(own.replace("ANSWER", source)), *cells[where:]]
+
+    return change
+
+
+def only_one_cell(cells: Cells) -> Cells:
+    """All code in one cell, and nothing else is left but the written answer."""
+    whole = "\n\n".join(source_of(c) for c in cells if c["cell_type"] == "code")
+    return [code(whole), cell_of(cells, WRITTEN)]
+
+
+TINY = "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, -1, -2) / math.sqrt(K.shape[-1])"
+# found by somebody who had read the guide and the cards, and none of the code
+HUNTED = [
+    Case(
+        "an-import-below-the-given-ones",
+        both(
+            edited(
+                "imports",
+                lambda s: (
+                    f"{s}\nnp.random.seed(0)\nnp.set_printoptions(precision=3)\nimport math"
+                ),
+            ),
+            answer("attention_scores", TINY),
+        ),
+        never="had failed",
+    ),
+    Case(
+        "a-constant-below-the-given-imports",
+        both(
+            edited("imports", lambda s: f"{s}\nTINY = np.finfo(float).tiny"),
+            answer(
+                "attention_scores",
+                TINY.replace("return Q", "assert TINY > 0; return Q").replace(
+                    "math.sqrt(K.shape[-1])", "K.shape[-1] ** 0.5"
+                ),
+            ),
+        ),
+    ),
+    Case(
+        "an-import-below-a-check",
+        both(
+            edited(
+                "test_softmax", lambda s: f"{s}\ncheck.softmax(softmax)\nimport math"
+            ),
+            answer("attention_scores", TINY),
+        ),
+    ),
+    Case(
+        "the-open-one-kept-under-another-name",
+        wrapped("softmax", "old_softmax = softmax\nANSWER"),
+    ),
+    Case(
+        "the-open-one-wrapped",
+        wrapped(
+            "softmax",
+            "import functools\nstub = softmax\nANSWER\nsoftmax = functools.wraps(stub)(softmax)",
+        ),
+    ),
+    Case(
+        "the-open-one-tried-first",
+        wrapped(
+            "softmax",
+            "try:\n    softmax(np.zeros(3))\nexcept NotImplementedError:\n    print('todo')\nANSWER",
+        ),
+    ),
+    Case("all-code-in-one-cell-and-no-other", only_one_cell),
+    Case(
+        "written-as-a-print",
+        written_elsewhere(after(WRITTEN, code(f'print("{WORDS}")'))),
+    ),
+    Case(
+        "written-as-a-named-text",
+        written_elsewhere(after(WRITTEN, code(f"q4 = ('{WORDS}')"))),
+    ),
+    Case(
+        "written-by-a-cell-magic",
+        written_elsewhere(after(WRITTEN, code(f"%%markdown\n{WORDS}"))),
+    ),
+    Case(
+        "written-as-a-comment-below-an-answer",
+        written_elsewhere(
+            edited(
+                "scaled_dot_product_attention", lambda s: f"{s}\n# Question 4: {WORDS}"
+            )
+        ),
+    ),
+]
 CASES = [
+    *HUNTED,
     *CUT_AND_MERGED,
     *MOVED,
     *ADDED,

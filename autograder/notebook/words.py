@@ -1,0 +1,74 @@
+"""Written answers that stand beside their place: as text, in code, as a comment."""
+
+from __future__ import annotations
+
+import re
+
+from autograder.notebook.records import (
+    GRADED,
+    MatchedCell,
+    Place,
+    Release,
+    ReleasedCell,
+    SubmittedCell,
+)
+
+# a comment, a long text, a text in a line
+WORDS = re.compile(
+    r"#(.*)"
+    r"|\"\"\"([\s\S]*?)\"\"\"|'''([\s\S]*?)'''"
+    r"|\"([^\"\n]*)\"|'([^'\n]*)'"
+)
+PROSE_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|writefile)\b")
+
+
+def words_near(
+    cell: ReleasedCell,
+    release: Release,
+    submitted: list[SubmittedCell],
+    found: dict[str, int],
+    own: list[tuple[Place, MatchedCell]],
+) -> bool:
+    """Whether the answer to a written question may stand in another cell.
+
+    Any text that the student added may be it; in code, words from the graded cell
+    before the question to the one after it, and what an answer ends in.
+    """
+    index = release.cells.index(cell)
+    places = [
+        [
+            found[other.grade_id]
+            for other in cells
+            if other.kind in GRADED and other.grade_id in found
+        ]
+        for cells in (release.cells[:index], release.cells[index + 1 :])
+    ]
+    start = max(places[0], default=-1)
+    end = min((p for p in places[1] if p > start), default=len(submitted))
+    return any(
+        one.source.strip() if one.cell_type != "code" else has_words(one.source)
+        for (place, _), one in own
+        if one.cell_type != "code" or start <= place <= end
+    ) or any(
+        ends_in_words(submitted[found[other.grade_id]].source)
+        and not ends_in_words(other.released)
+        for other in release.cells
+        if other.kind == "answer" and other.grade_id in found
+    )
+
+
+def has_words(source: str) -> bool:
+    """Whether code has a comment or a text of at least three words."""
+    return bool(PROSE_MAGIC.match(source)) or any(
+        len(" ".join(parts).split()) >= 3 for parts in WORDS.findall(source)
+    )
+
+
+def ends_in_words(source: str) -> bool:
+    """Whether comments of at least three words are the last that a cell has."""
+    words: list[str] = []
+    for line in reversed(source.splitlines()):
+        if line.strip() and not line.startswith("#"):
+            break
+        words += line.lstrip("#").split()
+    return len(words) >= 3
