@@ -12,7 +12,12 @@ c.CourseDirectory.release_directory = "exercises"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer here"}
 c.ClearSolutions.text_stub = "Your answer here."
 
-# plain `nbgrader autograde` skips cells that carry this tag, locked test cells too,
+# formgrader's button Autograde, and `nbgrader autograde`, grade behind our wall;
+# without these two lines they would run students' code as whoever clicks
+c.Autograde.sanitize_preprocessors = ["autograder.grading.formgrader.BehindTheWall"]
+c.Autograde.autograde_preprocessors = []
+
+# where these are taken out, nbgrader skips cells that carry this tag, test cells too,
 # and takes tags from the submission: so no student can know the word "skip-execution"
 c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"
 

@@ -39,6 +39,10 @@ VERBS = {
         "Sort a download of Moodle or Canvas, a zip or a folder with a folder for each "
         "student into submitted/.",
     ),
+    "names": (
+        "autograder.grading.names",
+        "Write the names of a roster into the gradebook.",
+    ),
     "grade": (
         "autograder.grading.grade",
         "Grade what lies in submitted/<student>/<assignment>/.",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autograder.checks.question import nearest
 from autograder.errors import CourseError
@@ -18,14 +18,26 @@ CONFIG = "nbgrader_config.py"
 
 @dataclass(frozen=True)
 class Assignment:
-    """One folder of solutions/ with its one notebook."""
+    """One folder of solutions/ with its notebook, or with several."""
 
     name: str
     source: Path
+    more: tuple[Path, ...] = ()
 
     @property
     def notebook(self) -> str:
+        """The name of the notebook, or of the first."""
         return self.source.stem
+
+    @property
+    def parts(self) -> tuple[Assignment, ...]:
+        """The same assignment with each of its notebooks alone."""
+        return tuple(Assignment(self.name, path) for path in (self.source, *self.more))
+
+    @property
+    def notebooks(self) -> str:
+        """The names of all notebooks."""
+        return ", ".join(part.notebook for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -57,12 +69,12 @@ class Course:
     @property
     def solutions(self) -> Path:
         """The instructors' notebooks."""
-        return self.folder("source", "solutions")
+        return self.folder("source")
 
     @property
     def exercises(self) -> Path:
         """The students' notebooks, as they go out."""
-        return self.folder("release", "exercises")
+        return self.folder("release")
 
     @property
     def submitted(self) -> Path:
@@ -82,10 +94,13 @@ class Course:
     def feedback(self) -> Path:
         return self.root / "feedback"
 
-    def folder(self, kind: str, usual: str) -> Path:
-        """A folder that nbgrader's configuration may call otherwise."""
+    def folder(self, kind: Literal["source", "release"]) -> Path:
+        """A folder as nbgrader's configuration calls it; else ours, or nbgrader's."""
         settings = self.nbgrader().get("CourseDirectory", {})
-        return self.root / settings.get(f"{kind}_directory", usual)
+        ours = {"source": "solutions", "release": "exercises"}
+        usual = ours if (self.root / ours["source"]).is_dir() else {}
+        name = settings.get(f"{kind}_directory", usual.get(kind, kind))
+        return self.root / name
 
     def nbgrader(self) -> Any:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
@@ -121,31 +136,29 @@ class Course:
     def folders(self) -> list[Path]:
         """The folders of solutions/, by name."""
         if not self.solutions.is_dir():
-            raise CourseError(f"{self.root} has no solutions/ folder.")
+            raise CourseError(f"{self.root} has no {self.solutions.name}/ folder.")
         inside = sorted(self.solutions.iterdir())
         return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
 
     def assignments(self) -> list[Assignment]:
-        """Every assignment of solutions/ that is whole, by name."""
-        broken = self.broken()
-        assignments = [
-            Assignment(folder.name, next(folder.glob("*.ipynb")))
-            for folder in self.folders()
-            if folder.name not in broken
-        ]
+        """Every assignment of solutions/ that has a notebook, by name."""
+        assignments = []
+        for folder in self.folders():
+            if notebooks := sorted(folder.glob("*.ipynb")):
+                first, *more = notebooks
+                assignments.append(Assignment(folder.name, first, tuple(more)))
         if not assignments:
             none = f"{self.solutions} has no assignment."
-            raise CourseError(next(iter(broken.values()), none))
+            raise CourseError(next(iter(self.broken().values()), none))
         return assignments
 
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
         counts = {f.name: len(list(f.glob("*.ipynb"))) for f in self.folders()}
         return {
-            name: f"solutions/{name} has {count} notebooks; "
-            "an assignment has exactly one."
+            name: f"{self.solutions.name}/{name} has 0 notebooks."
             for name, count in counts.items()
-            if count != 1
+            if not count
         }
 
     def chosen(self, names: list[str]) -> list[Assignment]:

@@ -83,7 +83,11 @@ def ours(
 
 
 def nbgraders(folder: Path, assignment: Assignment) -> float:
-    """Seconds of `nbgrader autograde` on the same layout."""
+    """Seconds of `nbgrader autograde` on the same layout, by its own steps."""
+    config = folder / CONFIG
+    lines = config.read_text("utf-8").splitlines(keepends=True)
+    ours = [line for line in lines if line.startswith("c.Autograde.")]
+    config.write_text("".join(line for line in lines if line not in ours), "utf-8")
     program = str(Path(sys.executable).parent / "nbgrader")
     command = [program, "generate_assignment", assignment.name, "--create", "--force"]
     seconds(command, folder)

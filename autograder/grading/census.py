@@ -92,6 +92,11 @@ def remarks(
     release: str,
 ) -> Iterator[str]:
     """Sentences about an assignment that nobody should have to find out alone."""
+    if course.tests_of(assignment.name) == "inside":
+        yield (
+            f"{assignment.name}: its tests run inside the students' process, where a "
+            "student who sets out to can earn points that are not deserved"
+        )
     if missing := without_work(course, store, assignment.name):
         yield f"no work for {assignment.name}: {listed(missing)}"
     if old := outdated(verdicts, release):

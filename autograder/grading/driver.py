@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,13 +16,21 @@ from pathlib import Path
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
+from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
-from autograder.grading.verdict import Run, Verdict, hold
-from autograder.intake.opening import open_submission
+from autograder.grading.verdict import (
+    Run,
+    Verdict,
+    hold,
+    together,
+)
+from autograder.intake.opening import MISSING, open_submission
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.plan import one_hash, plans
+from autograder.release.rules import expect_points
+from autograder.release.students import solution_notebook
 from autograder.text import one_line
 
 LOCK = ".grading.lock"
@@ -68,7 +76,8 @@ class Driver:
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
-        self.releases: dict[str, Release] = {}
+        self.releases: dict[str, tuple[Release, ...]] = {}
+        self.parts: dict[Submission, dict[str, Verdict]] = defaultdict(dict)
         self.counts: Counter[str] = Counter()
 
     def grade(self, submissions: list[Submission], progress: Progress) -> Counter[str]:
@@ -94,7 +103,7 @@ class Driver:
         submissions = [s for s in submissions if s.assignment in self.releases]
         progress.total = len(submissions)
         jobs = Jobs(
-            self.releases.values(),
+            [release for parts in self.releases.values() for release in parts],
             workers=self.workers,
             sandbox=self.sandbox,
             scheduler=self.scheduler,
@@ -108,10 +117,12 @@ class Driver:
             progress.close()
         return self.counts
 
-    def prepare(self, assignment: Assignment) -> Release:
-        """The release, and its rows in the gradebook."""
-        release = plan(self.course, assignment)
-        changed = self.store.unlike(release) if self.alone else []
+    def prepare(self, assignment: Assignment) -> tuple[Release, ...]:
+        """The release of each notebook, and its rows in the gradebook."""
+        for part in assignment.parts:
+            expect_points(part, solution_notebook(part))
+        releases = plans(self.course, assignment)
+        changed = self.store.unlike(releases) if self.alone else []
         if changed and not self.dry_run:
             raise CourseError(
                 f"{assignment.name} has changed in {', '.join(changed)} since the "
@@ -119,26 +130,39 @@ class Driver:
                 "--student."
             )
         if not self.dry_run:
-            self.store.prepare(release)
-        return release
+            self.store.prepare(releases)
+        return releases
 
     def open(self, submissions: list[Submission]) -> Iterator[Task]:
         """Open one submission after the other; what is done or unreadable ends here."""
         for submission in submissions:
-            release = self.releases[submission.assignment]
-            reason = ""
-            try:
-                data, notes = open_submission(submission, release)
-            except Held as held:
-                data, notes, reason = b"", (), str(held)
-            key = self.key(release, data, [*notes, reason])
+            releases = self.releases[submission.assignment]
+            opened = [self.opened(submission, release) for release in releases]
+            keys = [
+                self.key(release, data, [*notes, reason])
+                for release, (data, notes, reason) in zip(releases, opened, strict=True)
+            ]
+            key = one_hash(keys)
             if not self.force and self.is_done(submission, key):
                 continue
-            task = Task(submission, release, key, data, notes)
-            if reason:
-                self.finish(task, hold(reason, release.max_score))
-            else:
-                yield task
+            for release, (data, notes, reason) in zip(releases, opened, strict=True):
+                task = Task(submission, release, key, data, notes)
+                if reason == MISSING:
+                    self.finish(task, not_handed_in(release))
+                elif reason:
+                    self.finish(task, hold(reason, release.max_score))
+                else:
+                    yield task
+
+    def opened(
+        self, submission: Submission, release: Release
+    ) -> tuple[bytes, tuple[str, ...], str]:
+        """The bytes of one notebook, notes about files, and why it is held, or ""."""
+        wanted = [f"{r.notebook}.ipynb" for r in self.releases[submission.assignment]]
+        try:
+            return *open_submission(submission, release, wanted), ""
+        except Held as held:
+            return b"", (), str(held)
 
     def key(self, release: Release, data: bytes, notes: list[str]) -> str:
         """What a verdict is about: the release, the bytes, and whether in a sandbox."""
@@ -147,11 +171,13 @@ class Driver:
 
     def is_done(self, submission: Submission, key: str) -> bool:
         """A verdict on exactly this is stored, and so is its notebook."""
-        stored = self.store.verdict(submission.student, submission.assignment)
+        assignment = submission.assignment
+        stored = self.store.verdict(submission.student, assignment)
         if stored is None or stored.key != key:
             return False
         status = stored.verdict.status
-        if status == "graded" and not self.autograded(submission).is_file():
+        files = [self.autograded(submission, r) for r in self.releases[assignment]]
+        if status == "graded" and not all(file.is_file() for file in files):
             return False
         self.counts[status] += 1
         self.counts["before"] += 1
@@ -159,14 +185,24 @@ class Driver:
         self.progress.step(line, worked=False)
         return True
 
-    def autograded(self, submission: Submission) -> Path:
+    def autograded(self, submission: Submission, release: Release) -> Path:
         """Where nbgrader's tools look for the graded notebook."""
-        name = self.releases[submission.assignment].notebook
         folder = self.course.autograded / submission.student / submission.assignment
-        return folder / f"{name}.ipynb"
+        return folder / f"{release.notebook}.ipynb"
 
     def finish(self, task: Task, verdict: Verdict) -> None:
-        """A submission has its verdict."""
+        """A notebook has its verdict, and with the last of them the submission."""
+        if verdict.notebook is not None and not self.dry_run:
+            path = self.autograded(task.submission, task.release)
+            write_whole(path, verdict.notebook)
+        parts = self.parts[task.submission]
+        parts[task.release.notebook] = replace(verdict, notebook=None)
+        releases = self.releases[task.release.assignment]
+        if len(parts) < len(releases):
+            return
+        in_order = {r.notebook: parts[r.notebook] for r in releases}
+        verdict = together(in_order)
+        del self.parts[task.submission]
         waiting = len(verdict.waiting)
         if self.dry_run:
             self.judged.append((task.submission, verdict))
@@ -178,16 +214,18 @@ class Driver:
         self.progress.step(line)
 
     def keep(self, task: Task, verdict: Verdict) -> int:
-        """Store a verdict: the notebook first, then points and verdict in one step.
+        """Store points and verdict in one step; the notebooks are written by now.
 
         How many answers wait for a person.
         """
-        if verdict.notebook is not None:
-            write_whole(self.autograded(task.submission), verdict.notebook)
         seconds = round(time.monotonic() - self.clock, 3)
-        run = Run(self.started, seconds, self.workers, task.release.hash)
+        hashes = [r.hash for r in self.releases[task.release.assignment]]
+        run = Run(self.started, seconds, self.workers, one_hash(hashes))
         verdict = replace(verdict, run=run)
-        return self.store.save(task.submission.student, task.release, task.key, verdict)
+        submission = task.submission
+        return self.store.save(
+            submission.student, submission.assignment, task.key, verdict
+        )
 
 
 def describe(submission: Submission, verdict: Verdict, waiting: int) -> str:

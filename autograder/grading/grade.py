@@ -108,6 +108,7 @@ def run(options: argparse.Namespace) -> int:
     from autograder.grading.driver import Driver, alone
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
+    from autograder.release.plan import one_hash
 
     deadlines = Deadlines.of(course)
     with alone(course), Store(course, create=not options.dry_run) as store:
@@ -140,7 +141,7 @@ def run(options: argparse.Namespace) -> int:
                 store,
                 assignment,
                 verdicts,
-                driver.releases[assignment.name].hash,
+                one_hash(r.hash for r in driver.releases[assignment.name]),
             )
         ]
     chosen = {(s.assignment, s.student) for s in submissions}
@@ -207,7 +208,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
         "submissions": [
             {
                 "student": student,
-                "notebook": assignment.notebook,
+                "notebook": assignment.notebooks,
                 "status": verdict.status,
                 "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,

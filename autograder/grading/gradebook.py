@@ -6,7 +6,7 @@ Only the process that drives grading opens it for writing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.notebook.records import Release
+from autograder.notebook.records import BY_POINTS, Release
 
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
@@ -41,7 +41,10 @@ nbgrader.api.get_alembic_version = schema_version
 
 @dataclass(frozen=True)
 class Place:
-    """The rows that an assignment has in the gradebook, by their ids."""
+    """The rows that a notebook has in the gradebook, by their ids.
+
+    Task cells are graded, and answered by what stands below them.
+    """
 
     assignment: str
     notebook: str
@@ -57,7 +60,7 @@ class OpenGradebook:
         self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
         if self.url.startswith("sqlite") and "timeout=" not in self.url:
             self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, dict[str, Place]] = {}  # by assignment and notebook
         path = course.root / "gradebook.db"
         if not create and not settings.get("db_url") and not path.exists():
             raise CourseError(
@@ -129,12 +132,18 @@ class OpenGradebook:
 
     # ------------------------------------------------------- the assignment
 
-    def prepare(self, release: Release) -> None:
-        """Make the rows of the assignment what its solution notebook says."""
+    def prepare(self, releases: Sequence[Release]) -> None:
+        """Make the rows of an assignment what its solution notebooks say."""
+        with self.reachable():
+            self.gradebook.update_or_create_assignment(releases[0].assignment)
+            for release in releases:
+                self.prepare_notebook(release)
+
+    def prepare_notebook(self, release: Release) -> None:
+        """Make the rows of one notebook what the solution says."""
         book, name = self.gradebook, release.notebook
         assignment = release.assignment
         with self.reachable():
-            book.update_or_create_assignment(assignment)
             book.update_or_create_notebook(
                 name,
                 assignment,
@@ -146,6 +155,10 @@ class OpenGradebook:
                 kind = {"cell_type": cell.cell_type}
                 if cell.kind in ("test", "written"):
                     book.update_or_create_grade_cell(
+                        *where, max_score=cell.points, **kind
+                    )
+                if cell.kind == "task":
+                    book.update_or_create_task_cell(
                         *where, max_score=cell.points, **kind
                     )
                 if cell.kind in ("answer", "written"):
@@ -160,20 +173,26 @@ class OpenGradebook:
                 book.update_or_create_source_cell(
                     *where,
                     source=cell.source,
-                    locked=cell.kind in ("test", "locked"),
+                    locked=cell.kind in ("test", "locked", "task"),
                     checksum=compute_checksum(node),
                     **kind,
                 )
             notebook = book.find_notebook(name, assignment)
-            self.places[assignment] = Place(
+            tasks = list(notebook.task_cells)
+            self.places.setdefault(assignment, {})[name] = Place(
                 notebook.assignment_id,
                 notebook.id,
-                {cell.name: cell.id for cell in notebook.grade_cells},
-                {cell.name: cell.id for cell in notebook.solution_cells},
+                {cell.name: cell.id for cell in [*notebook.grade_cells, *tasks]},
+                {cell.name: cell.id for cell in [*notebook.solution_cells, *tasks]},
             )
 
-    def unlike(self, release: Release) -> list[str]:
-        """Questions whose points in the gradebook are not those of the release."""
+    def unlike(self, releases: Sequence[Release]) -> list[str]:
+        """Questions whose points in the gradebook are not those of the releases."""
+        found = [self.unlike_notebook(release) for release in releases]
+        return [name for names in found for name in names]
+
+    def unlike_notebook(self, release: Release) -> list[str]:
+        """Questions of one notebook whose points are not those of the release."""
         with self.reachable():
             try:
                 notebook = self.gradebook.find_notebook(
@@ -181,11 +200,12 @@ class OpenGradebook:
                 )
             except MissingEntry:
                 return []
-            stored = {cell.name: cell.max_score for cell in notebook.grade_cells}
+            cells = [*notebook.grade_cells, *notebook.task_cells]
+            stored = {cell.name: cell.max_score for cell in cells}
         wanted = {
             cell.grade_id: cell.points
             for cell in release.cells
-            if cell.kind in ("test", "written")
+            if cell.kind in BY_POINTS
         }
         pairs = stored.items() ^ wanted.items()
         return sorted({name for name, _ in pairs if name})
@@ -196,6 +216,7 @@ class OpenGradebook:
         wanted = {
             "GradeCell": {n for n, k in kinds.items() if k in ("test", "written")},
             "SolutionCell": {n for n, k in kinds.items() if k in ("answer", "written")},
+            "TaskCell": {n for n, k in kinds.items() if k == "task"},
         }
         with self.transaction() as session:
             notebook = self.gradebook.find_notebook(

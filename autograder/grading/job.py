@@ -11,10 +11,11 @@ import time
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
 from autograder.grading.verdict import QuestionResult, Verdict, hold
-from autograder.notebook.matching import match
+from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
-from autograder.notebook.records import MatchedCell, Release
-from autograder.wall import Cell, Grader, Transcript
+from autograder.notebook.records import BY_POINTS, MatchedCell, Release
+from autograder.release.proof import transcript_of
+from autograder.wall import Grader, Result, Transcript
 
 
 def grade(
@@ -27,7 +28,7 @@ def grade(
     started = time.perf_counter()
     try:
         matched = match(release, read(submission))
-        transcript = run(release, matched.cells, grader)
+        transcript = transcript_of(release, matched.cells, grader)
     except Held as reason:
         seconds = time.perf_counter() - started
         return hold(str(reason), release.max_score, notes, seconds)
@@ -48,29 +49,6 @@ def grade(
     )
 
 
-def run(release: Release, cells: list[MatchedCell], grader: Grader) -> Transcript:
-    """What happened behind the wall. Held when there is no evidence for a question."""
-    code = [
-        Cell(
-            key=str(place),
-            source=cell.source,
-            test=cell.grade_id if cell.kind == "test" else None,
-            max_score=cell.points,
-            released=cell.released,
-            inside=cell.kind == "test" and release.tests == "inside",
-        )
-        for place, cell in enumerate(cells)
-        if cell.cell_type == "code" and cell.runs
-    ]
-    transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
-    if transcript.held:
-        raise Held(transcript.held)
-    for cell in code:
-        if cell.test and cell.test not in transcript.results:
-            raise Held(f"There is no result for {cell.test}.")
-    return transcript
-
-
 def questions(cells: list[MatchedCell], transcript: Transcript) -> list[QuestionResult]:
     """Points and message of each question, in the order of the release."""
     results = []
@@ -89,6 +67,10 @@ def questions(cells: list[MatchedCell], transcript: Transcript) -> list[Question
                     round(judged.seconds, 3),
                 )
             )
+        elif cell.kind == "task":
+            results.append(
+                QuestionResult(cell.grade_id, None, cell.points, waiting=True)
+            )
         elif cell.kind == "written" and cell.unanswered:
             results.append(
                 QuestionResult(cell.grade_id, 0.0, cell.points, "no answer yet")
@@ -103,19 +85,45 @@ def questions(cells: list[MatchedCell], transcript: Transcript) -> list[Question
 def fingerprints(cells: list[MatchedCell]) -> dict[str, str]:
     """What each question's points rest on, in short.
 
-    A written answer rests on its own text, a test on all code of the student.
+    A written answer rests on its own text, a test on all code of the student, a task
+    on all that the student added.
     """
+    added = "\0".join(cell.source for cell in cells if cell.kind == "extra")
     code = "\0".join(
         cell.source
         for cell in cells
         if cell.kind in ("answer", "extra") and cell.cell_type == "code"
     )
     texts = {
-        cell.grade_id: cell.source if cell.kind == "written" else code
+        cell.grade_id: {"written": cell.source, "task": added}.get(cell.kind, code)
         for cell in cells
-        if cell.grade_id and cell.kind in ("written", "test")
+        if cell.grade_id and cell.kind in BY_POINTS
     }
     return {
         name: hashlib.sha256(text.encode()).hexdigest()[:16]
         for name, text in texts.items()
     }
+
+
+def not_handed_in(release: Release) -> Verdict:
+    """The verdict on a notebook that is missing beside others: nothing for it."""
+    message = f"{release.notebook}.ipynb was not handed in"
+    matched = Matching(release, [], {}).result()
+    graded = [cell for cell in matched.cells if cell.kind in BY_POINTS]
+    results = [(cell.grade_id or "", cell.points) for cell in graded]
+    nothing = [Result(name, 0.0, points, message) for name, points in results]
+    transcript = Transcript(results={result.id: result for result in nothing})
+    notes = (f"{message}.",)
+    return Verdict(
+        "graded",
+        release.max_score,
+        questions=tuple(
+            QuestionResult(name, 0.0, points, message) for name, points in results
+        ),
+        notes=notes,
+        answers=fingerprints(matched.cells),
+        unanswered=tuple(
+            c.grade_id for c in matched.cells if c.unanswered and c.grade_id
+        ),
+        notebook=autograded(release, matched.cells, transcript, notes),
+    )

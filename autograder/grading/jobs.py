@@ -242,6 +242,11 @@ class Cluster(Executor):
             raise CourseError(
                 f"There is no scheduler at {address} ({type(error).__name__})."
             ) from None
+        except TypeError:  # Dask finds no certificates in its configuration
+            raise CourseError(
+                f"{address} speaks TLS, and Dask knows no certificate here; name its "
+                "configuration in DASK_CONFIG."
+            ) from None
         self.plugin = f"autograder-{os.getpid()}-{'-'.join(releases)}"
         self.client.register_plugin(Learn(), name=self.plugin)
         self.executor = self.client.get_executor(pure=False)

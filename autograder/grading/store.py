@@ -24,7 +24,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    bindparam,
     insert,
     select,
     update,
@@ -33,8 +32,8 @@ from sqlalchemy import (
 from autograder.course import Course
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import OpenGradebook, Place
+from autograder.grading.rows import add, write
 from autograder.grading.verdict import Verdict
-from autograder.notebook.records import Release
 
 VERDICTS = Table(
     "autograder_verdict",
@@ -79,13 +78,12 @@ class Store(OpenGradebook):
             row = self.gradebook.db.execute(query).first()
         return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(self, student: str, release: Release, key: str, verdict: Verdict) -> int:
+    def save(self, student: str, assignment: str, key: str, verdict: Verdict) -> int:
         """Store a verdict and its points in one transaction.
 
         How many answers wait for a person now: of those in the verdict, some may have
         been graded by hand before.
         """
-        assignment = release.assignment
         stored = self.verdict(student, assignment)
         before = stored.verdict.answers if stored else {}
         waiting = 0
@@ -93,7 +91,10 @@ class Store(OpenGradebook):
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
             else:
-                waiting = self.save_points(session, student, release, verdict, before)
+                places = self.places[assignment]
+                for name, place in places.items():
+                    part = Part(place, f"{name}/" if len(places) > 1 else "")
+                    waiting += self.save_points(session, student, part, verdict, before)
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
@@ -106,16 +107,16 @@ class Store(OpenGradebook):
         self,
         session: Any,
         student: str,
-        release: Release,
+        part: Part,
         verdict: Verdict,
         before: Mapping[str, str],
     ) -> int:
-        """Points and comments as nbgrader keeps them; how many wait for a person.
+        """Points and comments of one notebook; how many of them wait for a person.
 
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
-        place = self.places[release.assignment]
+        place = part.place
         notebook = self.submitted_notebook(session, student, place)
         query = select(GRADE.c.cell_id, GRADE.c.manual_score)
         by_hand = {
@@ -125,7 +126,9 @@ class Store(OpenGradebook):
         }
         grades = {}
         for question in verdict.questions:
-            cell = place.graded[question.id]
+            if not question.id.startswith(part.prefix):
+                continue
+            cell = place.graded[question.id.removeprefix(part.prefix)]
             changed = before.get(question.id) != verdict.answers[question.id]
             if question.score is None:
                 waits = changed or cell not in by_hand
@@ -138,7 +141,7 @@ class Store(OpenGradebook):
         comments = {
             cell: {"auto_comment": "No response." if silent else None}
             for name, cell in place.answered.items()
-            for silent in [name in verdict.unanswered]
+            for silent in [part.prefix + name in verdict.unanswered]
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
@@ -161,11 +164,13 @@ class Store(OpenGradebook):
     def results(self, assignment: str) -> dict[str, Verdict]:
         """Every stored verdict with the points of the gradebook, by student."""
         points: dict[str, dict[str, Points]] = defaultdict(dict)
-        late: dict[str, tuple[float | None, float]] = {}
+        late: dict[str, float | None] = {}
+        taken: dict[str, dict[str, float]] = defaultdict(dict)  # off, by notebook
         graded = (
             select(
                 SubmittedAssignment.student_id,
                 BaseCell.name,
+                Notebook.name,
                 Grade.score,
                 Grade.needs_manual_grade,
                 Grade.manual_score,
@@ -189,14 +194,18 @@ class Store(OpenGradebook):
         )
         with self.transaction() as session:
             for row in session.execute(graded):
-                student, name, score, waiting, by_hand, penalty, *moments = row
-                points[student][name] = Points(score, waiting, by_hand is not None)
-                late[student] = lateness(*moments), penalty or 0.0
+                student, name, notebook, score, waiting, by_hand, *times = row
+                given = Points(score, waiting, by_hand is not None)
+                # where there are several notebooks, a question is called after its own
+                points[student] |= {name: given, f"{notebook}/{name}": given}
+                penalty, *moments = times
+                late[student] = lateness(*moments)
+                taken[student][notebook] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
         results = {}
         for student, text in verdicts:
             verdict = decided(Verdict.from_json(text), points[student])
-            seconds, penalty = late.get(student, (None, 0.0))
+            seconds, penalty = late.get(student), sum(taken[student].values())
             if seconds is not None:  # points by hand may have come since
                 penalty = self.penalty(student, verdict.earned, seconds)
             results[student] = replace(verdict, late=seconds, penalty=penalty)
@@ -217,7 +226,10 @@ class Store(OpenGradebook):
         return Penalties(self.course)
 
     def enter_penalties(self, assignment: str, students: Collection[str]) -> None:
-        """Show formgrader and nbgrader's feedback what late work costs now."""
+        """Show formgrader and nbgrader's feedback what late work costs now.
+
+        Of several notebooks the first bears it, so that it is taken off once.
+        """
         found = self.results(assignment)
         with self.transaction() as session:
             for student in set(students) & found.keys():
@@ -225,16 +237,29 @@ class Store(OpenGradebook):
                 if verdict.held or verdict.late is None:
                     continue
                 mine = (
-                    select(SUBMISSION.c.id)
+                    select(NOTEBOOK.c.id)
+                    .join(SUBMISSION, SUBMISSION.c.id == NOTEBOOK.c.assignment_id)
                     .join(Assignment, Assignment.id == SUBMISSION.c.assignment_id)
+                    .join(Notebook, Notebook.id == NOTEBOOK.c.notebook_id)
                     .where(Assignment.name == assignment)
                     .where(SUBMISSION.c.student_id == student)
+                    .order_by(Notebook.name)
                 )
-                session.execute(
-                    update(NOTEBOOK)
-                    .where(NOTEBOOK.c.assignment_id.in_(mine))
-                    .values(late_submission_penalty=verdict.penalty or None)
-                )
+                first, *more = session.scalars(mine).all()
+                penalty = {first: verdict.penalty or None} | dict.fromkeys(more)
+                for notebook, value in penalty.items():
+                    session.execute(
+                        update(NOTEBOOK)
+                        .where(NOTEBOOK.c.id == notebook)
+                        .values(late_submission_penalty=value)
+                    )
+
+
+class Part(NamedTuple):
+    """A notebook of an assignment, and what its questions' names begin with."""
+
+    place: Place
+    prefix: str
 
 
 class Points(NamedTuple):
@@ -255,32 +280,3 @@ def decided(verdict: Verdict, points: Mapping[str, Points]) -> Verdict:
         for question in verdict.questions
     )
     return replace(verdict, questions=questions)
-
-
-def add(session: Any, table: Table, row: dict[str, Any]) -> str:
-    """Insert a row; its new id."""
-    return session.execute(insert(table).values(row)).inserted_primary_key[0]
-
-
-def write(
-    session: Any, table: Table, notebook: str, rows: dict[str, dict[str, Any]]
-) -> None:
-    """Write one row for each cell of a student's notebook: a new one, or over the old.
-
-    Columns that are not in ``rows`` stay: those are what people wrote.
-    """
-    known = select(table.c.cell_id).filter_by(notebook_id=notebook)
-    old = set(session.scalars(known))
-    new = [
-        {"cell_id": cell, "notebook_id": notebook, **row}
-        for cell, row in rows.items()
-        if cell not in old
-    ]
-    if new:
-        session.execute(insert(table), new)
-    over = [{"cell": cell} | row for cell, row in rows.items() if cell in old]
-    if over:
-        where = (table.c.cell_id == bindparam("cell")) & (
-            table.c.notebook_id == notebook
-        )
-        session.connection().execute(update(table).where(where), over)

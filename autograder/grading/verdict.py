@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from autograder.wall import Wall
@@ -159,6 +159,35 @@ class Verdict:
             Run(**run) if run else None,
             stored.get("wall"),
         )
+
+
+def together(parts: Mapping[str, Verdict]) -> Verdict:
+    """The verdict on an assignment, from those on its notebooks, by name.
+
+    Of several notebooks, the questions are called after theirs: problem1/test_softmax.
+    """
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    reasons = [f"{name}: {v.reason}" for name, v in parts.items() if v.reason]
+    return Verdict(
+        "held" if reasons else "graded",
+        sum(verdict.max_score for verdict in parts.values()),
+        " ".join(reasons) or None,
+        tuple(
+            replace(question, id=f"{name}/{question.id}")
+            for name, verdict in parts.items()
+            for question in verdict.questions
+            if not reasons
+        ),
+        tuple(f"{name}: {note}" for name, v in parts.items() for note in v.notes),
+        {
+            f"{name}/{question}": text
+            for name, verdict in parts.items()
+            for question, text in verdict.answers.items()
+        },
+        tuple(f"{name}/{cell}" for name, v in parts.items() for cell in v.unanswered),
+        round(sum(verdict.seconds for verdict in parts.values()), 3),
+    )
 
 
 def hold(

@@ -120,11 +120,12 @@ class Collector:
     ) -> None:
         self.course, self.roster = course, roster
         self.platform = roster.columns.platform if roster else ""
-        self.assignments = course.assignments()
+        # each with one of its notebooks
+        self.assignments = [p for a in course.assignments() for p in a.parts]
         self.given = course.chosen([assignment])[0] if assignment else None
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
-        self.releases: dict[str, Release] = {}
+        self.releases: dict[Assignment, Release] = {}
         if roster and roster.unread:
             self.lines.append(
                 f"{len(roster.unread)} times of the roster cannot be read, such as "
@@ -132,7 +133,7 @@ class Collector:
             )
         for one in list(self.assignments):
             try:
-                self.releases[one.name] = plan(course, one)
+                self.releases[one] = plan(course, one)
             except CourseError as error:  # it stops no other
                 self.lines.append(f"{one.name} cannot be collected: {error}")
                 self.assignments.remove(one)
@@ -147,19 +148,21 @@ class Collector:
     def collect(self, archive: Path) -> Counter[str]:
         """Sort in the files of one archive. Every entry is read before a file is
         written, so that an archive that is refused leaves nothing behind."""
-        groups: dict[tuple[str, str], list[Version]] = defaultdict(list)
+        groups: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
             self.start = int(self.wrapped([entry.path for entry in entries]))
             for entry in entries:
                 try:
                     for version in self.identify(entry):
-                        groups[version.student, version.assignment.name].append(version)
+                        what = version.assignment
+                        key = version.student, what.name, what.notebook
+                        groups[key].append(version)
                 except Left as why:
                     self.leave(entry, str(why))
             for key in sorted(groups):
                 self.keeper.put(groups[key])
-        self.found = {assignment for _, assignment in groups}
+        self.found = {assignment for _, assignment, _ in groups}
         if not self.keeper.counts:
             raise CourseError(f"{archive} holds no notebook of this course.")
         return self.keeper.counts
@@ -265,14 +268,14 @@ class Collector:
             cells = read(data)
         except Held:
             cells = []
-        known = {
-            a.name: resemblance(self.releases[a.name], cells) for a in self.assignments
-        }
-        best = max(self.assignments, key=lambda a: known[a.name])
-        if known[best.name]:
+        known = {a: resemblance(self.releases[a], cells) for a in self.assignments}
+        best = max(self.assignments, key=lambda a: known[a])
+        if known[best]:
             return best
         if self.given:
-            return self.given
+            parts = self.given.parts
+            named = [part for part in parts if part.notebook in path.name]
+            return (named or list(parts))[0]
         folders = [a for a in self.assignments if a.name in path.parts]
         named = [a for a in self.assignments if a.notebook in path.name]
         longest = sorted(named, key=lambda a: -len(a.notebook))

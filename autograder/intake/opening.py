@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course import Submission
@@ -14,13 +15,16 @@ from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
 from autograder.text import one_line
 
+MISSING = "It was not handed in."
+
 
 def open_submission(
-    submission: Submission, release: Release
+    submission: Submission, release: Release, names: Sequence[str] = ()
 ) -> tuple[bytes, tuple[str, ...]]:
     """The bytes of the notebook that was handed in, and notes about the files.
 
-    Only regular files are opened; links are not followed.
+    Only regular files are opened; links are not followed. ``names`` are those of all
+    notebooks of the assignment, if there are several.
     """
     wanted = f"{release.notebook}.ipynb"
     modes = modes_of(submission.folder)
@@ -31,11 +35,18 @@ def open_submission(
         raise Held(f"{wanted} is a link or a device, not a file.")
     name = wanted
     if wanted not in notebooks:
+        several = len(names) > 1
+        if several and any(n in notebooks for n in names):
+            notebooks = [n for n in notebooks if n not in names]
+            if not notebooks:
+                raise Held(MISSING)
         if not notebooks:
             raise Held(f"There is no notebook; {wanted} was expected.")
         name = most_like(release, submission.folder, sorted(notebooks))
+        if several and cells_found(release, submission.folder / name) < 1:
+            raise Held(MISSING)
         notes.append(f"The notebook was handed in as {one_line(name)}.")
-    known = {name, "timestamp.txt", *release.files}
+    known = {name, "timestamp.txt", *release.files, *names}
     others = sorted(n for n in modes if n not in known and not n.startswith("."))
     if others:
         listed = ", ".join(one_line(other)[:60] for other in others[:5])
@@ -59,13 +70,17 @@ def modes_of(folder: Path) -> dict[str, int]:
 def most_like(release: Release, folder: Path, names: list[str]) -> str:
     """Of several notebooks, the one with most cells of the assignment."""
 
-    def cells_found(name: str) -> int:
-        try:
-            return resemblance(release, read(read_notebook(folder / name)))
-        except Held:
-            return -1
+    if len(names) == 1:
+        return names[0]
+    return max(names, key=lambda name: cells_found(release, folder / name))
 
-    return max(names, key=cells_found) if len(names) > 1 else names[0]
+
+def cells_found(release: Release, path: Path) -> int:
+    """How many cells of the assignment are in a notebook; -1 when it is none."""
+    try:
+        return resemblance(release, read(read_notebook(path)))
+    except Held:
+        return -1
 
 
 def read_notebook(path: Path) -> bytes:

@@ -203,6 +203,7 @@ class Matching:
             points=cell.points,
             id=cell.id,
             metadata=cell.metadata,
+            attachments=cell.attachments,
         )
         if cell.kind not in ("answer", "written"):
             return matched

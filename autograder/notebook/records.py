@@ -11,6 +11,7 @@ CellType = Literal["code", "markdown", "raw"]
 # locked: the course's own text; task: a person grades what the student adds below it;
 # extra: the student added it
 Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
+BY_POINTS = ("test", "written", "task")  # kinds of cells that have points
 Tests = Literal["remote", "inside"]
 GRADED = ("answer", "written", "test")
 Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
@@ -32,6 +33,7 @@ class ReleasedCell:
     """One cell of the students' notebook. ``source`` is what grading runs or shows.
 
     For a test, that is the instructor's text, else the same as ``released``.
+    ``attachments`` are pictures of the course's own.
     """
 
     kind: Kind
@@ -42,11 +44,12 @@ class ReleasedCell:
     points: float = 0.0
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    attachments: Attachments = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Release:
-    """Everything that grading needs to know about an assignment.
+    """Everything that grading needs to know about a notebook of an assignment.
 
     ``profile`` names the libraries it may use, ``files`` lie beside the notebook, and
     ``hash`` changes when a verdict could. ``tests`` tells where test cells run: in the
@@ -64,7 +67,7 @@ class Release:
 
     @property
     def max_score(self) -> float:
-        """The points of the whole assignment."""
+        """The points of the whole notebook."""
         return sum(cell.points for cell in self.cells)
 
 

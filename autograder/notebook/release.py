@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,20 @@ def released_cell(cell: dict[str, Any], source: str | None = None) -> ReleasedCe
         points=float(about.get("points", 0)),
         id=cell.get("id", ""),
         metadata=metadata,
+        attachments=cell.get("attachments", {}),
     )
+
+
+def is_released(cell: Mapping[str, Any]) -> bool:
+    """Whether a cell has a name of nbgrader's; without one, it is nobody's."""
+    return bool(cell["metadata"].get("nbgrader", {}).get("grade_id"))
 
 
 def release_in(path: Path) -> Release:
     """The release that a students' notebook is, as far as students can see it."""
     notebook = json.loads(path.read_text("utf-8"))
     cells = tuple(
-        released_cell(cell)
-        for cell in notebook["cells"]
-        if cell["metadata"].get("nbgrader", {}).get("grade_id")
+        released_cell(cell) for cell in notebook["cells"] if is_released(cell)
     )
     return Release(
         assignment=path.parent.name,

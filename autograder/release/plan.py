@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,26 +16,37 @@ from autograder.checks.surroundings import BOOK_MODULES
 from autograder.course import Assignment, Course
 from autograder.notebook.questions import profile_of
 from autograder.notebook.records import Release
-from autograder.notebook.release import released_cell
+from autograder.notebook.release import is_released, released_cell
 from autograder.release.students import (
     extra_files,
-    solution_notebook,
-    students_notebook,
+    prepared,
 )
 
 
+def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
+    """The plan of each notebook of an assignment."""
+    return tuple(plan(course, part) for part in assignment.parts)
+
+
+def one_hash(hashes: Iterable[str]) -> str:
+    """One for an assignment, by those of its notebooks."""
+    first, *more = hashes
+    return (
+        hashlib.sha256("".join([first, *more]).encode()).hexdigest() if more else first
+    )
+
+
 def plan(course: Course, assignment: Assignment) -> Release:
-    """Everything that grading needs to know about an assignment.
+    """Everything that grading needs to know about an assignment's notebook.
 
     Each graded or locked cell has its released text, and test cells have the
     instructor's text beside it. ``hash`` changes when a verdict could.
     """
-    given = students_notebook(course, assignment)
-    solution = solution_notebook(assignment)
+    stored, given = prepared(course, assignment)
     cells = tuple(
         released_cell(plain(released), original.source)
-        for released, original in zip(given.cells, solution.cells, strict=True)
-        if "nbgrader" in released.metadata
+        for released, original in zip(given.cells, stored.cells, strict=True)
+        if is_released(released)
     )
     release = Release(
         assignment.name,
@@ -77,6 +88,7 @@ def engine_files(checks: str) -> Iterator[tuple[str, bytes]]:
         *home.glob(f"checks/{checks}/**/*.py"),
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
+        home / "release" / "proof.py",
         home / "grading" / "job.py",
         home / "grading" / "autograded.py",
         *(home.parent / "book" / f"{name}.py" for name in BOOK_MODULES),

@@ -24,8 +24,9 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         """The notebook with its rubrics, for the instructor's eyes."""
         if "submission_id" not in resources:
             return notebook, resources
-        course = Course(Path(self.config.CourseDirectory.root))
-        schemes = rubrics(course, resources["assignment_id"])
+        root = self.config.get("CourseDirectory", {}).get("root")
+        course = Course(Path(root)) if root else Course.find()
+        schemes = rubrics(course, resources["assignment_id"], resources["notebook_id"])
         shown = []
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -38,10 +39,13 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         return notebook, resources
 
 
-def rubrics(course: Course, assignment: str) -> dict[str, str]:
-    """The mark schemes of an assignment by the id of their question."""
+def rubrics(course: Course, assignment: str, notebook: str) -> dict[str, str]:
+    """The mark schemes of a notebook by the id of their question."""
     (chosen,) = course.chosen([assignment])
-    solution = nbformat.read(chosen.source, as_version=4)
+    parts = {part.notebook: part for part in chosen.parts}
+    if notebook not in parts:
+        return {}
+    solution = nbformat.read(parts[notebook].source, as_version=4)
     schemes = {}
     for cell in solution.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -63,17 +63,38 @@ def broken_answer(
     if question is None:
         return [f"{package.__name__} has no question called {name}."]
     test = cells[f"test_{name}"]
-    points = about(test).get("points")
-    broken = []
-    if points != question.points:
-        broken.append(
-            f"The test cell test_{name} says {points:g} points, and its question says "
-            f"{question.points:g}."
-        )
+    broken = different_points(name, test, question.points)
     for call in (f"check.{name}({name})", f"check.hidden.{name}({name})"):
         if call not in test.source.splitlines():
             broken.append(f"The test cell test_{name} has no line {call}.")
     return broken
+
+
+def different_points(name: str, test: NotebookNode, points: float) -> list[str]:
+    """That a test cell and its question say different points."""
+    said = about(test).get("points")
+    if said == points:
+        return []
+    return [
+        f"The test cell test_{name} says {said:g} points, and its question says "
+        f"{points:g}."
+    ]
+
+
+def expect_points(assignment: Assignment, solution: NotebookNode) -> None:
+    """CourseError when points are written in two places and differ."""
+    package = checks_of(assignment.notebook)
+    if package is None:
+        return
+    tests = {about(cell).get("grade_id"): cell for cell in solution.cells}
+    broken = [
+        sentence
+        for name, question in package.assignment.questions.items()
+        if f"test_{name}" in tests
+        for sentence in different_points(name, tests[f"test_{name}"], question.points)
+    ]
+    if broken:
+        raise CourseError(f"{assignment.name} cannot be graded: {' '.join(broken)}")
 
 
 def thin_catalog(checks: str, questions: list[str]) -> list[str]:

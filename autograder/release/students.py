@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import copy
 import json
 import re
 from pathlib import Path
@@ -14,7 +16,9 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, describe
+from autograder.release.proof import shortcomings
 from autograder.release.rules import broken_rules
+from autograder.wall import Grader, available
 
 # regions of a solution notebook that students never see
 REGION = re.compile(
@@ -22,6 +26,12 @@ REGION = re.compile(
     r"(?P<text>(?:.*\n)*?)"
     r"^.*END \1.*$",
     re.MULTILINE,
+)
+# a line of a solution that may stand elsewhere in what students get
+GIVEN = re.compile(r"#\s*given\s*$|^(import|from)\s")
+GIVEN_HINT = (
+    "Lines that students are meant to have are allowed when they end with `# given`, "
+    "in the solution."
 )
 MARKERS = (
     "BEGIN SOLUTION",
@@ -41,32 +51,55 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder release 01-attention",
     )
     add_assignments(verb)
+    verb.add_argument(
+        "--unproven",
+        action="store_true",
+        help="write it even if its own solution does not get all points",
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Release the chosen assignments."""
     course = Course.find()
-    for assignment in course.chosen(options.assignments):
-        path = release(course, assignment)
-        print(f"{assignment.name}: released to {path.relative_to(course.root)}")
+    # the solution is the instructor's own: it runs where there is no sandbox, too
+    with Grader(wall="none" if available() else None) as grader:
+        judge = None if options.unproven else grader
+        for assignment in course.chosen(options.assignments):
+            for part in assignment.parts:
+                path = release(course, part, judge)
+                print(f"{assignment.name}: released to {path.relative_to(course.root)}")
 
 
-def release(course: Course, assignment: Assignment) -> Path:
+def release(
+    course: Course, assignment: Assignment, grader: Grader | None = None
+) -> Path:
     """Write exercises/<assignment>/<notebook>.ipynb.
 
-    CourseError when it would leak an answer, or breaks a rule that grading relies on.
+    CourseError when it would leak an answer, breaks a rule that grading relies on, or
+    when ``grader`` does not give all points to the solution.
     """
     solution = solution_notebook(assignment)
     if broken := broken_rules(assignment, solution):
         rules = "".join(f"\n  {sentence}" for sentence in broken)
         raise CourseError(f"{assignment.name} is not released:{rules}")
     text = notebook_text(students_notebook(course, assignment))
-    leaks = find_leaks(text, solution)
-    if leaks:
+    if leaks := find_leaks(text, solution):
+        listed = "".join(f"\n  {leak}" for leak in leaks)
+        hint = f"\n{GIVEN_HINT}" if any("`" in leak for leak in leaks) else ""
         raise CourseError(
-            f"{assignment.name} is not released, it would leak {', '.join(leaks)}."
+            f"{assignment.name} is not released, it would leak{listed}{hint}"
         )
+    if grader is not None:
+        from autograder.release.plan import plan
+
+        plans = plan(course, assignment)
+        if missed := shortcomings(plans, assignment.source.read_bytes(), grader):
+            listed = "".join(f"\n  {sentence}" for sentence in missed)
+            raise CourseError(
+                f"{assignment.name} is not released, its own solution "
+                f"({assignment.source.name}) does not get all points:{listed}"
+            )
     target = course.exercises / assignment.name / assignment.source.name
     for name, data in extra_files(assignment).items():
         write_whole(target.parent / name, data)
@@ -85,10 +118,18 @@ def solution_notebook(assignment: Assignment) -> NotebookNode:
 
 
 def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:
-    """What nbgrader's GenerateAssignment makes of the solution notebook.
+    """What nbgrader's GenerateAssignment makes of the solution notebook."""
+    return prepared(course, assignment)[1]
 
-    Its steps run on the notebook in memory; the one that writes the gradebook is left
-    out, so that a release never touches grades.
+
+def prepared(
+    course: Course, assignment: Assignment
+) -> tuple[NotebookNode, NotebookNode]:
+    """The notebook with all of its tests, as grading runs them, and the students'.
+
+    The steps of nbgrader's GenerateAssignment run on the notebook in memory. In place
+    of the one that writes the gradebook, what it would write is kept: a release never
+    touches grades.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
@@ -96,20 +137,26 @@ def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:
 
     config = course.nbgrader()
     steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
-    notebook = solution_notebook(assignment)
+    notebook = stored = solution_notebook(assignment)
+    folder = str(assignment.source.parent)
+    resources = {"nbgrader": {}, "metadata": {"path": folder}}
     for step in steps:
         if step is SaveCells:
+            stored = copy.deepcopy(notebook)
             continue
         try:
-            notebook, _ = step(config=config).preprocess(notebook, {"nbgrader": {}})
+            with contextlib.chdir(course.root):  # headers are named from there
+                notebook, _ = step(config=config).preprocess(notebook, resources)
         except Exception as error:
+            old = type(error).__name__ == "SchemaTooOldError"
+            advice = f"; run `nbgrader update {assignment.source}`" if old else ""
             raise CourseError(
-                f"nbgrader cannot release {assignment.name}: {error}"
+                f"nbgrader cannot release {assignment.name}: {error}{advice}"
             ) from error
     for number, cell in enumerate(notebook.cells):
         cell.setdefault("id", f"cell-{number}")
     notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
-    return notebook
+    return stored, notebook
 
 
 def notebook_text(notebook: NotebookNode) -> str:
@@ -125,11 +172,14 @@ def find_leaks(released: str, solution: NotebookNode) -> list[str]:
     leaks = [f"the text '{marker}'" for marker in MARKERS if marker in released]
     for cell in solution.cells:
         given = {line.strip() for line in REGION.sub("", cell.source).splitlines()}
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id"))
         for match in REGION.finditer(cell.source):
-            secret = {line.strip() for line in match["text"].splitlines()} - given
-            if any(len(line) > 8 and line in lines for line in secret):
-                name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id"))
-                leaks.append(f"a line of the {match[1].lower()} of {name}")
+            for line in map(str.strip, match["text"].splitlines()):
+                plain = len(line) <= 8 or line in given or GIVEN.search(line)
+                if line in lines and not plain:
+                    leaks.append(
+                        f"a line of the {match[1].lower()} of {name}: `{line}`"
+                    )
     if any(cell.get("outputs") for cell in notebook["cells"]):
         leaks.append("the outputs of the solution")
     return leaks
@@ -142,6 +192,6 @@ def extra_files(assignment: Assignment) -> dict[str, bytes]:
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
-        and path != assignment.source
+        and not (path.parent == folder and path.suffix == ".ipynb")
         and not any(part.startswith((".", "__")) for part in path.parts[-2:])
     }

@@ -167,11 +167,13 @@ def write_feedback(
             for who, verdict in results.items():
                 if verdict.held or student not in (None, who):
                     continue
-                place = Path(who, assignment.name, assignment.notebook)
                 try:
-                    page = render(exporter, course, store.url, place)
-                    page = with_standing(with_links(safe_page(page), book), verdict)
-                    write_whole(course.feedback / place.with_suffix(".html"), page)
+                    for part in assignment.parts:
+                        place = Path(who, assignment.name, part.notebook)
+                        page = render(exporter, course, store.url, place)
+                        page = with_links(safe_page(page), book)
+                        page = with_standing(page, verdict)
+                        write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
                     why = str(error) or type(error).__name__

@@ -40,7 +40,7 @@ def write_report(
     """Write the page; ``book`` is the address before the chapters' names, or empty."""
     from autograder.grading.census import remarks, unused
     from autograder.grading.store import Store
-    from autograder.release.plan import plan
+    from autograder.release.plan import one_hash, plans
 
     sections = []
     with Store(course) as store:
@@ -49,7 +49,7 @@ def write_report(
             if not verdicts:
                 continue
             try:
-                release = plan(course, assignment).hash
+                release = one_hash(r.hash for r in plans(course, assignment))
             except CourseError:  # what was graded can be told all the same
                 release = ""
             said = list(remarks(course, store, assignment, verdicts, release))

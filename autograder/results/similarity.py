@@ -6,7 +6,7 @@ import argparse
 import io
 import keyword
 import tokenize
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -21,7 +21,7 @@ from autograder.intake.opening import open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe
-from autograder.release.plan import plan
+from autograder.release.plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -158,20 +158,24 @@ def similar(course: Course, assignment: Assignment, least: float) -> list[Pair]:
 
 def answers_of(course: Course, assignment: Assignment) -> dict[str, dict[str, Own]]:
     """The answers that students wrote themselves, by student and question."""
-    release = plan(course, assignment)
-    sources = {}
-    for submission in course.submissions([assignment]):
-        try:
-            data, _ = open_submission(submission, release)
-            cells = match(release, read(data)).cells
-        except Held:
-            continue
-        sources[submission.student] = {
-            cell.grade_id: printable(cell.source)
-            for cell in cells
-            if cell.kind == "answer" and cell.grade_id and not cell.unanswered
-        }
-    given = {cell.grade_id: cell.released for cell in release.cells}
+    releases = plans(course, assignment)
+    names = [f"{release.notebook}.ipynb" for release in releases]
+    sources: dict[str, dict[str, str]] = defaultdict(dict)
+    given: dict[str, str] = {}
+    for release in releases:
+        before = f"{release.notebook}/" if len(releases) > 1 else ""
+        given |= {f"{before}{cell.grade_id}": cell.released for cell in release.cells}
+        for submission in course.submissions([assignment]):
+            try:
+                data, _ = open_submission(submission, release, names)
+                cells = match(release, read(data)).cells
+            except Held:
+                continue
+            sources[submission.student] |= {
+                f"{before}{cell.grade_id}": printable(cell.source)
+                for cell in cells
+                if cell.kind == "answer" and cell.grade_id and not cell.unanswered
+            }
     common = {name: common_lines(name, given[name], sources) for name in given}
     return {
         student: {name: Own(text, common[name]) for name, text in answers.items()}

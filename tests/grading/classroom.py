@@ -49,6 +49,13 @@ class Classroom:
         results = json.loads(target.read_text())
         return {each["student"]: each for each in results["submissions"]}
 
+    def let_nbgrader_grade(self) -> None:
+        """Without the lines that put our grader in the place of nbgrader's steps."""
+        lines = (self.root / CONFIG).read_text().splitlines()
+        kept = [line for line in lines if not line.startswith("c.Autograde.")]
+        assert len(kept) == len(lines) - 2
+        (self.root / CONFIG).write_text("\n".join(kept) + "\n")
+
     def autograded(self, student: str) -> dict:
         path = self.root / "autograded" / student / ASSIGNMENT / "attention.ipynb"
         return json.loads(path.read_text())

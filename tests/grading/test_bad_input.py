@@ -47,12 +47,6 @@ def test_an_unknown_student_is_told_the_nearest(classroom, capsys, right):
     assert "Did you mean ada?" in sentence(capsys)
 
 
-def test_two_notebooks_in_a_solution_folder(classroom, capsys):
-    classroom.solution.with_name("other.ipynb").write_text("{}")
-    assert main(["release"]) == 2
-    assert "has 2 notebooks" in sentence(capsys)
-
-
 def test_a_solution_that_is_no_notebook(classroom, capsys):
     classroom.solution.write_text("{")
     assert main(["release"]) == 2

@@ -1,11 +1,14 @@
 """Assignments of other courses get nbgrader's points, behind our wall."""
 
+import base64
+import io
 import json
 
+import matplotlib.pyplot as plt
 import pytest
 from foreign.course import UNPROTECTED, ForeignCourse, table
 from foreign.idioms import HELPER, IDIOMS, PYTHON, Idiom, answered, cell, notebook
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.cli import main
 from autograder.release.students import notebook_text, students_notebook
@@ -130,6 +133,14 @@ def test_a_hidden_assertion_says_that_it_is_hidden(small):
     assert small(RIGHT, HIDING)["score"] == 2
 
 
+def test_the_report_names_the_weaker_promise(small):
+    small(RIGHT, HIDING)
+    assert main(["report"]) == 0
+    inside = "inside" in small.course.config
+    report = (small.course.root / "report.html").read_text()
+    assert ("run inside the students" in report) == inside
+
+
 def test_a_visible_assertion_says_what_it_says(small):
     assert "visible: f(1)" in small("def f(x):\n    return 0", HIDING)["message"]
     bare = small("def f(x):\n    return 0", "assert (f(1)\n    == 2)")
@@ -161,3 +172,35 @@ def test_a_missing_name_is_told_and_a_hidden_one_is_not(small):
     assert "`offset`" in small(asks, HIDING)["message"]
     hidden = "### BEGIN HIDDEN TESTS\nassert secret_helper(1)\n### END HIDDEN TESTS"
     assert "secret_helper" not in small(RIGHT, "f(1);\n" + hidden)["message"]
+
+
+def picture() -> str:
+    """A PNG with one pixel, in base64."""
+    figure = plt.figure(figsize=(0.01, 0.01))
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=100)
+    plt.close(figure)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def test_half_metadata_and_pictures_of_the_course(foreign):
+    """A cell that nbgrader has half forgotten runs; the course's pictures are shown."""
+    half = cell("", "y = 2")
+    del half.metadata.nbgrader["grade_id"]
+    shown = new_markdown_cell("Look: ![up](attachment:up.png)")
+    about = dict(cell("up", "", locked=True).metadata.nbgrader)
+    shown.metadata["nbgrader"] = about
+    shown["attachments"] = {"up.png": {"image/png": picture()}}
+    cells = [shown, half, cell("x", "x = y", solution=True)]
+    cells.append(cell("test_x", "assert x == 2", grade=True, locked=True, points=1))
+    foreign.write(new_notebook(cells=cells, metadata={"kernelspec": PYTHON}), "a", "a")
+    (assignment,) = foreign.course.assignments()
+    given = students_notebook(foreign.course, assignment)
+    given.cells[2].source = "x = y"
+    foreign.hand_in("ada", "a", "a", notebook_text(given))
+    (result,) = foreign.grade()
+    assert result["questions"][0]["score"] == 1
+    path = foreign.root / "autograded" / "ada" / "a" / "a.ipynb"
+    first = json.loads(path.read_text())["cells"][0]
+    assert first["source"] == shown.source
+    assert first["attachments"] == shown["attachments"]

@@ -46,6 +46,7 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
     )
     classroom.hand_in("dana", solved(untouched, answers | {"softmax": gives_up}))
     ours = classroom.grade()
+    classroom.let_nbgrader_grade()
     command = [BIN / "nbgrader", "autograde", "01-attention", "--force"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
@@ -87,6 +88,7 @@ def test_every_assignment_gets_the_same_points_from_nbgrader(
         other = {question: answers[-1] for question, answers in codes.items()}
         room.hand_in(student, solved(given, reference | other), file)
     ours = room.grade()
+    room.let_nbgrader_grade()
     command = [BIN / "nbgrader", "autograde", name, "--force"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]

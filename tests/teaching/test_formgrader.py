@@ -131,3 +131,74 @@ def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
     assert stored() == expected
     (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
     assert result["score"] == expected[-1]
+
+
+INTRUDER = """
+from pathlib import Path
+for folder in ({root!r}, "."):
+    try:
+        Path(folder, "intruder").write_text("code of a student ran here")
+    except OSError as error:
+        print(error)
+"""
+
+
+def autograde_by_click(page, formgrader, student):
+    """Click on the button of one submission; what the dialog says."""
+    page.goto(f"{formgrader}?token=secret")
+    page.goto(f"{formgrader}formgrader/manage_submissions/01-attention")
+    row = page.locator("tr", has=page.get_by_text(student, exact=True))
+    row.locator("td.autograde a").click()
+    dialog = page.locator("#success-modal, #error-modal")
+    dialog.wait_for(timeout=120_000)
+    return dialog.inner_text()
+
+
+def test_the_button_autograde_grades_behind_the_wall(course, right, formgrader, page):
+    if UNPROTECTED:
+        pytest.skip("there is no wall here, and nothing is graded without one")
+    hand_in(course, "ada", right)
+    assert main(GRADE) == 0
+    source = INTRUDER.format(root=str(course.root))
+    mine = {"cell_type": "code", "source": source, "metadata": {}}
+    hand_in(course, "mallory", with_cells(right, lambda cells: [*cells, mine]))
+    said = autograde_by_click(page, formgrader, "mallory")
+    assert "Successfully autograded" in said
+    assert not list(course.root.glob("**/intruder"))
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "paying-attention") as book:
+        submission = book.find_submission("01-attention", "mallory")
+        assert submission.score == submission.max_score - 4
+    graded = course.autograded / "mallory" / "01-attention" / "attention.ipynb"
+    assert "every check holds" in graded.read_text()
+
+
+def test_the_button_says_why_a_submission_is_held(course, right, formgrader, page):
+    if UNPROTECTED:
+        pytest.skip("there is no wall here, and nothing is graded without one")
+    hand_in(course, "ada", right)
+    assert main(GRADE) == 0
+    hand_in(
+        course,
+        "bela",
+        json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
+    )
+    said = autograde_by_click(page, formgrader, "bela")
+    assert "There was an error autograding" in said
+    assert "No cell of 01-attention was found in this notebook" in said
+
+
+def test_names_of_the_roster_are_seen_in_formgrader(
+    course, right, formgrader, page, capsys
+):
+    hand_in(course, "ada", right)
+    assert main(GRADE) == 0
+    roster = course.root / "students.csv"
+    roster.write_text('student_id,name\nada,Ada Lovelace\ngrace,"Hopper, Grace"\n')
+    capsys.readouterr()
+    assert main(["names", str(roster)]) == 0
+    said = capsys.readouterr().out
+    assert said == "1 students of the gradebook have names; 1 were added.\n"
+    page.goto(f"{formgrader}?token=secret")
+    page.goto(f"{formgrader}formgrader/manage_students")
+    page.get_by_text("Lovelace, Ada").wait_for()
+    assert page.get_by_text("Hopper, Grace").is_visible()

@@ -1,0 +1,65 @@
+"""formgrader's button and `nbgrader autograde` grade behind our wall.
+
+nbgrader's own steps would run a student's code as whoever clicks. In their place,
+nbgrader_config.py names the one step below: it runs `autograder grade` for this student
+and gives nbgrader the graded notebook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.course import Course
+from autograder.errors import CourseError
+
+HOME = str(Path(__file__).resolve().parents[2])
+
+
+class BehindTheWall(NbGraderPreprocessor):  # type: ignore[misc]
+    """In place of all steps of `nbgrader autograde`."""
+
+    def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
+        """The notebook as our grader leaves it; nothing of it is run here."""
+        about = resources["nbgrader"]
+        course = Course.find()  # nbgrader works in the course's folder
+        student, assignment = about["student"], about["assignment"]
+        for line in graded(course, student, assignment):
+            self.log.info(line)
+        folder = course.autograded / student / assignment
+        path = folder / f"{about['notebook']}.ipynb"
+        return nbformat.read(path, as_version=4), resources
+
+
+def graded(course: Course, student: str, assignment: str) -> list[str]:
+    """Grade one submission in a process of its own; what was said.
+
+    CourseError when there is no graded notebook afterwards, with the reason.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        command = [sys.executable, "-m", "autograder", "grade", assignment]
+        command += ["--student", student, "--workers", "1", "--json", str(results)]
+        paths = [HOME, os.environ.get("PYTHONPATH", "")]
+        run = subprocess.run(
+            command,
+            cwd=course.root,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if run.returncode or not results.is_file():
+            raise CourseError(f"`autograder grade` did not grade it: {run.stderr}")
+        (submission,) = json.loads(results.read_text("utf-8"))["submissions"]
+    if submission["status"] == "held":
+        raise CourseError(f"It is held for you: {submission['reason']}")
+    return run.stdout.splitlines()

@@ -1,0 +1,63 @@
+"""``autograder names``: the roster's names in the gradebook, where formgrader looks."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.grading.store import Store
+from autograder.intake.columns import parse_columns
+from autograder.intake.names import safe
+from autograder.intake.roster import Person, Roster, read_roster
+from autograder.options import add_columns, describe
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder names`."""
+    describe(
+        verb,
+        "Formgrader and nbgrader's tables show them. Students of the roster who have "
+        "handed in nothing are added, so that they can be seen to be missing.",
+        "autograder names students.csv",
+    )
+    verb.add_argument(
+        "roster",
+        type=Path,
+        metavar="ROSTER",
+        help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+    )
+    add_columns(verb)
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the names."""
+    course = Course.find()
+    roster = read_roster(options.roster, parse_columns(options.columns))
+    known, added = write_names(course, roster)
+    print(f"{known} students of the gradebook have names; {added} were added.")
+
+
+def write_names(course: Course, roster: Roster) -> tuple[int, int]:
+    """Give students of the gradebook their names; how many, and how many were new."""
+    with Store(course) as store:
+        found = {roster.of_student(student): student for student in store.students()}
+        with store.reachable():
+            for person in roster.people:
+                if not person.name:  # a blind worksheet
+                    continue
+                store.gradebook.update_or_create_student(
+                    found.get(person, safe(person.student)), **names(person)
+                )
+    named = [person for person in roster.people if person.name]
+    return sum(p in found for p in named), sum(p not in found for p in named)
+
+
+def names(person: Person) -> dict[str, str]:
+    """First and last name; a single word is a last name."""
+    if "," in person.name:
+        last, _, first = person.name.partition(",")
+    else:
+        first, _, last = person.name.rpartition(" ")
+    return {"first_name": first.strip(), "last_name": last.strip()}

@@ -1,0 +1,143 @@
+"""What the page for a university says works as it is written there."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+
+from autograder import wall
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+
+
+@pytest.fixture(scope="session")
+def page_text(repository):
+    return (repository.root / "book" / "for-a-university.md").read_text("utf-8")
+
+
+def block(text, kind, starts=""):
+    """The first block of code of a kind that starts like this."""
+    return re.search(rf"```{kind}\n({re.escape(starts)}.*?)```", text, re.DOTALL)[1]
+
+
+@pytest.fixture
+def grading(tmp_path, page_text):
+    """The folder with certificates and dask.yaml, by the commands of the page."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    folder = tmp_path / "grading"
+    folder.mkdir()
+    commands = block(page_text, "sh")
+    made = ["sh", "-ec", commands]
+    subprocess.run(made, cwd=folder, check=True, capture_output=True)
+    settings = block(page_text, "yaml", "distributed:")
+    (folder / "dask.yaml").write_text(settings.replace("/srv/grading", str(folder)))
+    return folder
+
+
+@pytest.fixture
+def scheduler(grading, tmp_path, repository):
+    """The address of a scheduler that speaks TLS alone, with one worker."""
+    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
+    environment["DASK_CONFIG"] = str(grading / "dask.yaml")
+    file = tmp_path / "scheduler.json"
+    log = (tmp_path / "dask.log").open("w")
+    started = []
+
+    def start(*command):
+        program = [sys.executable, "-m", f"distributed.cli.dask_{command[0]}"]
+        process = subprocess.Popen(
+            [*program, *command[1:]],
+            env=environment,
+            cwd=tmp_path,
+            start_new_session=True,
+            stdout=log,
+            stderr=log,
+        )
+        started.append(process)
+
+    own = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    start("scheduler", "--protocol", "tls", *own, "--scheduler-file", str(file))
+    deadline = time.monotonic() + 60
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    address = json.loads(file.read_text())["address"]
+    start("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny")
+    yield address
+    for process in started:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    log.close()
+
+
+def test_grading_behind_certificates_and_not_without(
+    course, right, scheduler, grading, repository
+):
+    folder = course.submitted / "ada" / "01-attention"
+    folder.mkdir(parents=True)
+    (folder / "attention.ipynb").write_text(right)
+    command = [sys.executable, "-m", "autograder", "grade", *UNPROTECTED]
+    command += ["--json", "results.json", "--scheduler"]
+    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
+
+    def grade(address, **more):
+        return subprocess.run(
+            [*command, address],
+            cwd=course.root,
+            env=environment | more,
+            capture_output=True,
+            text=True,
+        )
+
+    assert scheduler.startswith("tls://")
+    plain = scheduler.replace("tls:", "tcp:")
+    for address, why in (
+        (scheduler, "Dask knows no certificate here"),
+        (plain, f"There is no scheduler at {plain}"),
+    ):
+        refused = grade(address)
+        assert refused.returncode == 2, refused.stderr
+        assert why in refused.stderr.splitlines()[-1]
+    known = grade(scheduler, DASK_CONFIG=str(grading / "dask.yaml"))
+    assert known.returncode == 0, known.stderr
+    (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
+    assert result["score"] == result["max_score"] - 4  # a person reads one answer
+
+
+def test_the_image_copies_and_makes_what_there_is(page_text, repository):
+    recipe = block(page_text, "dockerfile")
+    makefile = (repository.root / "Makefile").read_text()
+    for target in re.findall(r"make (\w+)$", recipe, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    (copied,) = re.findall(r"^COPY \S+ (\S+) (\S+)$", recipe, re.MULTILINE)
+    assert copied == (".", "/srv/paying-attention")
+    assert "PATH=/srv/paying-attention/.venv/bin:" in recipe
+    python = re.search(r"python-(\d+\.\d+)$", recipe, re.MULTILINE)[1]
+    lowest = (repository.root / "pyproject.toml").read_text()
+    assert f'requires-python = ">={python}"' in lowest
+
+
+def test_the_link_opens_an_exercise_that_there_is(page_text, repository):
+    from urllib.parse import parse_qs, urlsplit
+
+    link = urlsplit(block(page_text, "", "https://hub").strip())
+    asked = {name: value for name, (value,) in parse_qs(link.query).items()}
+    assert link.path == "/hub/user-redirect/git-pull"
+    assert asked["repo"] == "https://git.example.org/attention-exercises"
+    folder, _, path = asked["urlpath"].removeprefix("lab/tree/").partition("/")
+    assert folder == asked["repo"].rpartition("/")[2]
+    assert (repository.exercises / path).is_file()
+
+
+def test_the_settings_are_what_the_programs_read(page_text):
+    image = yaml.safe_load(block(page_text, "yaml", "singleuser:"))
+    assert image["singleuser"]["image"]["tag"] == "1"
+    tls = yaml.safe_load(block(page_text, "yaml", "distributed:"))
+    assert tls["distributed"]["comm"]["require-encryption"] is True
