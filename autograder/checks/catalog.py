@@ -220,7 +220,7 @@ class About:
 def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     """What calling ``answer`` does: its value, and whether it changed its arguments.
 
-    An exception is an outcome too: its type's name.
+    An exception is an outcome too: its type's name and what it says.
     """
     # changes are seen in `args` themselves, so the caller passes fresh arrays
     before = [np.array(arg) if isinstance(arg, np.ndarray) else None for arg in args]
@@ -229,7 +229,8 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     except CheckFailed:
         raise
     except (Exception, SystemExit) as error:
-        return ("raised", type(error).__name__)
+        # what raised for another reason is another mistake
+        return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
     changed = any(
         b is not None and not np.array_equal(a, b, equal_nan=True)
         for a, b in zip(args, before, strict=True)

@@ -10,6 +10,7 @@ import builtins
 import difflib
 import itertools
 import linecache
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ import numpy as np
 from autograder.checks.known import Trail, noted
 from autograder.checks.places import place_of
 from autograder.checks.surroundings import borrowed, not_written, settled
+
+ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -233,8 +236,7 @@ def noticed(
         failure = failure_of(check, answer)
     if failure is None:
         return None, ["holds", "", *notes]
-    seen = "" if failure.kind == "error" else failure.seen
-    return failure, [failure.kind, seen, *notes]
+    return failure, [failure.kind, ADDRESS.sub("", failure.seen), *notes]
 
 
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
