@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.checks.question import nearest
+from autograder.checks.failures import nearest
 from autograder.errors import CourseError
 from autograder.notebook.records import Tests
 from autograder.text import one_line

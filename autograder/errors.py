@@ -9,7 +9,7 @@ AutograderError
         OverBudget    more came over a channel than it may carry
         Violation     what came over the wire is not what the protocol allows
 
-``CheckFailed`` (``autograder.checks.question``) is none of these: it tells students
+``CheckFailed`` (``autograder.checks.failures``) is none of these: it tells students
 about their answer, and is an AssertionError so that notebooks and nbgrader know it.
 """
 

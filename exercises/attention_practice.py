@@ -113,7 +113,7 @@ PARTS = {
 
 def main():
     """Run every visible check; 0 when all of them hold."""
-    from autograder.checks.question import CheckFailed
+    from autograder.checks.failures import CheckFailed
 
     open_questions = 0
     for number, (name, answers) in enumerate(PARTS.items(), 1):

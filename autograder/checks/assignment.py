@@ -7,8 +7,9 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
+from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
-from autograder.checks.question import Misconception, Question
+from autograder.checks.question import Question
 
 
 class Diagnoses(Protocol):

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.assignment import Assignment
+from autograder.checks.failures import CheckFailed, Misconception
 from autograder.checks.planted import verdicts
-from autograder.checks.question import CheckFailed, Misconception, Question
+from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.failures import CheckFailed, told
 from autograder.checks.figures import in_colors
 from autograder.checks.known import note
-from autograder.checks.question import CheckFailed, told
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 

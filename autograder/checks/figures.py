@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.failures import CheckFailed
 from autograder.checks.known import note
-from autograder.checks.question import CheckFailed
 
 
 def describe_axes(ax: Any) -> dict[str, Any]:

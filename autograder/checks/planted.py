@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.failures import CheckFailed, told
 from autograder.checks.known import note
-from autograder.checks.question import CheckFailed, told
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 Ask = Callable[..., Any]

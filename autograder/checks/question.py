@@ -6,80 +6,18 @@ Its docstring is the sentence that students read.
 
 from __future__ import annotations
 
-import builtins
-import difflib
 import itertools
-import linecache
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.known import Trail, noted
-from autograder.checks.places import HERE, place_of
 from autograder.checks.surroundings import borrowed, not_written, settled
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """A known mistake: ``diagnosis`` is a sentence, ``read`` a place in the book."""
-
-    id: str
-    question: str
-    diagnosis: str
-    read: str
-
-
-class CheckFailed(AssertionError):
-    """A property does not hold: what was seen, what was expected, where to read.
-
-    ``kind`` is one of "unanswered", "error", "type", "shape", "changed" and "value".
-    """
-
-    def __init__(
-        self,
-        seen: str,
-        expected: str = "",
-        *,
-        read: str = "",
-        kind: str = "value",
-        place: str = "",
-        title: str = "",
-        misconception: Misconception | None = None,
-    ) -> None:
-        self.seen, self.expected, self.read = seen, expected, read
-        self.kind, self.place = kind, place
-        self.title, self.misconception = title, misconception
-        super().__init__(str(self))
-
-    def __str__(self) -> str:
-        if self.kind == "unanswered":
-            return f"{self.title}: no answer yet" if self.title else "no answer yet"
-        lines = [self.title] if self.title else []
-        lines.append(f"  seen:     {self.seen}")
-        if self.place:
-            lines.append(f"  at:       {self.place}")
-        if self.expected:
-            lines.append(f"  expected: {self.expected}")
-        if self.misconception:
-            lines.append(f"  likely:   {self.misconception.diagnosis}")
-        read = self.misconception.read if self.misconception else self.read
-        if read:
-            lines.append(f"  read:     {read}")
-        return "\n".join(lines)
-
-    def about(self, title: str) -> CheckFailed:
-        """The same failure with a title."""
-        self.title = title
-        return self
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows these lines where it would show a traceback."""
-        return [str(self)]
 
 
 class Score(float):
@@ -250,86 +188,6 @@ def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
     return None
 
 
-def told(error: BaseException, hidden: bool = False) -> CheckFailed:
-    """Put an exception of the student's code into a sentence.
-
-    The text of an exception is written by the student's code and could carry hidden
-    inputs out, so in ``hidden`` checks only its type is told.
-    """
-    if isinstance(error, NotImplementedError):
-        return CheckFailed("no answer yet", kind="unanswered")
-    if sentence := getattr(error, "sentence", None):  # the wall's own words
-        return CheckFailed(sentence, kind="error")
-    kind, own = kind_of(error)
-    if isinstance(error, SystemExit):
-        return CheckFailed("your code ended the program", kind="error")
-    if isinstance(error, NameError) and error.name and not hidden:
-        known = nearest(error.name, names_in_reach(error))
-        return CheckFailed(
-            f"your code uses `{error.name}`, which no cell before this one defines"
-            + (f"; did you mean `{known}`?" if known else ""),
-            "code that still works after Restart & Run All",
-            kind="error",
-        )
-    text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
-    return CheckFailed(
-        f"your code raised {kind}{': ' if text else ''}{text}",
-        "no exception",
-        kind="error",
-        place=where(error),
-    )
-
-
-def kind_of(error: BaseException) -> tuple[str, str]:
-    """Python's own kind of an exception, and how a student's own kind is called.
-
-    A class that a notebook derives from ValueError is a ValueError: ("ValueError",
-    "OddWidth: ").
-    """
-    first, *bases = type(error).__mro__
-    if vars(builtins).get(first.__name__) is first:
-        return first.__name__, ""
-    for kind in bases:
-        if vars(builtins).get(kind.__name__) is kind and takes_text(kind):
-            return kind.__name__, f"{first.__name__}: "
-    return first.__name__, ""
-
-
-def takes_text(kind: type) -> bool:
-    """Whether a kind of exception is made of one text, as most are."""
-    try:
-        return isinstance(kind(""), Exception)
-    except TypeError:
-        return False
-
-
-def where(error: BaseException) -> str:
-    """The student's line that raised ``error``, with a caret; empty if unknown."""
-    if told_place := getattr(error, "told_place", None):  # by the wall
-        return told_place
-    place = place_of(error)
-    return place.told("".join(linecache.getlines(place.file))) if place else ""
-
-
-def names_in_reach(error: BaseException) -> list[str]:
-    """The names that the line which raised ``error`` could have used."""
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    frame = trace.tb_frame if trace else None
-    # behind the wall the last line is the judge's own, whose names say nothing
-    if frame is None or frame.f_code.co_filename.startswith(HERE):
-        return []
-    return [*frame.f_locals, *frame.f_globals]
-
-
 def first_line(check: Callable[..., Any]) -> str:
     """The sentence that a check's docstring opens with."""
     return (check.__doc__ or check.__name__).strip().splitlines()[0].rstrip(".")
-
-
-def nearest(name: str, names: list[str]) -> str | None:
-    """The name most like ``name`` among ``names``, for "did you mean …?"."""
-    by_fold = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.casefold(), list(by_fold), 1, 0.6)
-    return by_fold[close[0]] if close else None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from autograder.checks.question import nearest
+from autograder.checks.failures import nearest
 from autograder.course import Assignment, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.checks.question import nearest
+from autograder.checks.failures import nearest
 from autograder.errors import CourseError
 from autograder.intake.names import Platform
 from autograder.intake.sheet import Sheet

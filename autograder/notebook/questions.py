@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.checks.failures import nearest
 from autograder.checks.places import Place
-from autograder.checks.question import nearest
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.text import printable
 

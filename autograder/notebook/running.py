@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from autograder.checks.question import CheckFailed, told
+from autograder.checks.failures import CheckFailed, told
 from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (

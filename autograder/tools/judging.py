@@ -15,7 +15,7 @@ import numpy as np
 
 import autograder.checks
 from autograder.checks.catalog import Catalog
-from autograder.checks.question import CheckFailed
+from autograder.checks.failures import CheckFailed
 
 matplotlib.use("Agg")
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checks import encoder_layer, expect, multi_head, real_model
-from autograder.checks.question import CheckFailed, kind_of
+from autograder.checks.failures import CheckFailed, kind_of
 from autograder.tools.judging import catalog_of, judge
 
 

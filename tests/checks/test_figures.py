@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import seaborn as sns
 
+from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes, labels_of
-from autograder.checks.question import CheckFailed
 
 VALUES = np.arange(6.0).reshape(2, 3)
 

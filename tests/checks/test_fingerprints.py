@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autograder.checks import attention, masking
-from autograder.checks.question import CheckFailed
+from autograder.checks.failures import CheckFailed
 from autograder.tools import fingerprints
 from autograder.tools.judging import catalog_of, judge, packages
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published, source
-from autograder.checks.question import CheckFailed
 from autograder.course import Course
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import catalog_of, judge, packages

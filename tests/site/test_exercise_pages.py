@@ -17,7 +17,7 @@ import pytest
 from exercise_page import SOFTMAX, bar, downloaded, editor, released, settled
 
 from autograder import wall
-from autograder.checks.question import CheckFailed
+from autograder.checks.failures import CheckFailed
 from autograder.cli import main
 from autograder.course import CONFIG, Course
 from autograder.release.sample_class import reference_answers, solved

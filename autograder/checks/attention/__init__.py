@@ -8,8 +8,8 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published
-from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="01-queries-keys-values")
 __getattr__ = assignment.hidden_half

@@ -8,8 +8,9 @@ import numpy as np
 
 from autograder.checks import attention as visible
 from autograder.checks import expect
+from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 
 softmax = Hidden(visible.softmax, core=0.5)
 attention_scores = Hidden(visible.attention_scores, core=0.5)

@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.encoder_layer.cases import ffn_shapes, layer_shapes, waves
+from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.published import published
-from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
 __getattr__ = assignment.hidden_half
@@ -27,31 +28,6 @@ encode = assignment.question("encode", 4, "from-text-to-layers")
 check_feed_forward = assignment.question(
     "check_feed_forward", 4, "the-feed-forward-network"
 )
-
-
-def waves(*shape: int) -> torch.Tensor:
-    """Unequal, harmless numbers in the given shape."""
-    return torch.sin(torch.arange(float(np.prod(shape)))).reshape(shape)
-
-
-def ffn_shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
-    return {
-        "linear1.weight": (d_ff, d_model),
-        "linear1.bias": (d_ff,),
-        "linear2.weight": (d_model, d_ff),
-        "linear2.bias": (d_model,),
-    }
-
-
-def layer_shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name in "qkvo":
-        shapes[f"self_attn.W_{name}.weight"] = (d_model, d_model)
-        shapes[f"self_attn.W_{name}.bias"] = (d_model,)
-    shapes |= {f"ffn.{name}": s for name, s in ffn_shapes(d_model, d_ff).items()}
-    for norm in ("norm1", "norm2"):
-        shapes |= {f"{norm}.weight": (d_model,), f"{norm}.bias": (d_model,)}
-    return shapes
 
 
 # ------------------------------------------------------------ FeedForward

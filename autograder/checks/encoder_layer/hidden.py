@@ -11,16 +11,12 @@ from torch.nn import functional as F
 
 from autograder.checks import encoder_layer as visible
 from autograder.checks import expect
-from autograder.checks.encoder_layer import (
-    embedded,
-    ffn_shapes,
-    layer_shapes,
-    linear,
-    whole,
-)
+from autograder.checks.encoder_layer import embedded, linear, whole
+from autograder.checks.encoder_layer.cases import ffn_shapes, layer_shapes
+from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.hunt import Hunt
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 from autograder.checks.tensors import draw, loaded
 
 FeedForward = Hidden(visible.FeedForward, core=0.5)

@@ -8,8 +8,10 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks import generating as visible
+from autograder.checks.failures import CheckFailed
+from autograder.checks.generating.cases import cache_for
 from autograder.checks.hunt import Hunt
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 
 rotate = Hidden(visible.rotate, core=0.5)
 grouped_query_attention = Hidden(visible.grouped_query_attention, core=0.5)
@@ -272,7 +274,7 @@ def compare_steps(
     for t in range(steps):
         new = [a[..., t : t + 1, :].copy() for a in (Q, K, V)]
         if cache is None:
-            cache = visible.cache_for(answer, *new, window=window)
+            cache = cache_for(answer, *new, window=window)
         kept = slice(0 if window is None else max(0, t + 1 - window), t + 1)
         expected = (output[..., t : t + 1, :], weights[..., t : t + 1, kept])
         expect.agree_pair(expect.call(answer, *new, cache), expected)
@@ -305,7 +307,7 @@ def two_texts_are_apart(answer: Any, rng: np.random.Generator) -> None:
     """Two texts with a cache each, written in turns, do not mix."""
     texts = [heads(rng, (2, 1, 3, 3)) for _ in range(2)]
     rows = [[a[:, :1] for a in text] for text in texts]
-    caches = [visible.cache_for(answer, *row) for row in rows]
+    caches = [cache_for(answer, *row) for row in rows]
     positions = np.arange(3)
     for t in range(3):
         for (Q, K, V), cache in zip(texts, caches, strict=True):

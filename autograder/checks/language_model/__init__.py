@@ -10,10 +10,20 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.encoder_layer import layer_shapes, waves
+from autograder.checks.encoder_layer.cases import layer_shapes, waves
+from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
-from autograder.checks.library import library
-from autograder.checks.question import CheckFailed
+from autograder.checks.language_model.cases import (
+    FOUR,
+    draws,
+    expect_shares,
+    generator,
+    ids,
+    output,
+    quiet_state,
+    scalar,
+    shares,
+)
 
 assignment = Assignment(__name__, chapter="09-language-model")
 __getattr__ = assignment.hidden_half
@@ -24,16 +34,6 @@ DecoderLayer = assignment.question("DecoderLayer", 8, "the-decoder-layer")
 
 
 # -------------------------------------------------------- next_token_loss
-
-
-def scalar(value: Any) -> float:
-    """The number in a tensor of shape (), which a loss has to be."""
-    return float(expect.tensor(value, (), "the loss"))
-
-
-def shares(*rows: list[float]) -> torch.Tensor:
-    """Logits (1, n, vocabulary) that stand for these probabilities."""
-    return torch.tensor([rows], dtype=torch.float64).log()
 
 
 @next_token_loss.visible
@@ -106,64 +106,7 @@ def loss_has_a_gradient(answer: Any) -> None:
 # ----------------------------------------------------------------- sample
 
 
-def ids(value: Any, batch: int) -> np.ndarray:
-    """The token ids (batch,) that a draw has to be."""
-    if not type(value).__module__.startswith("torch"):
-        raise CheckFailed(
-            f"the result is a {type(value).__name__}", "a torch tensor", kind="type"
-        )
-    if tuple(value.shape) != (batch,):
-        raise CheckFailed(
-            f"the result has shape {tuple(value.shape)}",
-            f"shape ({batch},): one token for each row",
-            kind="shape",
-        )
-    found = value.detach().numpy()
-    if found.dtype.kind != "i":
-        raise CheckFailed(
-            f"the result has dtype {found.dtype}", "integers: token ids", kind="type"
-        )
-    return found
-
-
-def generator(answer: Any, seed: int = 0) -> Any:
-    """A torch generator in the process that ``answer`` lives in."""
-    made = library(answer, "torch", "Generator")()
-    made.manual_seed(seed)
-    return made
-
-
-def draws(
-    answer: Any,
-    row: torch.Tensor,
-    temperature: float,
-    top_k: int | None,
-    seed: int,
-    times: int = 6000,
-) -> np.ndarray:
-    """How often each token came, drawing from the same logits many times."""
-    many = row.repeat(times, 1)
-    drawn = expect.call(answer, many, temperature, top_k, generator(answer, seed))
-    drawn = ids(drawn, times)
-    if drawn.min() < 0 or drawn.max() >= len(row):
-        raise CheckFailed("a token outside the vocabulary was drawn", "token ids")
-    return np.bincount(drawn, minlength=len(row)) / times
-
-
-def told(numbers: np.ndarray) -> str:
-    return ", ".join(f"{number:.2f}" for number in numbers)
-
-
-def expect_shares(seen: np.ndarray, wanted: list[float]) -> None:
-    if np.abs(seen - np.array(wanted)).max() > 0.04:
-        raise CheckFailed(
-            f"the tokens came with shares {told(seen)}",
-            f"about {told(np.array(wanted))}",
-        )
-
-
 # logits of probabilities 0.2, 0.5, 0.1, 0.2
-FOUR = torch.tensor([0.2, 0.5, 0.1, 0.2], dtype=torch.float64).log()
 
 
 @sample.visible
@@ -235,18 +178,6 @@ def the_generator_decides(answer: Any) -> None:
 # ----------------------------------------------------------- DecoderLayer
 
 
-def output(layer: Any, x: torch.Tensor) -> np.ndarray:
-    """What the layer makes of ``x``, of the same shape."""
-    found = expect.call(layer, x)
-    if isinstance(found, tuple | list):
-        raise CheckFailed(
-            f"your layer returned {len(found)} results",
-            "the new tokens alone, without the weights",
-            kind="type",
-        )
-    return expect.tensor(found, tuple(x.shape), "the output")
-
-
 @DecoderLayer.visible
 def layer_keeps_the_shape(answer: Any) -> None:
     """Tokens (2, 5, 64) come out of DecoderLayer() as (2, 5, 64)."""
@@ -257,14 +188,6 @@ def layer_keeps_the_shape(answer: Any) -> None:
 def layer_has_its_parts(answer: Any) -> None:
     """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
     expect.parameters(answer(), layer_shapes(64, 256))
-
-
-def quiet_state(d_model: int, d_ff: int) -> dict[str, torch.Tensor]:
-    """Parameters with which both branches give 0."""
-    shapes = layer_shapes(d_model, d_ff)
-    state = {name: torch.zeros(shape) for name, shape in shapes.items()}
-    ones = {f"norm{i}.weight": torch.ones(d_model) for i in (1, 2)}
-    return state | ones
 
 
 @DecoderLayer.visible

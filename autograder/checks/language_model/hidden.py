@@ -10,17 +10,18 @@ from torch.nn import functional as F
 
 from autograder.checks import expect
 from autograder.checks import language_model as visible
-from autograder.checks.encoder_layer import layer_shapes
+from autograder.checks.encoder_layer.cases import layer_shapes
 from autograder.checks.encoder_layer.hidden import expect_gradients, torch_layer
+from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
-from autograder.checks.language_model import (
+from autograder.checks.language_model.cases import (
     draws,
     generator,
     ids,
     output,
 )
 from autograder.checks.library import library
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 from autograder.checks.tensors import draw, loaded
 
 next_token_loss = Hidden(visible.next_token_loss, core=0.4)

@@ -8,8 +8,9 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks import masking as visible
+from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 
 causal_mask = Hidden(visible.causal_mask, core=0.75)
 padding_mask = Hidden(visible.padding_mask, core=0.6)

@@ -9,9 +9,9 @@ import torch
 
 from autograder.checks import multi_head as check
 from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
-from autograder.checks.question import CheckFailed
 from autograder.checks.tensors import seeded
 
 PRELUDE = """

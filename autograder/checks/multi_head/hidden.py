@@ -10,10 +10,11 @@ from torch.nn import functional as F
 
 from autograder.checks import expect
 from autograder.checks import multi_head as visible
+from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.hunt import Hunt
 from autograder.checks.multi_head import drawn_weights, head_shapes, multi_head_shapes
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 from autograder.checks.tensors import draw, loaded
 
 AttentionHead = Hidden(visible.AttentionHead, core=0.5)

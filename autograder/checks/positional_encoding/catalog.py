@@ -9,8 +9,8 @@ import numpy as np
 
 from autograder.checks import positional_encoding as check
 from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
-from autograder.checks.question import CheckFailed
 
 PRELUDE = """
 import matplotlib.pyplot as plt

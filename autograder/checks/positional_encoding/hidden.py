@@ -8,9 +8,10 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks import positional_encoding as visible
+from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
 from autograder.checks.positional_encoding import compare_waves, grid_of, oracle
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.question import Hidden
 
 positional_encoding = Hidden(visible.positional_encoding, core=0.6)
 shift_matrix = Hidden(visible.shift_matrix, core=0.5)

@@ -9,8 +9,8 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
+from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
-from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="11-a-real-llm")
 __getattr__ = assignment.hidden_half

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from autograder.checks import expect
 from autograder.checks import real_llm as visible
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.failures import CheckFailed
+from autograder.checks.question import Hidden
 from autograder.checks.real_llm import (
     Sizes,
     compare_number,

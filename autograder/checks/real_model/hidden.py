@@ -10,7 +10,8 @@ from torch import nn
 
 from autograder.checks import expect
 from autograder.checks import real_model as visible
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.failures import CheckFailed
+from autograder.checks.question import Hidden
 from autograder.checks.real_model import (
     compare_parameters,
     compare_triple,

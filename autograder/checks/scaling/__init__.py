@@ -8,8 +8,8 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
+from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
-from autograder.checks.question import CheckFailed
 
 assignment = Assignment(__name__, chapter="02-scaling")
 __getattr__ = assignment.hidden_half

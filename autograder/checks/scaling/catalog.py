@@ -9,8 +9,8 @@ import numpy as np
 
 from autograder.checks import scaling as check
 from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
-from autograder.checks.question import CheckFailed
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """

@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks import scaling as visible
-from autograder.checks.question import CheckFailed, Hidden
+from autograder.checks.failures import CheckFailed
+from autograder.checks.question import Hidden
 from autograder.checks.scaling import curves_by_name, number
 
 score_std = Hidden(visible.score_std, core=0.5)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.checks.question import CheckFailed
+from autograder.checks.failures import CheckFailed
 from autograder.notebook.questions import Failed, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs

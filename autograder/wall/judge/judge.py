@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from autograder.checks.question import CheckFailed, told
+from autograder.checks.failures import CheckFailed, told
 from autograder.errors import Closed, Held, Violation
 from autograder.notebook.questions import Failed, TestNames, value_of
 from autograder.text import printable

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.checks.question import CheckFailed
+from autograder.checks.failures import CheckFailed
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable

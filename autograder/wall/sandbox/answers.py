@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.places import place_of
 from autograder.checks.planted import attempt
 from autograder.checks.published import defined
-from autograder.checks.question import kind_of
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.wall.channel import Channel

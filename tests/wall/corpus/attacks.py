@@ -93,7 +93,7 @@ TAMPERING = [
     Case("closes-the-day", first="import atexit, os\natexit.register(lambda: os._exit(0))"),
     Case("returns-a-score", "from autograder.checks.question import Score\n" + body("return Score(2.0)"), points=Q),
     Case("returns-true", body("return True"), points=Q, says="is a bool"),
-    Case("raises-a-failed-check", "from autograder.checks.question import CheckFailed\n" + body("raise CheckFailed('all fine')"), points=Q),
+    Case("raises-a-failed-check", "from autograder.checks.failures import CheckFailed\n" + body("raise CheckFailed('all fine')"), points=Q),
     Case("raises-stop-iteration", body("raise StopIteration"), points=Q, says="StopIteration"),
     Case("own-np", first="np2 = np\nclass np:\n    ndarray = object", square=WRONG, points=Q),
     Case("own-judge-names", first="expect = check = value = x = 5\ndef print(*a): 1 / 0\nlen = abs = isinstance = None", square=WRONG, points=Q),

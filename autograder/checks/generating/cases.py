@@ -1,0 +1,90 @@
+"""What the visible checks of 10-generating share: tokens, caches, wrong answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks.failures import CheckFailed
+from autograder.checks.library import library
+from autograder.checks.question import failure_of
+
+
+def refuses(answer: Any, *args: Any, what: str) -> None:
+    """The answer raises a ValueError for these arguments."""
+    try:
+        answer(*args)
+    except ValueError:
+        return
+    except AssertionError as error:
+        raise CheckFailed(f"{what} raised an AssertionError", "a ValueError") from error
+    raise CheckFailed(f"{what} was accepted", "a ValueError")
+
+
+def shown(row: np.ndarray) -> str:
+    """A row of a mask as text: x may be attended to, . may not."""
+    return "".join("x" if allowed else "." for allowed in row)
+
+
+def rows_agree(mask: np.ndarray, wanted: np.ndarray, case: str) -> None:
+    """Each row of a mask is as it has to be."""
+    for i, (row, expected) in enumerate(zip(mask, wanted, strict=True)):
+        if not np.array_equal(row, expected):
+            raise CheckFailed(
+                f"{case}: row {i} is {shown(row)} (x = True)", shown(expected)
+            )
+
+
+def entry(number: float, n_kv: int = 1, d_k: int = 2, d_v: int = 3) -> tuple:
+    """Key and value of a token that can be told from others: full of its number."""
+    return np.full((n_kv, 1, d_k), 1.0 * number), np.full((n_kv, 1, d_v), -1.0 * number)
+
+
+def appended(cache: Any, k: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+    """What a cache returns for a new token."""
+    return expect.pair(expect.call(cache.append, k, v), "keys, values")
+
+
+def cache_for(answer: Any, *inputs: Any, window: int | None = None) -> Any:
+    """An empty cache of the student's own class, for decode_step to fill."""
+    try:
+        return library(answer, "", "KVCache")(window)
+    except (AttributeError, NotImplementedError):
+        failure = failure_of(lambda: answer(*inputs, None))
+    if failure and failure.kind == "unanswered":
+        raise failure
+    raise CheckFailed("there is no KVCache yet", "an answer to KVCache", kind="error")
+
+
+def step(answer: Any, cache: Any, *arrays: np.ndarray) -> tuple[Any, Any]:
+    """Output and weights of one step; the cache is meant to change."""
+    return expect.pair(expect.call(answer, *arrays, cache), "output, weights")
+
+
+def equal_tokens(answer: Any, steps: int, window: int | None = None) -> np.ndarray:
+    """The last weights when every token has the query and the key (1, 0)."""
+    x = np.array([[[1.0, 0.0]]])
+    cache = cache_for(answer, x, x, x, window=window)
+    for number in range(1, steps + 1):
+        _, weights = step(answer, cache, x.copy(), x.copy(), x.copy())
+        kept = min(number, window or number)
+        weights = expect.array(weights, (1, 1, kept), "the weights")
+    return weights[0, 0]
+
+
+def weights_of_distances(*distances: int) -> np.ndarray:
+    """Softmax of cos(distance) / √2: what two equal tokens give each other."""
+    powers = np.exp(np.cos(distances) / np.sqrt(2))
+    return powers / powers.sum()
+
+
+def unturned(x: Any, positions: Any, base: float = 10000.0) -> Any:
+    """A wrong rotate."""
+    return np.zeros(x.shape)
+
+
+def nothing(x: Any, positions: Any, base: float = 10000.0) -> Any:
+    """Another one."""
+    return np.zeros(1)
