@@ -213,7 +213,11 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
                 "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,
                 "max_score": verdict.max_score,
-                "wall": verdict.wall,
+                **(
+                    {"wall": verdict.wall}
+                    if verdict.wall in ("landlock", "none")
+                    else {}
+                ),
                 "questions": [
                     {
                         "id": question.id,

@@ -89,7 +89,7 @@ def test_nothing_is_imported_from_the_library_before_it_is_derived():
 
 def test_the_index_says_which_pages_use_pytorch():
     sentence = (
-        "The warm-up needs NumPy alone, chapter 1 uses PyTorch in its last section, to "
+        "The warm-up needs NumPy alone, chapter 1 uses PyTorch near its end, to "
         "compare, and every later chapter trains or runs models with it."
     )
     assert sentence in page("index")

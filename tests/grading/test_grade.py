@@ -144,7 +144,9 @@ def test_a_changed_solution_grades_everybody_again(classroom, right, capsys):
     classroom.hand_in("ada", right)
     classroom.grade()
     text = classroom.solution.read_text()
-    classroom.solution.write_text(text.replace('"points": 8', '"points": 9'))
+    classroom.solution.write_text(
+        text.replace("hidden.softmax(softmax)", "hidden.softmax(softmax)  # anew")
+    )
     classroom.grade()
     assert "before" not in capsys.readouterr().out.splitlines()[-1]
 

@@ -76,7 +76,7 @@ def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
     marked({"ada": None})
     release = plan(course, attention)
     with Store(course) as store:
-        store.prepare(release)
+        store.prepare((release,))
         verdict = store.results("01-attention")["ada"]
         answers = {question.id: "as it was" for question in verdict.questions}
         read = replace(verdict.questions[-1], score=None, waiting=True)
@@ -130,7 +130,7 @@ def test_verdicts_of_another_release_and_missing_work_are_in_the_report_too(
     release = plan(course, attention)
     with Store(course) as store:
         old = store.results("01-attention")["ada"]
-        store.prepare(release)
+        store.prepare((release,))
         old = replace(old, run=Run(0, 1.0, 1, "another"))
         answers = {question.id: "" for question in old.questions}
         store.save("ada", release, "key", replace(old, answers=answers))

@@ -184,7 +184,7 @@ def test_the_button_says_why_a_submission_is_held(course, right, formgrader, pag
     )
     said = autograde_by_click(page, formgrader, "bela")
     assert "There was an error autograding" in said
-    assert "No cell of 01-attention was found in this notebook" in said
+    assert "No question of 01-attention was found in this notebook" in said
 
 
 def test_names_of_the_roster_are_seen_in_formgrader(

@@ -91,7 +91,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
     assert main(["export"]) == 0
     scores = table(graded.root / "scores.csv")
     points = {row["student"]: row["score"] for row in scores}
-    assert points == {neutral(name): "17.0" for name in NAMES} | {HELD: ""}
+    assert points == {neutral(name): "21.0" for name in NAMES} | {HELD: ""}
     questions = table(graded.root / "questions.csv")
     assert len(questions) == 4 * len(NAMES)
 
@@ -112,7 +112,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
             neutral(name) for name in NAMES
         ]
         grade = TASK if form == "canvas" else "Grade"
-        assert [row[grade] for row in rows] == ["17.0"] * len(NAMES)
+        assert [row[grade] for row in rows] == ["21.0"] * len(NAMES)
 
     assert main(["report"]) == 0
     report = Page((graded.root / "report.html").read_text())

@@ -273,19 +273,19 @@ def test_without_namespaces_the_sample_class_gets_the_same_points(sample_class):
         pytest.skip(reason)
     said, first = sample_class()
     assert "in namespaces of its own" in said
-    assert walls(first) == {"namespaces"}
+    assert walls(first) == set()  # said only where it is weaker
     assert without_walls(second) == without_walls(first)
 
 
 def walls(grades):
     """What the code ran behind; None where no code ran."""
-    found = {each["wall"] for each in grades["submissions"]}
+    found = {each.get("wall") for each in grades["submissions"]}
     return found - {None}
 
 
 def without_walls(grades):
     for each in grades["submissions"]:
-        del each["wall"]
+        each.pop("wall", None)
     return grades
 
 
