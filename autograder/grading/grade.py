@@ -24,6 +24,7 @@ from autograder.options import (
 )
 from autograder.text import one_line
 
+WEAKER = ("landlock", "none")
 UNPROTECTED = (
     "Without the sandbox, the code of students runs as you: it can read and change "
     "your files, use the network, and see other submissions. Only its points are still "
