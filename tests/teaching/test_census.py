@@ -82,14 +82,14 @@ def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
         read = replace(verdict.questions[-1], score=None, waiting=True)
         questions = (*verdict.questions[:-1], read)
         verdict = replace(verdict, questions=questions, answers=answers)
-        assert store.save("ada", release, "key", verdict) == 1
+        assert store.save("ada", "01-attention", "key", verdict) == 1
         where = ("explain_roles", "attention", "01-attention", "ada")
         grade = store.gradebook.find_grade(*where)
         grade.manual_score, grade.needs_manual_grade = 3.0, False
         store.gradebook.db.commit()
-        assert store.save("ada", release, "key", verdict) == 0
+        assert store.save("ada", "01-attention", "key", verdict) == 0
         other = replace(verdict, answers=dict.fromkeys(answers, "another"))
-        assert store.save("ada", release, "key", other) > 0
+        assert store.save("ada", "01-attention", "key", other) > 0
 
 
 def test_what_nobody_uses_is_named_with_the_reason(course, folder):
@@ -133,7 +133,7 @@ def test_verdicts_of_another_release_and_missing_work_are_in_the_report_too(
         store.prepare((release,))
         old = replace(old, run=Run(0, 1.0, 1, "another"))
         answers = {question.id: "" for question in old.questions}
-        store.save("ada", release, "key", replace(old, answers=answers))
+        store.save("ada", "01-attention", "key", replace(old, answers=answers))
         results = store.results("01-attention")
         said = list(remarks(course, store, attention, results, release.hash))
     assert said == [
