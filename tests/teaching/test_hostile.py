@@ -93,7 +93,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
     points = {row["student"]: row["score"] for row in scores}
     assert points == {neutral(name): "21.0" for name in NAMES} | {HELD: ""}
     questions = table(graded.root / "questions.csv")
-    assert len(questions) == 4 * len(NAMES)
+    assert len(questions) == 5 * len(NAMES)
 
     for form, columns in ROSTERS.items():
         roster = tmp_path / f"{form}.csv"
