@@ -3,7 +3,7 @@ import { keepPlace, nameOf, recall, stateOf } from "./progress.js";
 
 function mark() {
   const all = recall();
-  for (const link of document.querySelectorAll(".bd-sidenav a, .bd-article dl a")) {
+  for (const link of document.querySelectorAll(".bd-sidenav a, .bd-article dl:not(.glossary) a")) {
     const name = nameOf(link.href);
     if (name) link.dataset.progress = stateOf(all[name]);
   }
