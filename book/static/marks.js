@@ -3,7 +3,9 @@ import { keepPlace, nameOf, recall, stateOf } from "./progress.js";
 
 function mark() {
   const all = recall();
-  for (const link of document.querySelectorAll(".bd-sidenav a, .bd-article dl:not(.glossary) a")) {
+  // other pages than the index have lists as well, whose lines marks would move
+  const index = /\/(index\.html)?$/.test(location.pathname) ? ", .bd-article dl a" : "";
+  for (const link of document.querySelectorAll(`.bd-sidenav a${index}`)) {
     const name = nameOf(link.href);
     if (name) link.dataset.progress = stateOf(all[name]);
   }
