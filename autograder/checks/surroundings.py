@@ -14,6 +14,19 @@ NUMPY_ERRORS: dict[str, Any] = {
     "under": "ignore",
     "invalid": "warn",
 }
+NUMPY_PRINTS: dict[str, Any] = {
+    "precision": 8,
+    "threshold": 1000,
+    "edgeitems": 3,
+    "linewidth": 75,
+    "suppress": False,
+    "nanstr": "nan",
+    "infstr": "inf",
+    "sign": "-",
+    "floatmode": "maxprec",
+    "formatter": None,
+    "legacy": False,
+}
 BOOK_MODULES = ("attention", "minilm", "smollm2")  # what students may import, to use
 
 
@@ -50,6 +63,7 @@ def settled() -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         if numpy := sys.modules.get("numpy"):
             undo.enter_context(numpy.errstate(**NUMPY_ERRORS))
+            undo.enter_context(numpy.printoptions(**NUMPY_PRINTS))
         if torch := sys.modules.get("torch"):
             undo.callback(torch.set_default_dtype, torch.get_default_dtype())
             torch.set_default_dtype(torch.float32)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from autograder.checks import attention, masking
@@ -59,6 +60,17 @@ def test_a_mistake_is_named_alike_with_and_without_the_catalog(
         assert failure.misconception.id == entry.id
         assert judge(package, entry.question, answer)[1] == str(failure)
     assert seen > 30 and len(unnamed) < 5
+
+
+def test_how_a_student_prints_numbers_changes_no_name(monkeypatch):
+    def undivided(x, axis=-1):
+        powers = np.exp(x - x.max(axis=axis, keepdims=True))
+        return powers / powers.max(axis=axis, keepdims=True)
+
+    with np.printoptions(precision=2, sign="+", formatter={"all": lambda x: "?"}):
+        failure = named_without(attention, "softmax", undivided, monkeypatch)
+    assert failure.misconception.id == "softmax-divides-by-max"
+    assert failure.seen == "the rows sum to [1.503 1.273]"
 
 
 def test_what_is_not_known_has_no_name(monkeypatch):
