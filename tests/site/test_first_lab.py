@@ -113,6 +113,7 @@ def test_the_five_steps_are_those_of_numpy(page, causal):
 def test_the_steps_are_walked_by_keyboard_and_kept_in_the_address(page):
     lab = enliven(page, CHAPTER)
     lab.get_by_role("button", name="Step by step").click()
+    lab.locator(".steps").wait_for()  # its code comes with the first click
     formula = lab.locator(".pair-formula")
     assert formula.text_content() == "it · animal: 2 × 2 + 0 × 0 = 4"
     lab.get_by_label("Q, it, number 2").fill("3")
