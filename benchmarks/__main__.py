@@ -25,6 +25,7 @@ from pathlib import Path
 
 from autograder.course import CONFIG, Assignment, Course
 from autograder.grading import job
+from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
@@ -111,17 +112,22 @@ def bare_fork(cells: list[str]) -> float:
     return time.perf_counter() - start
 
 
-def one_submission(course: Course, assignment: Assignment, text: str) -> float:
-    """Behind the wall over bare fork, medians of runs that alternate."""
-    release = plan(course, assignment)
+def runnable(release: Release, text: str) -> list[str]:
+    """The code of a submission, with the instructor's test cells."""
     sources = {c.grade_id: c.source for c in release.cells}
-    cells = [
+    return [
         sources.get(c["metadata"]["nbgrader"]["grade_id"], "")
         if c["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("test_")
         else "".join(c["source"])
         for c in json.loads(text)["cells"]
         if c["cell_type"] == "code"
     ]
+
+
+def one_submission(course: Course, assignment: Assignment, text: str) -> float:
+    """Behind the wall over bare fork, medians of runs that alternate."""
+    release = plan(course, assignment)
+    cells = runnable(release, text)
     walled, bare = [], []
     with Grader() as grader:
         grader.warm(release.profile)

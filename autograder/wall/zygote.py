@@ -177,12 +177,12 @@ def _fork_student(
 
 def _serve_judges(channel: Channel) -> None:
     """Fork a judge on request; it answers the grader on a socket of its own."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for judges
     while True:
         try:
             request, descriptors = channel.receive_with_files(2)
         except Closed:
             return
+        _take_leave()
         cells, limits, files = request
         cells = [Cell(*cell) for cell in cells]
         for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
@@ -195,7 +195,6 @@ def _serve_judges(channel: Channel) -> None:
         try:
             channel.close()
             die_with_parent()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             grader, student = (
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
@@ -206,6 +205,13 @@ def _serve_judges(channel: Channel) -> None:
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(0)
+
+
+def _take_leave() -> None:
+    """Of the judges that have ended; what they used is counted then."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
 
 
 _IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
