@@ -22,6 +22,8 @@ from autograder.wall.wire.kinds import (
     Resolve,
 )
 
+SIZE = struct.Struct("<I")
+
 
 def decode(data: bytes | bytearray, resolve: Resolve) -> Any:
     """The inverse of :func:`encode`; ``resolve`` turns numbers into objects."""
@@ -44,52 +46,55 @@ class _Reader:
         self.items += 1
         if depth > MAX_DEPTH or self.items > MAX_ITEMS:
             raise Violation("too deep or too long")
-        tag = bytes(self.take(1))
-        if tag == b"N":
+        if self.position == len(self.data):
+            raise Violation("a value that ends too early")
+        tag = chr(self.data[self.position])
+        self.position += 1
+        if tag == "s":
+            return str(self.block(), "utf-8", "surrogatepass")
+        if tag == "a":
+            return self.array()
+        if tag == "N":
             return None
-        if tag in b"TF":
-            return tag == b"T"
-        if tag == b"i":
+        if tag in "TF":
+            return tag == "T"
+        if tag == "i":
             content = self.block()
             if len(content) > MAX_INT_BYTES:
                 raise Violation("a number with too many digits")
             return int.from_bytes(content, "little", signed=True)
-        if tag == b"f":
+        if tag == "f":
             return struct.unpack("<d", self.take(8))[0]
-        if tag == b"c":
+        if tag == "c":
             return complex(*struct.unpack("<dd", self.take(16)))
-        if tag == b"s":
-            return str(self.block(), "utf-8", "surrogatepass")
-        if tag == b"b":
+        if tag == "b":
             return bytes(self.block())
-        if tag == b"l":
+        if tag == "l":
             return [self.read(depth + 1) for _ in range(self.count())]
-        if tag == b"t":
+        if tag == "t":
             return tuple([self.read(depth + 1) for _ in range(self.count())])
-        if tag == b"d":
+        if tag == "d":
             return self.mapping(depth)
-        if tag == b"S":
+        if tag == "S":
             return slice(*[self.read(depth + 1) for _ in range(3)])
-        if tag == b"E":
+        if tag == "E":
             return Ellipsis
-        if tag == b"h":
+        if tag == "h":
             (number,) = struct.unpack("<Q", self.take(8))
             return self.resolve(number, self.typed(str, depth))
         return self.number(tag, depth)
 
-    def number(self, tag: bytes, depth: int) -> Any:
-        if tag == b"g":
+    def number(self, tag: str, depth: int) -> Any:
+        if tag == "g":
             dtype = self.pick(NUMPY_DTYPES)
             return np.frombuffer(self.take(dtype.itemsize), dtype)[0]
-        if tag == b"D":
+        if tag == "D":
             return self.pick(NUMPY_DTYPES)
-        if tag == b"X":
+        if tag == "X":
             return getattr(_torch(), self.pick(TORCH_DTYPES))
-        if tag == b"a":
-            return self.array()
-        if tag == b"x":
+        if tag == "x":
             return self.tensor()
-        if tag == b"r":
+        if tag == "r":
             return generator(*[self.typed(int, depth) for _ in range(4)])
         raise Violation("unknown kind of value")
 
@@ -111,8 +116,10 @@ class _Reader:
         dtype = self.pick(NUMPY_DTYPES)
         shape, order = self.axes()
         writeable = self.take(1)[0]
-        flat = np.frombuffer(self.sized(shape, dtype), dtype).copy()
-        value = flat.reshape([shape[i] for i in order]).transpose(np.argsort(order))
+        value = np.frombuffer(self.sized(shape, dtype), dtype).copy()
+        value = value.reshape([shape[i] for i in order])
+        if order != sorted(order):
+            value = value.transpose(np.argsort(order))
         value.flags.writeable = bool(writeable)
         return value
 
@@ -149,12 +156,17 @@ class _Reader:
     def sized(self, shape: tuple[int, ...], dtype: Any) -> memoryview:
         """The content of an array, which must be as long as its shape says."""
         content, itemsize = self.block(), dtype.itemsize
+        size = math.prod(shape) * itemsize
         # with an empty axis, the other ones could still be absurd
-        if math.prod(max(n, 1) for n in shape) * itemsize > max(MAX_FRAME, 1):
+        if size > MAX_FRAME or (
+            not size and math.prod(max(n, 1) for n in shape) * itemsize > MAX_FRAME
+        ):
             raise Violation("an absurd shape")
-        if math.prod(shape) * itemsize != len(content):
+        if size != len(content):
             raise Violation("an array that is shorter or longer than its shape")
-        if str(dtype).endswith("bool"):  # any other byte would be a third truth value
+        if itemsize == 1 and str(dtype).endswith(
+            "bool"
+        ):  # any other byte would be a third truth value
             content = memoryview((np.frombuffer(content, np.uint8) != 0).tobytes())
         return content
 
@@ -171,13 +183,13 @@ class _Reader:
         return table[index]
 
     def count(self) -> int:
-        (size,) = struct.unpack("<I", self.take(4))
+        (size,) = SIZE.unpack(self.take(4))
         if size > len(self.data) - self.position:  # every item takes a byte or more
             raise Violation("a container that is shorter than it says")
         return size
 
     def block(self) -> memoryview:
-        return self.take(struct.unpack("<I", self.take(4))[0])
+        return self.take(SIZE.unpack(self.take(4))[0])
 
     def take(self, size: int) -> memoryview:
         end = self.position + size

@@ -23,6 +23,7 @@ from autograder.wall.wire.kinds import (
 )
 
 _SCALARS = {dtype.type for dtype in NUMPY_DTYPES}
+_NUMBERS = {dtype: number for number, dtype in enumerate(NUMPY_DTYPES)}
 
 
 def encode(value: Any, refer: Refer) -> bytearray:
@@ -92,11 +93,15 @@ class _Writer:
             if value.dtype == np.longdouble:
                 value = value.astype(np.float64)
             dtype = value.dtype.newbyteorder("=")
-            if dtype not in NUMPY_DTYPES:
+            if dtype not in _NUMBERS:
                 return False
-            self.array(b"a", NUMPY_DTYPES.index(dtype), value)
+            self.array(b"a", _NUMBERS[dtype], value)
             self.out.append(value.flags.writeable)
-            self.block(b"", value.transpose(_order(value)).astype(dtype).tobytes())
+            if dtype == value.dtype and value.flags.c_contiguous:
+                self.block(b"", value.tobytes())
+            else:
+                inside = value.transpose(_order(value))
+                self.block(b"", inside.astype(dtype).tobytes())
             return True
         if kind in _SCALARS:
             self.out += b"g" + bytes([NUMPY_DTYPES.index(value.dtype)])
