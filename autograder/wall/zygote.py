@@ -22,6 +22,7 @@ import sys
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed
@@ -177,12 +178,12 @@ def _fork_student(
 
 def _serve_judges(channel: Channel) -> None:
     """Fork a judge on request; it answers the grader on a socket of its own."""
+    signal.signal(signal.SIGCHLD, _take_leave)
     while True:
         try:
             request, descriptors = channel.receive_with_files(2)
         except Closed:
             return
-        _take_leave()
         cells, limits, files = request
         cells = [Cell(*cell) for cell in cells]
         for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
@@ -195,6 +196,7 @@ def _serve_judges(channel: Channel) -> None:
         try:
             channel.close()
             die_with_parent()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             grader, student = (
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
@@ -207,8 +209,8 @@ def _serve_judges(channel: Channel) -> None:
             os._exit(0)
 
 
-def _take_leave() -> None:
-    """Of the judges that have ended; what they used is counted then."""
+def _take_leave(*_: Any) -> None:
+    """Of judges that have ended: what they used is counted with this process."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
