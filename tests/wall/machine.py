@@ -11,6 +11,7 @@ from autograder.errors import NoSandbox
 from autograder.wall import Limits
 from autograder.wall.choosing import try_wall
 from autograder.wall.sandbox import calls, seccomp
+from autograder.wall.sandbox.family import descendants
 
 WALLS = ["namespaces", "landlock"]
 SHORT = Limits(
@@ -57,11 +58,7 @@ def forbid(*names):
 
 def family(pid):
     """The process and all that it has started."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += family(int(child))
-    return found
+    return [pid, *descendants(pid)]
 
 
 def alive(pid):

@@ -12,12 +12,12 @@ from pathlib import Path
 def children(pid: int) -> list[int]:
     """The processes that a process has started and not taken leave of."""
     found: list[int] = []
-    try:
+    ended = contextlib.suppress(FileNotFoundError, ProcessLookupError)
+    with ended:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children") as file:
+            # a thread may end, and the others have children still
+            with ended, open(f"/proc/{pid}/task/{thread}/children") as file:
                 found += map(int, file.read().split())
-    except (FileNotFoundError, ProcessLookupError):  # it has ended
-        return found
     return found
 
 

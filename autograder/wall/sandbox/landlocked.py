@@ -58,12 +58,16 @@ class Landlocked(Nothing):
 
     def _fork(self) -> int:
         self.keeper, there = socket.socketpair()
+        # what is raised while Python forks is lost, the word to stop too
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if pid:
             there.close()
         else:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self.keeper.close()
             self.keeper = there
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return pid
 
     def wait_for_word(self) -> None:
@@ -100,7 +104,6 @@ class Landlocked(Nothing):
 
     def enter(self) -> None:
         """An empty folder, and for root's students a user that nobody else is."""
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         super().enter()
         self.user = rights.given_away(self.folder) if os.geteuid() == 0 else None
 
