@@ -87,7 +87,7 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
     editor(page, mistake.question).fill(mistake.code)
     said = check(page, mistake.question)
     told = bar(page, mistake.question).locator(".exercise-said.wrong")
-    assert console(told.text_content()) == console(message)
+    assert console(told.locator("pre").text_content()) == console(message)
     link = told.get_by_role("link").first
     there = link.get_attribute("href").removeprefix("../")
     assert there.partition("#")[0] in {p.name for p in pages_of_the_book()}
