@@ -77,7 +77,7 @@ function cover(quiz) {
   while (next && !next.querySelector(":scope > .cell_output")) next = next.nextElementSibling;
   const output = next?.querySelector(":scope > .cell_output");
   if (!output) return () => {};
-  const show = make("button", { type: "button", textContent: "Choose above what comes out, or show it" });
+  const show = make("button", { type: "button", textContent: "Predict above, or show the output" });
   const uncover = () => {
     output.classList.remove("covered");
     show.remove();

@@ -37,14 +37,14 @@ function tables({ yours, expected, differ, note }) {
       make("tbody", {}, ...rows.map((row, i) => make("tr", {}, ...row.map((text, j) => cell(text, wrong?.[i][j]))))),
     );
   const cell = (text, wrong) => {
-    const made = make("td", { className: wrong ? "differs" : "" }, text, ...(wrong ? [make("span", {}, " ≠")] : []));
+    const made = make("td", { className: wrong ? "differs" : "" }, text, ...(wrong ? [make("sup", {}, "≠")] : []));
     made.style.setProperty("--weight", size(text) / largest);
     return made;
   };
   const pair = make("div", { tabIndex: 0, ariaLabel: "Your table beside the expected one" });
   pair.setAttribute("role", "group");
   pair.append(table("yours", yours, differ), table("expected", expected));
-  return make("figure", { className: "exercise-drawn" }, pair, make("figcaption", {}, `≠ ${note}`));
+  return make("div", { className: "exercise-drawn" }, pair, make("p", {}, `≠ ${note}`));
 }
 
 /** A check was run, and nothing went wrong. */
