@@ -3,16 +3,19 @@
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from autograder.check import report
 from autograder.checks import attention, expect, masking, positional_encoding, scaling
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.question import Hidden, Question
-from autograder.notebook.running import Run
+from autograder.notebook.process import Plan
+from autograder.notebook.running import Outcome, Run
 from autograder.tools.judging import catalog_of
 
 ONE_AHEAD = "import numpy as np\ncausal_mask = lambda n: np.tri(n, k=1) == 1\n"
@@ -118,6 +121,14 @@ def test_known_mistakes_are_drawn_and_the_message_stays_as_it_was(name):
 def test_a_notebook_shows_the_drawing_below_the_message():
     failure = failure_of(masking.causal_mask, lambda n: np.tri(n, k=1) == 1)
     assert failure._render_traceback_() == [str(failure), "", MASKS]
+
+
+def test_a_terminal_shows_it_between_empty_lines(capsys):
+    drawing = asdict(beside(np.tri(4, k=1) == 1, np.tri(4) == 1))
+    outcome = Outcome(2, "causal_mask", "", "the message", drawing)
+    assert report(Plan([(2, "", "causal_mask")], "numpy"), iter([outcome])) == 1
+    said = capsys.readouterr().out
+    assert said.startswith(f"the message\n\n{MASKS}\n\nThe visible checks of 0 of 1")
 
 
 def test_an_outcome_brings_the_drawing_along_as_json():
