@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed, Misconception
+from autograder.checks.ladder import Ladder
 from autograder.checks.planted import verdicts
 from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
@@ -50,6 +51,7 @@ class Catalog:
         self.misconceptions: list[Mistake] = []
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
+        self.ladders: dict[str, Ladder] = {}
         self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
         self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
@@ -185,6 +187,12 @@ class About:
         """A right answer in another style."""
         style = Style(self._id(name), self.question.name, self._whole(code))
         self.catalog.styles.append(style)
+
+    def ladder(self, code: str, *strays: tuple[str, str]) -> None:
+        """Lines to put in order: those of a right answer, and ``(mistake, line)``."""
+        name = self.question.name
+        wrong = tuple((self._id(mistake), line) for mistake, line in strays)
+        self.catalog.ladders[name] = Ladder(name, self._whole(code), wrong)
 
     def equivalent(self, reason: str, *changes: str) -> None:
         """Mutants of the solution, "old line -> new line", that are no errors."""
