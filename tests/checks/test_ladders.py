@@ -1,6 +1,13 @@
 """Ladders: the lines that belong make a right answer, the others come from mistakes."""
 
+import html
+import json
+import re
+from pathlib import Path
+
+import nbformat
 import pytest
+import solving
 
 from autograder.checks.catalog import Style
 from autograder.checks.ladder import Ladder
@@ -45,3 +52,34 @@ def test_the_order_in_which_lines_are_shown_is_not_the_right_one(package, ladder
 def test_the_rungs_are_the_body_of_the_last_function():
     code = "class A:\n    def f(x):\n        if x:\n            y\n        return z\n"
     assert Ladder("A", code, ()).rungs == ["if x:", "    y", "return z"]
+
+
+@pytest.mark.parametrize(
+    ("name", "notebook"),
+    [
+        ("MultiHeadAttention", "03-multi-head/multi_head.ipynb"),
+        ("EncoderLayer", "06-encoder-layer/encoder_layer.ipynb"),
+    ],
+)
+def test_a_notebook_that_needs_torch_ends_with_its_ladder(name, notebook):
+    ladder = next(param.values[1] for param in LADDERS if param.id == name)
+    last = nbformat.read(Path("exercises") / notebook, as_version=4).cells[-1].source
+    shown = re.findall("<li><code>(.*)</code></li>", last)
+    assert [html.unescape(line) for line in shown] == ladder.lines
+    assert f"## Stuck on `{name}`?" in last
+    assert f"\n{len(ladder.strays)} of these lines do not belong" in last
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [("causal_attention", "04-masking"), ("decode_step", "10-generating")],
+)
+def test_a_page_holds_its_ladder_in_a_fold_that_waits(name, page):
+    (path,) = Path("exercises", page).glob("*.ipynb")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    text = solving.page_of(notebook, page, path.name, "")
+    (fold,) = re.findall('<details class="ladder".*?</details>', text, re.DOTALL)
+    assert f'data-cell="{name}" hidden>' in fold
+    ladder = next(param.values[1] for param in LADDERS if param.id == name)
+    shown = re.findall("<code>(.*?)</code>", fold)
+    assert [html.unescape(line) for line in shown] == ladder.lines
