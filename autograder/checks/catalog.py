@@ -52,6 +52,7 @@ class Catalog:
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
         self.ladders: dict[str, Ladder] = {}
+        self.differences: dict[str, str] = {}
         self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
         self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
@@ -114,6 +115,20 @@ class Catalog:
         """The right answers to one question."""
         styles = [style for style in self.styles if style.question == question]
         return [self.references[question], *styles]
+
+    def differ(self, sentences: dict[str, str]) -> None:
+        """What students who passed read about styles, by id: one sentence each."""
+        if unknown := sentences.keys() - {style.id for style in self.styles}:
+            raise ValueError(f"no such styles: {', '.join(sorted(unknown))}")
+        self.differences |= sentences
+
+    def ways(self, question: str) -> list[tuple[str, str]]:
+        """The right answers that have a sentence: their code, and the sentence."""
+        return [
+            (style.code, self.differences[style.id])
+            for style in self.styles
+            if style.question == question and style.id in self.differences
+        ]
 
     def tried(
         self, check: Any, subject: str, rng: np.random.Generator
