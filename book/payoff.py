@@ -11,6 +11,7 @@ somebody watches, in Jupyter: `autograder check` and grading do not wait for a m
 import ast
 import contextlib
 import json
+import os
 import sys
 from functools import wraps
 from pathlib import Path
@@ -24,6 +25,8 @@ ENDS = ("<|im_end|>", "<|endoftext|>")
 
 def watched():
     """Whether this runs in Jupyter; not in `autograder check`, and not in grading."""
+    if os.environ.get("NBGRADER_EXECUTION"):  # nbgrader's own, which has a kernel
+        return False
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 

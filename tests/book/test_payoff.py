@@ -1,9 +1,11 @@
 """The last cells of exercises 07 and 11: answers of one's own run a published model."""
 
 import json
+import sys
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import minilm
 import nbclient
@@ -143,6 +145,16 @@ def test_check_and_grading_do_not_wait_for_a_model(name, monkeypatch):
     assert [o[2] for o in outputs] == [
         "This cell is for Jupyter; it counts for no points.\n"
     ]
+
+
+def test_nbgrader_itself_does_not_wait_either(monkeypatch):
+    """It runs notebooks in a kernel, and says so."""
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    assert payoff.watched()
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert not payoff.watched()
 
 
 def test_in_jupyter_the_whole_notebook_ends_in_the_picture(desk):

@@ -74,6 +74,7 @@ def test_from_a_first_try_to_the_ladder_and_over_it(
     answers = reference_answers(Course.find(ROOT).chosen(["10-generating"])[0])
     path = tmp_path / "generating.ipynb"
     path.write_text(solved(solution, answers), encoding="utf-8")
+    page.set_viewport_size({"width": 1280, "height": 1500})  # a picture holds it all
     page.goto(PAGE)
     page.locator("#exercise-tools input[type=file]").set_input_files(path)
     page.get_by_text("generating.ipynb is open.").wait_for()
