@@ -166,6 +166,20 @@ def test_lines_are_moved_without_a_mouse_and_the_focus_stays_with_them(offered):
     assert not offered.troubles
 
 
+def test_on_a_phone_all_of_it_is_there_and_large_enough_to_touch(offered):
+    offered.set_viewport_size({"width": 375, "height": 800})
+    for line in LADDER.lines:
+        press(offered, line)
+    assert offered.evaluate("document.documentElement.scrollWidth") <= 375
+    sizes = """() => [...document.querySelectorAll(".ladder-lines button")].map(
+        (each) => {
+            const { left, right, width, height } = each.getBoundingClientRect();
+            return [left >= 0 && right <= 375, Math.min(width, height)] })"""
+    found = offered.evaluate(sizes)
+    assert len(found) == 3 * len(LADDER.lines)
+    assert all(inside and size >= 24 for inside, size in found)
+
+
 def test_no_text_of_one_s_own_is_lost_by_the_ladder(offered):
     area = editor(offered, QUESTION)
     given = area.input_value()
