@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, nearest
-from autograder.checks.places import Place
+from autograder.checks.places import CELL, Place
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.notebook.texts import defines
 from autograder.text import printable
@@ -159,21 +159,24 @@ def not_there(sources: Sequence[str], folder: Path, profile: str) -> list[str]:
 
 
 class NoTorch(importlib.abc.MetaPathFinder):
-    """Says plainly why torch cannot be imported where an assignment is NumPy only."""
+    """Says plainly why torch cannot be imported where an assignment is NumPy only.
+
+    Nor can the book's modules, which need it; a file of that name may be there.
+    """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        says = "torch is not available in this assignment; NumPy is"
         if name.partition(".")[0] == "torch":
-            says = "torch is not available in this assignment; NumPy is"
-            if module := importing_book():
-                says = f"the book's module `{module}` needs torch, and {says}"
             raise ModuleNotFoundError(says, name="torch")
+        own = name in BOOK_MODULES and CELL.fullmatch(importing_file())
+        if own and not Path(f"{name}.py").exists():
+            says = f"the book's module `{name}` needs torch, and {says}"
+            raise ModuleNotFoundError(says, name=name)
 
 
-def importing_book() -> str:
-    """The module of the book that is being imported now, if one is."""
+def importing_file() -> str:
+    """The file of the code that imports something now; Python's own is passed over."""
     frame = sys._getframe(2)
-    while frame is not None:
-        if (module := frame.f_globals.get("__name__")) in BOOK_MODULES:
-            return str(module)
-        frame = frame.f_back  # type: ignore[assignment]
-    return ""
+    while frame.f_back and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame.f_code.co_filename

@@ -129,6 +129,21 @@ def test_a_name_in_another_failed_cell_is_not_taken_for_its_definition(
     assert "your code uses `helper`, which no cell before this one defines" in said
 
 
+def test_code_that_was_typed_into_a_text_cell_is_pointed_out(
+    untouched, answers, tmp_path, capsys
+):
+    def typed(cells):
+        return [*cells, {"cell_type": "markdown", "source": code, "metadata": {}}]
+
+    code = answers["softmax"]
+    text = with_cells(solved(untouched, {**answers, "softmax": OPEN}), typed)
+    path = tmp_path / "attention.ipynb"
+    path.write_text(text)
+    assert main(["check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "attention.ipynb: The code of `softmax` stands in a text cell" in said
+
+
 def test_the_books_module_says_that_it_needs_torch(check, right):
     _, said = check(with_code(right, "import attention"))
     needs = "the book's module `attention` needs torch, and torch is not available in"
