@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -175,23 +175,27 @@ class Course:
         return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 
     def submissions(
-        self, assignments: list[Assignment], student: str | None = None
+        self, assignments: list[Assignment], chosen: Sequence[str] = ()
     ) -> list[Submission]:
-        """What was handed in for ``assignments``, in the order of names."""
+        """What was handed in for ``assignments``, in the order of names.
+
+        By everybody, or by the students in ``chosen``.
+        """
         if not self.submitted.is_dir() or not any(self.submitted.iterdir()):
             raise CourseError(
                 f"There is nothing to grade: {self.submitted} is empty or missing. Put "
                 "work there as submitted/<student>/<assignment>/<notebook>.ipynb."
             )
         students = {entry.name: entry for entry in folders(self.submitted)}
-        if student is not None and student not in students:
-            near = nearest(student, list(students))
-            hint = f" Did you mean {one_line(near)}?" if near else ""
-            raise CourseError(
-                f"There is no folder submitted/{one_line(student)}.{hint}"
-            )
+        for name in chosen:
+            if name not in students:
+                near = nearest(name, list(students))
+                hint = f" Did you mean {one_line(near)}?" if near else ""
+                raise CourseError(
+                    f"There is no folder submitted/{one_line(name)}.{hint}"
+                )
         submissions: list[Submission] = []
-        for name in [student] if student is not None else sorted(students):
+        for name in sorted(set(chosen) or students):
             try:
                 inside = {e.name: Path(e.path) for e in folders(students[name])}
             except OSError:  # closed to us: it is held when it is opened
@@ -204,7 +208,8 @@ class Course:
             ]
         if not submissions:
             names = ", ".join(assignment.name for assignment in assignments)
-            who = f"submitted/{one_line(student)}" if student else "submitted/"
+            who = ", ".join(f"submitted/{one_line(name)}" for name in chosen)
+            who = who or "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
         return submissions
 

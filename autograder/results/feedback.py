@@ -6,7 +6,7 @@ import argparse
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     assignments, book = course.chosen(options.assignments), options.book
     pages, failures = write_feedback(
-        course, assignments, options.student, book or course.book()
+        course, assignments, options.students, book or course.book()
     )
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
@@ -148,7 +148,7 @@ def allowed(tag: str, name: str, value: str) -> bool:
 def write_feedback(
     course: Course,
     assignments: list[Assignment],
-    student: str | None = None,
+    students: Sequence[str] = (),
     book: str = "",
 ) -> tuple[int, list[str]]:
     """Write feedback/<student>/<assignment>/<notebook>.html.
@@ -163,11 +163,11 @@ def write_feedback(
         exporter = make_exporter(course)
         for assignment in assignments:
             results = store.results(assignment.name)
-            chosen = [who for who in results if student in (None, who)]
+            chosen = [who for who in results if not students or who in students]
             store.enter_penalties(assignment.name, chosen)
             shown = may_be_shown(course, store, assignment.name)
             for who, verdict in results.items():
-                if verdict.held or student not in (None, who):
+                if verdict.held or who not in chosen:
                     continue
                 try:
                     for part in assignment.parts:
