@@ -169,6 +169,33 @@ except OSError: print('refused')"""
     assert said.count("refused") == 7, said
 
 
+def test_a_program_of_the_student_is_still_ended_first(run):
+    """The kernel lets every process ask to be spared; /proc is not for writing."""
+    source = """import subprocess
+ask = 'echo 0 > /proc/self/oom_score_adj && echo spared; echo done'
+print(subprocess.run(['sh', '-c', ask], capture_output=True, text=True).stdout)"""
+    _, seen = run(source)
+    assert text_of(seen).split() == ["done"]
+
+
+def test_all_sockets_of_a_process_hold_little(run):
+    """The kernel keeps what was sent and not read, and counts it to no process."""
+    source = """import socket
+kept, sent = [], 0
+try:
+    while True:
+        kept.append(socket.socketpair())
+        for end in kept[-1]:
+            end.setblocking(False)
+            try:
+                while True: sent += end.send(bytes(1 << 16))
+            except BlockingIOError: pass
+except OSError: print(len(kept), sent >> 20)"""
+    _, seen = run(source)
+    pairs, megabytes = map(int, text_of(seen).split())
+    assert 50 < pairs < 128 and megabytes < 128
+
+
 def test_an_abstract_socket_of_the_machine_is_not_there(run, unprotected):
     name = f"\0autograder-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as server:
