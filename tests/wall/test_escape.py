@@ -36,6 +36,16 @@ except (OSError, ValueError) as error:
     assert "refused" in text_of(seen)
 
 
+def test_a_file_of_the_user_is_not_there_or_closed(run, tmp_path):
+    file = tmp_path / "gradebook.db"
+    file.write_text("a secret")
+    _, seen = run(f"""try: print('reached', open({str(file)!r}).read())
+except OSError as error: print(type(error).__name__)""")
+    second = seen.wall == "landlock"
+    due = "PermissionError" if second else "FileNotFoundError"
+    assert text_of(seen).strip() == due
+
+
 CALLS = {
     "ptrace": "ptrace(16, os.getppid() or 1, 0, 0)",
     "mount": "mount(b'none', b'/tmp', b'tmpfs', 0, None)",
