@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.checks.drawing import Drawing
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import Plan, Runner
@@ -178,6 +179,8 @@ def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
         if outcome.problem or not brief:
             said = outcome.problem or outcome.said.strip()
             print(said or f"{outcome.question}: holds", flush=True)
+            if outcome.drawing:
+                print(f"\n{Drawing(**outcome.drawing)}\n", flush=True)
     for name in plan.written:
         print(f"{name}: no answer yet; a person reads it")
     total = len(plan.questions)

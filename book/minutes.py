@@ -65,7 +65,7 @@ def measure(notebook: NotebookNode) -> Size:
         words=sum(len(prose(text).split()) for text in texts),
         cells=len(codes),
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
-        questions=sum(text.count('<div class="quiz"') for text in texts)
+        questions=sum(text.count('<div class="quiz') for text in texts)
         + sum(len(BLANK.findall(code)) for code in codes),
         boxes=sum(text.count(":class: myth") for text in texts),
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed, told
 from autograder.checks.figures import in_colors
 from autograder.checks.known import note
@@ -147,11 +148,13 @@ def close(
     wanted: str = "",
     *,
     tolerance: float = 1e-6,
+    whole: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
     """Numbers agree up to ``tolerance``, relative to the largest expected one.
 
     Single precision is given the room it needs. ``seen`` and ``wanted`` are the
     sentences of the message; hidden checks, which tell no values, leave them out.
+    A table is drawn beside the expected one; so is ``whole``, of which it is a part.
     """
     note(value)
     finite(value)
@@ -160,7 +163,8 @@ def close(
         tolerance = max(tolerance, 1e-4)
     room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
     if not (np.abs(value - expected) <= room).all():
-        raise CheckFailed(seen, wanted)
+        drawing = beside(*(whole or (value, expected)), room)
+        raise CheckFailed(seen, wanted, drawing=drawing)
 
 
 def agree(

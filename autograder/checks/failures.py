@@ -7,6 +7,7 @@ import difflib
 import linecache
 from dataclasses import dataclass
 
+from autograder.checks.drawing import Drawing
 from autograder.checks.places import HERE, place_of
 
 
@@ -24,6 +25,7 @@ class CheckFailed(AssertionError):
     """A property does not hold: what was seen, what was expected, where to read.
 
     ``kind`` is one of "unanswered", "error", "type", "shape", "changed" and "value".
+    ``drawing`` shows the values of a visible check; it is no part of the message.
     """
 
     def __init__(
@@ -36,10 +38,12 @@ class CheckFailed(AssertionError):
         place: str = "",
         title: str = "",
         misconception: Misconception | None = None,
+        drawing: Drawing | None = None,
     ) -> None:
         self.seen, self.expected, self.read = seen, expected, read
         self.kind, self.place = kind, place
         self.title, self.misconception = title, misconception
+        self.drawing = drawing
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -65,7 +69,7 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows these lines where it would show a traceback."""
-        return [str(self)]
+        return [str(self), *(["", str(self.drawing)] if self.drawing else [])]
 
 
 def told(error: BaseException, hidden: bool = False) -> CheckFailed:

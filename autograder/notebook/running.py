@@ -50,12 +50,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a cell; ``problem`` is what went wrong, in words."""
+    """What came of a cell; ``problem`` is what went wrong, in words.
+
+    ``drawing`` has the fields of a Drawing, where a wrong table is shown beside the
+    right one.
+    """
 
     number: int
     question: str | None = None
     said: str = ""
     problem: str | None = None
+    drawing: dict[str, Any] | None = None
 
 
 def seed() -> None:
@@ -96,15 +101,16 @@ class Run:
 
     def question(self, number: int, source: str, name: str) -> Outcome:
         """Run a test cell: what it said, or the message of the check that failed."""
-        said, problem = io.StringIO(), None
+        said, problem, drawing = io.StringIO(), None, None
         try:
             with contextlib.redirect_stdout(said), settled():
                 value_of(source, f"test_{name}", TestNames(self.find))
         except CheckFailed as failure:
             problem = str(failure)
+            drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(told(error).about(name))
-        return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem)
+        return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""

@@ -23,6 +23,7 @@ from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
 from autograder.results.returning import write_zips
 from autograder.results.standing import with_standing
+from autograder.results.ways import ShowWays, may_be_shown, other_ways
 from autograder.text import one_line
 
 log = logging.getLogger(__name__)
@@ -164,13 +165,15 @@ def write_feedback(
             results = store.results(assignment.name)
             chosen = [who for who in results if student in (None, who)]
             store.enter_penalties(assignment.name, chosen)
+            shown = may_be_shown(course, store, assignment.name)
             for who, verdict in results.items():
                 if verdict.held or student not in (None, who):
                     continue
                 try:
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
-                        page = render(exporter, course, store.url, place)
+                        ways = other_ways(part.notebook, verdict) if shown else {}
+                        page = render(exporter, course, store.url, place, ways)
                         page = with_links(safe_page(page), book)
                         page = with_standing(page, verdict)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
@@ -198,13 +201,15 @@ def make_exporter(course: Course) -> Any:
     config.HTMLExporter.filters = {"markdown2html": safe_markdown}
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)
-    for step in converter.preprocessors:
+    for step in (ShowWays, *converter.preprocessors):
         exporter.register_preprocessor(step, enabled=True)
     return exporter
 
 
-def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
-    """The page of one autograded notebook."""
+def render(
+    exporter: Any, course: Course, gradebook: str, place: Path, ways: Mapping[str, str]
+) -> str:
+    """The page of one autograded notebook; ``ways`` as :class:`ShowWays` has them."""
     student, assignment, notebook = place.parts
     about = {
         "student": student,
@@ -217,7 +222,7 @@ def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
         raise CourseError(f"{graded} is missing; grade the assignment again.")
     page, _ = exporter.from_filename(
         str(graded),
-        resources={"unique_key": notebook, "nbgrader": about},
+        resources={"unique_key": notebook, "nbgrader": about, "other_ways": ways},
     )
     return page
 

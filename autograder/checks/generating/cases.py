@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
@@ -33,7 +34,9 @@ def rows_agree(mask: np.ndarray, wanted: np.ndarray, case: str) -> None:
     for i, (row, expected) in enumerate(zip(mask, wanted, strict=True)):
         if not np.array_equal(row, expected):
             raise CheckFailed(
-                f"{case}: row {i} is {shown(row)} (x = True)", shown(expected)
+                f"{case}: row {i} is {shown(row)} (x = True)",
+                shown(expected),
+                drawing=beside(mask, wanted),
             )
 
 
