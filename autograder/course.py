@@ -137,7 +137,10 @@ class Course:
         """The folders of solutions/, by name."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no {self.solutions.name}/ folder.")
-        inside = sorted(self.solutions.iterdir())
+        try:
+            inside = sorted(self.solutions.iterdir())
+        except OSError as error:
+            raise CourseError(closed(self.solutions, error)) from None
         return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
 
     def assignments(self) -> list[Assignment]:
@@ -154,12 +157,17 @@ class Course:
 
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
-        counts = {f.name: len(list(f.glob("*.ipynb"))) for f in self.folders()}
-        return {
-            name: f"{self.solutions.name}/{name} has 0 notebooks."
-            for name, count in counts.items()
-            if not count
-        }
+        broken = {}
+        for folder in self.folders():
+            path = Path(self.solutions.name, folder.name)
+            try:
+                os.listdir(folder)  # glob finds nothing in a folder that is closed
+            except OSError as error:
+                broken[folder.name] = closed(path, error)
+                continue
+            if not any(folder.glob("*.ipynb")):
+                broken[folder.name] = f"{path} has 0 notebooks."
+        return broken
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
@@ -212,6 +220,11 @@ class Course:
             who = who or "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
         return submissions
+
+
+def closed(path: Path, error: OSError) -> str:
+    """What is said of a file or folder of the course that cannot be read."""
+    return f"{path} cannot be read: {error.strerror}."
 
 
 def folders(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
