@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+VALUE_ERROR = "a ValueError, which callers can catch; `assert` raises an AssertionError"
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
@@ -104,6 +106,8 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
 def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     """The module has exactly the parameters that ``shapes`` names, of these shapes."""
     found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
+    if has_second_names(module, found.keys(), shapes.keys()):
+        found = {name: found[name] for name in shapes}
     note(found)
     missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
     if missing or extra:
@@ -119,6 +123,31 @@ def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
             raise CheckFailed(
                 f"{name} has shape {found[name]}", f"shape {tuple(shape)}", kind="shape"
             )
+
+
+def has_second_names(module: Any, found: Set[str], due: Set[str]) -> bool:
+    """Whether all that is found beyond what is due are second names of these."""
+    if not found > due:
+        return False
+    every = {name for name, _ in module.named_parameters(remove_duplicate=False)}
+    return found - due <= every and len(list(module.named_parameters())) <= len(due)
+
+
+def load(module: Any, state: dict[str, Any]) -> None:
+    """Give a module these parameters; it may have second names for some of them."""
+    second = has_second_names(module, module.state_dict().keys(), state.keys())
+    module.load_state_dict(state, strict=not second)
+
+
+def refused(answer: Any, *args: Any, what: str) -> None:
+    """The answer raises a ValueError for these arguments, which are ``what``."""
+    try:
+        answer(*args)
+    except ValueError:
+        return
+    except AssertionError as error:
+        raise CheckFailed(f"{what} raised an AssertionError", VALUE_ERROR) from error
+    raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 
 def pair(value: Any, names: str) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ import exhibits
 import matplotlib.pyplot as plt
 import minilm
 import numpy as np
+import publishing
 import pytest
 import torch
 from attention import positional_encoding, softmax
@@ -348,7 +349,7 @@ def test_a_page_loads_the_modules_of_what_it_shows(site):
     for path in (site.folder / "book").glob("*.html"):
         html = path.read_text(encoding="utf-8")
         loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
-        names = "attention-start", "attention-lab", "head-viewer"
+        names = ["attention-start", "attention-lab", "head-viewer", *publishing.TOYS]
         shown = {name for name in names if f"<{name}" in html}
         shown |= {"quiz"} if '<div class="quiz"' in html else set()
         shown |= {"where-was-i"} if path.stem == "where-was-i" else set()

@@ -51,14 +51,8 @@ def ffn_uses_the_exact_gelu(answer: Any) -> None:
     ffn = answer(2, 2)
     ffn.eval()
     eye = torch.eye(2)
-    ffn.load_state_dict(
-        {
-            "linear1.weight": eye,
-            "linear1.bias": torch.zeros(2),
-            "linear2.weight": eye,
-            "linear2.bias": torch.zeros(2),
-        }
-    )
+    state = {f"linear{i}.weight": eye for i in (1, 2)}
+    expect.load(ffn, state | {f"linear{i}.bias": torch.zeros(2) for i in (1, 2)})
     output = expect.call(ffn, torch.tensor([[[1.0, -1.0]]]))
     output = expect.tensor(output, (1, 1, 2), "the output")[0, 0]
     expect.close(
@@ -129,7 +123,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
     layer.eval()
     state = {name: torch.zeros(s) for name, s in layer_shapes(12, 20).items()}
     state |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
-    layer.load_state_dict(state)
+    expect.load(layer, state)
     x = F.layer_norm(waves(1, 3, 12), (12,))
     output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")
     expect.close(

@@ -9,18 +9,7 @@ import numpy as np
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
-from autograder.checks.generating.cases import (
-    appended,
-    cache_for,
-    entry,
-    equal_tokens,
-    nothing,
-    refuses,
-    rows_agree,
-    step,
-    unturned,
-    weights_of_distances,
-)
+from autograder.checks.generating import cases
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="10-generating")
@@ -48,29 +37,26 @@ check_rotate = assignment.question("check_rotate", 4, "turning-by-the-position")
 def rotate_keeps_the_shape(answer: Any) -> None:
     """Arrays of shape (2, 3, 4) and (5, 2) keep their shape."""
     for shape in ((2, 3, 4), (5, 2)):
-        turned = expect.call(answer, np.ones(shape), np.arange(shape[-2]))
-        expect.array(turned, shape)
+        cases.turned(answer, np.ones(shape), *range(shape[-2]))
 
 
 @rotate.visible
 def position_zero_turns_nothing(answer: Any) -> None:
     """At position 0 nothing is turned."""
     x = np.array([[1.0, 2.0, 3.0, 4.0]])
-    turned = expect.array(expect.call(answer, x, np.array([0])), (1, 4))
-    expect.close(
-        turned, x, f"[1, 2, 3, 4] became {np.round(turned[0], 3)}", "no change"
-    )
+    rows = cases.turned(answer, x, 0)
+    seen = f"[1, 2, 3, 4] became {np.round(rows[0], 3)}"
+    expect.close(rows, x, seen, "no change")
 
 
 @rotate.visible
 def rotate_turns_counterclockwise(answer: Any) -> None:
     """With d = 2, position 1 turns (1, 0) by one radian counterclockwise."""
-    turned = expect.call(answer, np.array([[1.0, 0.0]]), np.array([1]))
-    turned = expect.array(turned, (1, 2))
+    rows = cases.turned(answer, [[1, 0]], 1)
     expect.close(
-        turned,
+        rows,
         np.array([[np.cos(1.0), np.sin(1.0)]]),
-        f"(1, 0) became {np.round(turned[0], 3)}",
+        f"(1, 0) became {np.round(rows[0], 3)}",
         "(cos 1, sin 1), which is (0.540, 0.841)",
     )
 
@@ -78,29 +64,21 @@ def rotate_turns_counterclockwise(answer: Any) -> None:
 @rotate.visible
 def rotate_pairs_neighbors(answer: Any) -> None:
     """Columns 0 and 1 make a pair, and columns 2 and 3, which turn more slowly."""
-    cases = [([1, 0, 0, 0], [np.cos(3), np.sin(3), 0, 0])]
-    cases += [([0, 0, 1, 0], [0, 0, np.cos(0.03), np.sin(0.03)])]
-    for row, expected in cases:
-        turned = expect.call(answer, np.array([row], dtype=float), np.array([3]))
-        turned = expect.array(turned, (1, 4))
-        expect.close(
-            turned,
-            np.array([expected]),
-            f"{row} at position 3 became {np.round(turned[0], 3)}",
-            f"{np.round(expected, 3)}",
-        )
+    pairs = [([1, 0, 0, 0], [np.cos(3), np.sin(3), 0, 0])]
+    pairs += [([0, 0, 1, 0], [0, 0, np.cos(0.03), np.sin(0.03)])]
+    for row, expected in pairs:
+        rows = cases.turned(answer, [row], 3)
+        seen = f"{row} at position 3 became {np.round(rows[0], 3)}"
+        expect.close(rows, np.array([expected]), seen, f"{np.round(expected, 3)}")
 
 
 @rotate.visible
 def rotate_obeys_the_positions(answer: Any) -> None:
     """Moving two tokens by the same number of positions keeps their dot product."""
-    q, k = np.array([[1.0, 2.0, -1.0, 0.5]]), np.array([[0.5, -1.0, 2.0, 1.0]])
+    q, k = [[1.0, 2.0, -1.0, 0.5]], [[0.5, -1.0, 2.0, 1.0]]
     products = []
     for start in (0, 7):
-        rows = [
-            expect.array(expect.call(answer, x, np.array([p])), (1, 4))
-            for x, p in ((q, start + 2), (k, start))
-        ]
+        rows = cases.turned(answer, q, start + 2), cases.turned(answer, k, start)
         products.append(float(np.sum(rows[0] * rows[1])))
     expect.close(
         np.array(products[1]),
@@ -114,7 +92,7 @@ def rotate_obeys_the_positions(answer: Any) -> None:
 @rotate.visible
 def odd_widths_are_refused(answer: Any) -> None:
     """An odd number of columns raises a ValueError."""
-    refuses(answer, np.ones((2, 5)), np.arange(2), what="d = 5")
+    expect.refused(answer, np.ones((2, 5)), np.arange(2), what="d = 5")
 
 
 # ------------------------------------------------ grouped_query_attention
@@ -189,7 +167,7 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
 def heads_that_do_not_fit_are_refused(answer: Any) -> None:
     """Two key-value heads for three query heads raise a ValueError."""
     arrays = [np.ones((heads, 1, 2)) for heads in (3, 2, 2)]
-    refuses(answer, *arrays, what="n_heads = 3 with n_kv = 2")
+    expect.refused(answer, *arrays, what="n_heads = 3 with n_kv = 2")
 
 
 # ------------------------------------------------------------ window_mask
@@ -205,7 +183,8 @@ def window_mask_is_a_boolean_square(answer: Any) -> None:
 def window_counts_the_position_itself(answer: Any) -> None:
     """With a window of 2 each position sees itself and the one before."""
     mask = expect.array(expect.call(answer, 4, 2), (4, 4), "the mask", kind="b")
-    rows_agree(mask, np.eye(4, dtype=bool) | np.eye(4, k=-1, dtype=bool), "window 2")
+    wanted = np.eye(4, dtype=bool) | np.eye(4, k=-1, dtype=bool)
+    cases.rows_agree(mask, wanted, "window 2")
 
 
 @window_mask.visible
@@ -215,7 +194,7 @@ def sinks_stay_in_view(answer: Any) -> None:
     mask = expect.array(mask, (5, 5), "the mask", kind="b")
     wanted = np.eye(5, dtype=bool) | np.eye(5, k=-1, dtype=bool)
     wanted[:, 0] = True
-    rows_agree(mask, wanted, "window 2, one sink")
+    cases.rows_agree(mask, wanted, "window 2, one sink")
 
 
 # ---------------------------------------------------------------- KVCache
@@ -226,7 +205,7 @@ def cache_returns_all_keys_and_values(answer: Any) -> None:
     """After three tokens, keys have shape (1, 3, 2) and values (1, 3, 3)."""
     cache = expect.call(answer)
     for number in range(3):
-        keys, values = appended(cache, *entry(number))
+        keys, values = cases.appended(cache, *cases.entry(number))
         expect.array(keys, (1, number + 1, 2), "the keys")
         expect.array(values, (1, number + 1, 3), "the values")
 
@@ -236,7 +215,7 @@ def cache_keeps_the_order(answer: Any) -> None:
     """Keys and values stand in the order in which they came."""
     cache = expect.call(answer)
     for number in (5.0, 6.0, 7.0):
-        keys, values = appended(cache, *entry(number))
+        keys, values = cases.appended(cache, *cases.entry(number))
     numbers = expect.array(keys, (1, 3, 2))[0, :, 0]
     others = expect.array(values, (1, 3, 3))[0, :, 0]
     if not np.array_equal(numbers, [5, 6, 7]):
@@ -250,11 +229,8 @@ def length_counts_the_tokens(answer: Any) -> None:
     """An empty cache has length 0, and each token adds 1."""
     cache = expect.call(answer)
     for number in range(4):
-        if (length := len(cache)) != number:
-            raise CheckFailed(
-                f"after {number} tokens the length is {length}", f"{number}"
-            )
-        appended(cache, *entry(number, n_kv=3))
+        cases.counts(cache, number)
+        cases.appended(cache, *cases.entry(number, n_kv=3))
 
 
 @KVCache.visible
@@ -262,15 +238,12 @@ def window_drops_the_oldest(answer: Any) -> None:
     """With a window of 2 the last two tokens are kept, and the length still grows."""
     cache = expect.call(answer, 2)
     for number in range(1, 5):
-        keys, _ = appended(cache, *entry(number))
+        keys, _ = cases.appended(cache, *cases.entry(number))
         numbers = expect.array(keys, (1, min(number, 2), 2), "the keys")[0, :, 0]
         wanted = np.arange(max(number - 1, 1), number + 1)
         if not np.array_equal(numbers, wanted):
             raise CheckFailed(f"after {number} tokens, {numbers} are kept", f"{wanted}")
-    if (length := len(cache)) != 4:
-        raise CheckFailed(
-            f"after 4 tokens the length is {length}", "4, all that were seen"
-        )
+    cases.counts(cache, 4, ", all that were seen")
 
 
 # ------------------------------------------------------------ decode_step
@@ -280,8 +253,8 @@ def window_drops_the_oldest(answer: Any) -> None:
 def first_token_attends_to_itself(answer: Any) -> None:
     """The first token has nothing but itself: its weights are 1."""
     q, k, v = np.ones((2, 1, 4)), np.ones((1, 1, 4)), np.array([[[3.0, 5.0, 7.0]]])
-    cache = cache_for(answer, q, k, v)
-    output, weights = step(answer, cache, q, k, v)
+    cache = cases.cache_for(answer, q, k, v)
+    output, weights = cases.step(answer, cache, q, k, v)
     weights = expect.array(weights, (2, 1, 1), "the weights")
     output = expect.array(output, (2, 1, 3), "the output")
     expect.close(weights, 1.0, f"the weights are {weights.ravel()}", "1 for each head")
@@ -296,7 +269,7 @@ def first_token_attends_to_itself(answer: Any) -> None:
 @decode_step.visible
 def distance_decides_between_equal_tokens(answer: Any) -> None:
     """Three equal tokens: the last gives 0.176, 0.346 and 0.478 to them in order."""
-    weights, wanted = equal_tokens(answer, 3), weights_of_distances(2, 1, 0)
+    weights, wanted = cases.equal_tokens(answer, 3), cases.weights_of_distances(2, 1, 0)
     seen = f"three equal tokens have the weights {np.round(weights, 3)}"
     expect.close(weights, wanted, seen, f"{np.round(wanted, 3)}")
 
@@ -304,12 +277,13 @@ def distance_decides_between_equal_tokens(answer: Any) -> None:
 @decode_step.visible
 def positions_grow_behind_a_window(answer: Any) -> None:
     """With a window of 2, the fifth token is still one step from the fourth."""
-    weights, wanted = equal_tokens(answer, 5, window=2), weights_of_distances(1, 0)
+    weights = cases.equal_tokens(answer, 5, window=2)
+    wanted = cases.weights_of_distances(1, 0)
     seen = f"with a window of 2, the fifth token has the weights {np.round(weights, 3)}"
     expect.close(weights, wanted, seen, f"{np.round(wanted, 3)}")
 
 
-# ------------------------------------------------------------------------- check_rotate
+# ----------------------------------------------------------- check_rotate
 
 
 @check_rotate.visible
@@ -321,4 +295,4 @@ def accepts_a_right_rotate(answer: Any) -> None:
 @check_rotate.visible
 def rejects_a_wrong_rotate(answer: Any) -> None:
     """Your check rejects a plainly wrong `rotate` with an AssertionError."""
-    planted.rejects(answer, [unturned, nothing], "rotate")
+    planted.rejects(answer, [cases.unturned, cases.nothing], "rotate")
