@@ -142,7 +142,8 @@ def test_nothing_jumps_while_a_page_is_read(page, path, width):
     assert page.evaluate(SCROLL) < 0.02
 
 
-LIVELY = ["01-queries-keys-values", "07-reading-attention", "solve/02-scaling"]
+LIVELY = ["01-queries-keys-values", "02-scaling", "07-reading-attention"]
+LIVELY += ["solve/02-scaling"]
 
 
 @pytest.mark.parametrize("name", LIVELY)
