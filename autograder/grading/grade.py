@@ -36,6 +36,9 @@ BEHIND: dict[wall.Wall, str] = {
     "here: points are as safe; disk space is watched, not limited, and the names of "
     "files can be probed (see the page on the wall).",
 }
+GROUPS = (
+    "Each submission is limited as a whole: memory, processes, share of the processors."
+)
 NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
 
 
@@ -103,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         print(BEHIND[wall.best()], file=sys.stderr)
+        if wall.claim():
+            print(GROUPS, file=sys.stderr)
 
     from autograder.grading.census import remarks, unused
     from autograder.grading.deadlines import Deadlines

@@ -10,6 +10,7 @@ from autograder.errors import NoSandbox
 from autograder.wall.choosing import available, best
 from autograder.wall.grader import Grader
 from autograder.wall.records import Cell, Limits, Result, Transcript, Wall
+from autograder.wall.sandbox.cgroups import claim
 from autograder.wall.sandbox.shown import holds
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "Wall",
     "available",
     "best",
+    "claim",
     "holds",
 ]

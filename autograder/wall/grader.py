@@ -58,7 +58,9 @@ class Grader:
                 continue
             if parent is not None:
                 parent.stop()
-            missing[kind, profile] = Parent(kind, profile, self.wall, self.abi)
+            missing[kind, profile] = Parent(
+                kind, profile, self.wall, self.abi, self.limits
+            )
         self._parents |= missing
         for parent in missing.values():
             parent.wait_until_ready()

@@ -13,15 +13,16 @@ from pathlib import Path
 
 from autograder.errors import Closed, NoSandbox
 from autograder.wall.channel import Channel
-from autograder.wall.records import Wall
-from autograder.wall.sandbox import landlock, namespaces
+from autograder.wall.records import Limits, Wall
+from autograder.wall.sandbox import cgroups, landlock, namespaces
 from autograder.wall.sandbox.environment import NO_DEVICE, ONE_THREAD
 
 ROOT = str(Path(__file__).resolve().parents[2])
 START = (
     "import os, sys; sys.path.insert(0, {root!r}); "
     "from autograder.wall import zygote; del sys.path[0]; "
-    "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {abi}, {descriptor}); "
+    "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {group!r}, {abi}, "
+    "{descriptor}); "
     "os._exit(0)"  # without half a second of taking libraries apart
 )
 START_SECONDS = 120
@@ -36,9 +37,15 @@ class Parent:
     """A warm parent, seen from the grader."""
 
     def __init__(
-        self, kind: str, profile: str, wall: Wall, abi: int | None = None
+        self,
+        kind: str,
+        profile: str,
+        wall: Wall,
+        abi: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.kind, self.profile, self.wall = kind, profile, wall
+        self.group = cgroups.new(limits) if limits and kind == "sandbox" else None
         self.folder = ""
         if kind == "sandbox" and wall != "namespaces":  # where students' folders go
             self.folder = tempfile.mkdtemp(prefix="autograder-")
@@ -50,6 +57,7 @@ class Parent:
             profile=profile,
             wall=wall,
             folder=self.folder,
+            group=str(self.group or ""),
             abi=landlock.abi() if abi is None else abi,
             descriptor=there.fileno(),
         )
@@ -90,5 +98,6 @@ class Parent:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        cgroups.remove(self.group)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -48,6 +48,7 @@ class Limits:
     files: int = 4096
     processes: int = 32
     crashes: int = 5  # a sandbox that died so often is not started again
+    submission_bytes: int = 3 << 30  # of all its processes, where a cgroup is lent
 
 
 @dataclass

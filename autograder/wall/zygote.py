@@ -31,7 +31,7 @@ from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
-from autograder.wall.sandbox import runner
+from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
 from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
@@ -56,9 +56,17 @@ WORLDS: dict[Wall, type[Nothing]] = {
 
 
 def main(
-    kind: str, profile: str, wall: Wall, folder: str, abi: int, descriptor: int
+    kind: str,
+    profile: str,
+    wall: Wall,
+    folder: str,
+    group: str,
+    abi: int,
+    descriptor: int,
 ) -> None:
     """The life of a warm parent; the grader starts it with a socket."""
+    if group:
+        cgroups.join(group)
     channel = Channel(socket.socket(fileno=descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
     if kind == "judge":

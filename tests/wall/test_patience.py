@@ -59,7 +59,8 @@ def test_a_judge_that_was_stopped_for_a_while_takes_the_reply_that_lies_there(
         time.sleep(0.5)
         stopped.extend(pid for pid in judges if alive(pid))
         for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         time.sleep(late)
         for pid in stopped:
             with contextlib.suppress(ProcessLookupError):
@@ -70,10 +71,11 @@ def test_a_judge_that_was_stopped_for_a_while_takes_the_reply_that_lies_there(
         "cell": Case("", first=f"import time\n{waits}"),
         "question": Case("", square=body(waits, "return x * x")),
     }[word]
-    thread = threading.Thread(target=stop)
-    thread.start()
-    seen = short.judge(case.cells())
-    thread.join()
+    while not stopped:  # once more where this test was too late
+        thread = threading.Thread(target=stop)
+        thread.start()
+        seen = short.judge(case.cells())
+        thread.join()
     assert stopped and points(seen) == [2.0, 3.0]
     assert "ran longer" not in text_of(seen)
 
@@ -115,8 +117,9 @@ def test_many_spinning_processes_cost_no_neighbour_points(wall, strict):
         thread = threading.Thread(target=spin)
         thread.start()
         started.wait()
-        while len(family(other._parents["sandbox", "numpy"].process.pid)) < 10:
-            assert thread.is_alive()
+        spinning = other._parents["sandbox", "numpy"].process.pid
+        while thread.is_alive() and len(family(spinning)) < 10:
+            time.sleep(0.001)
         seen = strict.judge(neighbour)
         thread.join()
     assert seen.hurried or points(seen) == [2.0, 3.0]
