@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.checks.drawing import Drawing
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import Plan, Runner
@@ -116,18 +117,18 @@ def plan_of(path: Path) -> Plan:
     try:
         with path.open("rb") as file:
             submitted = read(file.read(SIZE_LIMIT + 1))
+        release = release_of(submitted)
+        matched = match(release, submitted) if release else None
     except OSError as error:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from None
     except Held as held:
         raise CourseError(f"{path}: {held}") from None
-    release = release_of(submitted)
-    if release is None:
+    if release is None or matched is None:
         sources = [c.source for c in submitted if c.cell_type == "code"]
         named = [CHECKED.search(source) for source in sources]
         questions = [match[1] if match else None for match in named]
         plan = Plan(numbered(sources, questions), profile_of(sources))
     else:
-        matched = match(release, submitted)
         code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
         names = [
             (c.grade_id or "").removeprefix("test_") if c.kind == "test" else None
@@ -178,6 +179,8 @@ def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
         if outcome.problem or not brief:
             said = outcome.problem or outcome.said.strip()
             print(said or f"{outcome.question}: holds", flush=True)
+            if outcome.drawing:
+                print(f"\n{Drawing(**outcome.drawing)}\n", flush=True)
     for name in plan.written:
         print(f"{name}: no answer yet; a person reads it")
     total = len(plan.questions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -137,7 +137,10 @@ class Course:
         """The folders of solutions/, by name."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no {self.solutions.name}/ folder.")
-        inside = sorted(self.solutions.iterdir())
+        try:
+            inside = sorted(self.solutions.iterdir())
+        except OSError as error:
+            raise CourseError(closed(self.solutions, error)) from None
         return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
 
     def assignments(self) -> list[Assignment]:
@@ -154,12 +157,17 @@ class Course:
 
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
-        counts = {f.name: len(list(f.glob("*.ipynb"))) for f in self.folders()}
-        return {
-            name: f"{self.solutions.name}/{name} has 0 notebooks."
-            for name, count in counts.items()
-            if not count
-        }
+        broken = {}
+        for folder in self.folders():
+            path = Path(self.solutions.name, folder.name)
+            try:
+                os.listdir(folder)  # glob finds nothing in a folder that is closed
+            except OSError as error:
+                broken[folder.name] = closed(path, error)
+                continue
+            if not any(folder.glob("*.ipynb")):
+                broken[folder.name] = f"{path} has 0 notebooks."
+        return broken
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
@@ -175,23 +183,27 @@ class Course:
         return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 
     def submissions(
-        self, assignments: list[Assignment], student: str | None = None
+        self, assignments: list[Assignment], chosen: Sequence[str] = ()
     ) -> list[Submission]:
-        """What was handed in for ``assignments``, in the order of names."""
+        """What was handed in for ``assignments``, in the order of names.
+
+        By everybody, or by the students in ``chosen``.
+        """
         if not self.submitted.is_dir() or not any(self.submitted.iterdir()):
             raise CourseError(
                 f"There is nothing to grade: {self.submitted} is empty or missing. Put "
                 "work there as submitted/<student>/<assignment>/<notebook>.ipynb."
             )
         students = {entry.name: entry for entry in folders(self.submitted)}
-        if student is not None and student not in students:
-            near = nearest(student, list(students))
-            hint = f" Did you mean {one_line(near)}?" if near else ""
-            raise CourseError(
-                f"There is no folder submitted/{one_line(student)}.{hint}"
-            )
+        for name in chosen:
+            if name not in students:
+                near = nearest(name, list(students))
+                hint = f" Did you mean {one_line(near)}?" if near else ""
+                raise CourseError(
+                    f"There is no folder submitted/{one_line(name)}.{hint}"
+                )
         submissions: list[Submission] = []
-        for name in [student] if student is not None else sorted(students):
+        for name in sorted(set(chosen) or students):
             try:
                 inside = {e.name: Path(e.path) for e in folders(students[name])}
             except OSError:  # closed to us: it is held when it is opened
@@ -204,9 +216,15 @@ class Course:
             ]
         if not submissions:
             names = ", ".join(assignment.name for assignment in assignments)
-            who = f"submitted/{one_line(student)}" if student else "submitted/"
+            who = ", ".join(f"submitted/{one_line(name)}" for name in chosen)
+            who = who or "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
         return submissions
+
+
+def closed(path: Path, error: OSError) -> str:
+    """What is said of a file or folder of the course that cannot be read."""
+    return f"{path} cannot be read: {error.strerror}."
 
 
 def folders(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:

@@ -24,8 +24,15 @@ def add_assignments(verb: argparse.ArgumentParser) -> None:
 
 
 def add_student(verb: argparse.ArgumentParser) -> None:
-    """One student alone."""
-    verb.add_argument("--student", metavar="ID", help="only this student")
+    """Some students alone; none of them means all."""
+    verb.add_argument(
+        "--student",
+        dest="students",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this student; may be repeated",
+    )
 
 
 def add_book(verb: argparse.ArgumentParser) -> None:

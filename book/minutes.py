@@ -21,9 +21,7 @@ RUNNING: dict[str, int] = {}  # minutes on two cores, of the chapters that train
 HEAD = re.compile(r"\bAbout (\d+) minutes\b")
 # what is in a text cell and is not read as prose, line by line or as a whole
 NOT_PROSE = [
-    re.compile(
-        r"<(div|attention-start|attention-lab|head-viewer)\b.*?</\1>", re.DOTALL
-    ),
+    re.compile(r"<(div|[a-z]+-[a-z]+)\b.*?</\1>", re.DOTALL),  # elements of ours
     re.compile(r"^(`{3,}|~{3,})\{math\}.*?^\1", re.DOTALL | re.MULTILINE),
     re.compile(r"!\[[^\]]*\]\([^)]*\)"),
     re.compile(r"^\$\$.*?\$\$", re.DOTALL | re.MULTILINE),
@@ -65,7 +63,7 @@ def measure(notebook: NotebookNode) -> Size:
         words=sum(len(prose(text).split()) for text in texts),
         cells=len(codes),
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
-        questions=sum(text.count('<div class="quiz"') for text in texts)
+        questions=sum(text.count('<div class="quiz') for text in texts)
         + sum(len(BLANK.findall(code)) for code in codes),
         boxes=sum(text.count(":class: myth") for text in texts),
     )

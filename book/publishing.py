@@ -9,7 +9,7 @@
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
 - Exercises can be solved in the page (solving.py).
-- The students' wheel lies beside the pages.
+- The students' wheel and the encoder of chapter 7 lie beside the pages.
 """
 
 import html
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import address
 import bundle
+import encoder_file
 import mathml
 import solving
 from docutils import nodes
@@ -64,11 +65,24 @@ def plain_math(formula: str) -> str:
 
 ICONS = "vendor/fontawesome/webfonts/fa-solid-900.woff"
 FORMULAS = "fonts/stix-two-math.woff2"
+# what one plays with in the first half of a chapter
+TOYS = [
+    "score-scale",
+    "head-split",
+    "position-hands",
+    "layer-stack",
+    "map-scale",
+    "cost-counter",
+    "guess-price",
+    "cache-steps",
+    "norm-compare",
+]
 ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
     '<div class="quiz"': "quiz.js",
     "<attention-start": "attention-start.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
+    **{f"<{toy}": f"{toy}.js" for toy in TOYS},
     'id="exercise-tools"': "exercise.js",
     'id="my-progress"': "where-was-i.js",
     "": "marks.js",  # every page
@@ -229,12 +243,14 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
             rewriting.require()
         add_wheel(folder)
         solving.add_python(folder)
+        encoder_file.add_encoder(folder)
 
 
 def setup(app: Sphinx) -> dict:
     address.setup(app)
     mathml.setup(app)
     solving.setup(app)
+    encoder_file.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)

@@ -5,12 +5,16 @@ which static/exercise.js fills with the answers. Without scripts all of it can b
 """
 
 import hashlib
+import html
 import json
 import shutil
 from pathlib import Path
 
 from address import wheel_name
 from sphinx.application import Sphinx
+
+from autograder.checks.ladder import Ladder
+from autograder.release.catalogs import catalog_of
 
 ROOT = Path(__file__).parents[1]
 VENDORED = ROOT / "_build/pyodide"  # by `make vendor`
@@ -26,6 +30,15 @@ gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then
 leaves an editor. The checks that you see here are part of all checks; the hidden ones
 run when you submit. You can as well work with the notebook on your computer:
 [{file}](../../exercises/{name}/{file}).
+"""
+LADDER = """
+<details class="ladder" data-cell="{name}" hidden>
+<summary>Stuck after three tries? Put lines in order</summary>
+<p>Here are the lines of a right answer, in disorder, and {strays} that do not belong:
+each comes from a mistake that people really make. Choose lines, put them in order, and
+check what comes of it. Other answers are as right.</p>
+<ul>{lines}</ul>
+</details>
 """
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
@@ -47,12 +60,16 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     rest = [text for text in rest if not text.startswith(NOTEBOOK_ONLY)]
     parts = [title, *rest[:2], TOOLS.format(name=name, file=file), *rest[2:]]
     ids = [role_of(cell).get("grade_id") for cell in cells]
+    catalog = catalog_of(Path(file).stem)
+    ladders = catalog.ladders if catalog else {}
     folded = True
     for cell in cells:
         if folded and cell["cell_type"] == "markdown":
             parts.append("</details>")
             folded = False
         parts += shown(cell, ids)
+        if ladder := ladders.get(role_of(cell).get("grade_id")):
+            parts.append(fold_of(ladder))
     parts += ["</details>"] if folded else []
     if VENDORED.exists():
         python = "../../_static/pyodide/"
@@ -89,6 +106,14 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
         summary = "<summary>What the check runs</summary>"
         return [f'<details class="exercise-test">{summary}', code, "</details>"]
     return [code, f'<div class="exercise-bar" data-cell="{name}"></div>']
+
+
+def fold_of(ladder: Ladder) -> str:
+    """A fold with the lines of a ladder; exercise.js offers it to whoever is stuck."""
+    lines = (f"<li><code>{html.escape(line)}</code></li>" for line in ladder.lines)
+    return LADDER.format(
+        name=ladder.question, strays=len(ladder.strays), lines="".join(lines)
+    )
 
 
 def add_python(folder: Path) -> None:

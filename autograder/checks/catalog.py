@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed, Misconception
+from autograder.checks.ladder import Ladder
 from autograder.checks.planted import verdicts
 from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
@@ -58,6 +59,8 @@ class Catalog:
         self.misconceptions: list[Mistake] = []
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
+        self.ladders: dict[str, Ladder] = {}
+        self.differences: dict[str, str] = {}
         self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
         self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
@@ -120,6 +123,20 @@ class Catalog:
         """The right answers to one question."""
         styles = [style for style in self.styles if style.question == question]
         return [self.references[question], *styles]
+
+    def differ(self, sentences: dict[str, str]) -> None:
+        """What students who passed read about styles, by id: one sentence each."""
+        if unknown := sentences.keys() - {style.id for style in self.styles}:
+            raise ValueError(f"no such styles: {', '.join(sorted(unknown))}")
+        self.differences |= sentences
+
+    def ways(self, question: str) -> list[tuple[str, str]]:
+        """The right answers that have a sentence: their code, and the sentence."""
+        return [
+            (style.code, self.differences[style.id])
+            for style in self.styles
+            if style.question == question and style.id in self.differences
+        ]
 
     def tried(
         self, check: Any, subject: str, rng: np.random.Generator
@@ -194,6 +211,12 @@ class About:
         """A right answer in another style."""
         style = Style(self._id(name), self.question.name, self._whole(code))
         self.catalog.styles.append(style)
+
+    def ladder(self, code: str, *strays: tuple[str, str]) -> None:
+        """Lines to put in order: those of a right answer, and ``(mistake, line)``."""
+        name = self.question.name
+        wrong = tuple((self._id(mistake), line) for mistake, line in strays)
+        self.catalog.ladders[name] = Ladder(name, self._whole(code), wrong)
 
     def equivalent(self, reason: str, *changes: str) -> None:
         """Mutants of the solution, "old line -> new line", that are no errors."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
 
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed, told
 from autograder.checks.figures import in_colors
 from autograder.checks.known import note
@@ -72,6 +74,7 @@ def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+VALUE_ERROR = "a ValueError, which callers can catch; `assert` raises an AssertionError"
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
@@ -122,6 +125,8 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
 def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     """The module has exactly the parameters that ``shapes`` names, of these shapes."""
     found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
+    if has_second_names(module, found.keys(), shapes.keys()):
+        found = {name: found[name] for name in shapes}
     note(found)
     missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
     if missing or extra:
@@ -142,6 +147,31 @@ def shortened(words: list[str], most: int = 6) -> str:
     """A list in words, without what is too much to read."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
+
+
+def has_second_names(module: Any, found: Set[str], due: Set[str]) -> bool:
+    """Whether all that is found beyond what is due are second names of these."""
+    if not found > due:
+        return False
+    every = {name for name, _ in module.named_parameters(remove_duplicate=False)}
+    return found - due <= every and len(list(module.named_parameters())) <= len(due)
+
+
+def load(module: Any, state: dict[str, Any]) -> None:
+    """Give a module these parameters; it may have second names for some of them."""
+    second = has_second_names(module, module.state_dict().keys(), state.keys())
+    module.load_state_dict(state, strict=not second)
+
+
+def refused(answer: Any, *args: Any, what: str) -> None:
+    """The answer raises a ValueError for these arguments, which are ``what``."""
+    try:
+        answer(*args)
+    except ValueError:
+        return
+    except AssertionError as error:
+        raise CheckFailed(f"{what} raised an AssertionError", VALUE_ERROR) from error
+    raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 
 def pair(value: Any, names: str) -> tuple[Any, Any]:
@@ -171,11 +201,13 @@ def close(
     wanted: str = "",
     *,
     tolerance: float = 1e-6,
+    whole: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
     """Numbers agree up to ``tolerance``, relative to the largest expected one.
 
     Single precision is given the room it needs. ``seen`` and ``wanted`` are the
     sentences of the message; hidden checks, which tell no values, leave them out.
+    A table is drawn beside the expected one; so is ``whole``, of which it is a part.
     """
     note(value)
     finite(value)
@@ -184,7 +216,8 @@ def close(
         tolerance = max(tolerance, 1e-4)
     room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
     if not (np.abs(value - expected) <= room).all():
-        raise CheckFailed(seen, wanted)
+        drawing = beside(*(whole or (value, expected)), room)
+        raise CheckFailed(seen, wanted, drawing=drawing)
 
 
 def agree(

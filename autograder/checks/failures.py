@@ -7,7 +7,8 @@ import difflib
 import linecache
 from dataclasses import dataclass
 
-from autograder.checks.places import HERE, place_of
+from autograder.checks.drawing import Drawing
+from autograder.checks.places import HERE, definition, place_of
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class CheckFailed(AssertionError):
     """A property does not hold: what was seen, what was expected, where to read.
 
     ``kind`` is one of "unanswered", "error", "type", "shape", "changed" and "value".
+    ``drawing`` shows the values of a visible check; it is no part of the message.
+    ``missing`` is a name that was not defined, or the question that has no answer yet.
     """
 
     def __init__(
@@ -36,15 +39,22 @@ class CheckFailed(AssertionError):
         place: str = "",
         title: str = "",
         misconception: Misconception | None = None,
+        drawing: Drawing | None = None,
+        missing: str = "",
     ) -> None:
         self.seen, self.expected, self.read = seen, expected, read
         self.kind, self.place = kind, place
         self.title, self.misconception = title, misconception
+        self.drawing = drawing
+        self.missing = missing
         super().__init__(str(self))
 
     def __str__(self) -> str:
         if self.kind == "unanswered":
-            return f"{self.title}: no answer yet" if self.title else "no answer yet"
+            said = "no answer yet"
+            if self.title and self.missing not in ("", self.title):
+                said = f"calls `{self.missing}`, which has {said}"
+            return f"{self.title}: {said}" if self.title else said
         lines = [self.title] if self.title else []
         lines.append(f"  seen:     {self.seen}")
         if self.place:
@@ -65,7 +75,7 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows these lines where it would show a traceback."""
-        return [str(self)]
+        return [str(self), *(["", str(self.drawing)] if self.drawing else [])]
 
 
 def told(error: BaseException, hidden: bool = False) -> CheckFailed:
@@ -75,7 +85,7 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
     inputs out, so in ``hidden`` checks only its type is told.
     """
     if isinstance(error, NotImplementedError):
-        return CheckFailed("no answer yet", kind="unanswered")
+        return CheckFailed("no answer yet", kind="unanswered", missing=stub(error))
     if sentence := getattr(error, "sentence", None):  # the wall's own words
         return CheckFailed(sentence, kind="error")
     kind, own = kind_of(error)
@@ -88,6 +98,7 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
             + (f"; did you mean `{known}`?" if known else ""),
             "code that still works after Restart & Run All",
             kind="error",
+            missing=error.name,
         )
     text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
     return CheckFailed(
@@ -108,6 +119,8 @@ def kind_of(error: BaseException) -> tuple[str, str]:
     if vars(builtins).get(first.__name__) is first:
         return first.__name__, ""
     for kind in bases:
+        if kind.__name__ == first.__name__:  # the wall's own class of that name
+            return kind.__name__, ""
         if vars(builtins).get(kind.__name__) is kind and takes_text(kind):
             return kind.__name__, f"{first.__name__}: "
     return first.__name__, ""
@@ -127,6 +140,15 @@ def where(error: BaseException) -> str:
         return told_place
     place = place_of(error)
     return place.told("".join(linecache.getlines(place.file))) if place else ""
+
+
+def stub(error: NotImplementedError) -> str:
+    """The student's function or class that says it is not written; empty if unknown."""
+    if name := getattr(error, "told_stub", ""):  # by the wall
+        return str(name)
+    place = place_of(error)
+    source = "".join(linecache.getlines(place.file)) if place else ""
+    return definition(source, place.line) if place else ""
 
 
 def names_in_reach(error: BaseException) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ def describe_axes(ax: Any) -> dict[str, Any]:
       and "limits", the values at the ends of the color scale;
     - "title", "xlabel", "ylabel", "xscale", "yscale", "legend" and "texts" (strings);
     - "xticks", "yticks": pairs of a position and its label.
+
+    Its figure is no longer the current one then: the next call draws on a new one.
     """
     hook = getattr(ax, "_wall_describe_axes_", None)
     described = hook() if hook else _described(ax)
@@ -36,6 +39,8 @@ def _described(ax: Any) -> dict[str, Any]:
             "the Axes that it drew on",
             kind="type",
         )
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close(ax.figure.figure)  # of an Axes in a part of a figure, the whole
     legend = ax.get_legend() or next(iter(ax.figure.legends), None)
     return {
         "curves": _curves(ax, legend),

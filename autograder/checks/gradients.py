@@ -23,7 +23,7 @@ def gradients(answer: Any, *inputs: Any, weights: Any) -> dict[str, Any]:
         for value in inputs
     ]
     named = getattr(answer, "named_parameters", None)
-    parameters = dict(named()) if named else {}
+    parameters = dict(named(remove_duplicate=False)) if named else {}
     for parameter in parameters.values():
         parameter.grad = None
     with torch.enable_grad():

@@ -10,6 +10,7 @@ from types import CodeType, FrameType, TracebackType
 
 CELL = re.compile(r"<cell (\d{1,6})>")
 WIDEST = 100
+OUTERMOST = re.compile(r"(?:(?:async )?def|class) +(\w+)")
 HERE = str(Path(__file__).resolve().parents[1])
 
 
@@ -46,6 +47,15 @@ class Place:
         if 0 <= start < end <= len(cut) and (start, end) != (0, len(text)):
             told += "\n      " + " " * start + "^" * (end - start)
         return told
+
+
+def definition(source: str, line: int) -> str:
+    """The name of the function or class, not inside of another, that a line is in."""
+    for text in reversed(source.splitlines()[:line]):
+        if text[:1].strip():  # not indented, and not empty
+            found = OUTERMOST.match(text)
+            return found[1] if found else ""
+    return ""
 
 
 def place_of(error: BaseException) -> Place | None:

@@ -182,6 +182,8 @@ def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
     try:
         check(*args)
     except CheckFailed as failure:
+        if len(args) > 1:  # a hidden check, whose inputs and values stay hidden
+            failure.drawing = None
         return failure
     except (Exception, SystemExit) as error:
         return told(error, hidden=len(args) > 1)

@@ -27,7 +27,8 @@ NUMPY_PRINTS: dict[str, Any] = {
     "formatter": None,
     "legacy": False,
 }
-BOOK_MODULES = ("attention", "minilm", "smollm2")  # what students may import, to use
+# what students may import, to use
+BOOK_MODULES = ("attention", "minilm", "payoff", "smollm2")
 
 
 def borrowed(value: Any) -> str | None:

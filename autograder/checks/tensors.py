@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from autograder.checks import expect
+
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -28,5 +30,5 @@ def loaded(
 ) -> dict[str, torch.Tensor]:
     """Fill a module with random parameters, norms included, and return them."""
     state = {name: 0.5 * draw(rng, *shape) for name, shape in shapes.items()}
-    module.load_state_dict(state)
+    expect.load(module, state)
     return state

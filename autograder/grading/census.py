@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.checks.failures import nearest
@@ -17,11 +17,11 @@ from autograder.text import one_line
 LISTED = 10
 
 
-def unused(course: Course, student: str | None = None) -> Iterator[str]:
+def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
     """What is in submitted/ and not where a submission is looked for, and why."""
     names = [assignment.name for assignment in course.assignments()]
     for entry in entries(course.submitted):
-        if student not in (None, entry.name):
+        if students and entry.name not in students:
             continue
         place = f"submitted/{one_line(entry.name)}"
         if not entry.is_dir(follow_symlinks=False):

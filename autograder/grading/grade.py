@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     assignments = course.chosen(options.assignments)
     try:
-        submissions = course.submissions(assignments, options.student)
+        submissions = course.submissions(assignments, options.students)
     except CourseError as error:
         from autograder.grading.census import unused
 
@@ -121,14 +121,14 @@ def run(options: argparse.Namespace) -> int:
             force=options.force,
             scheduler=options.scheduler,
             dry_run=options.dry_run,
-            alone=options.student is not None,
+            alone=bool(options.students),
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             show_changes(store, driver.judged, options.json)
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
-        deadlines.enter(store, submissions, alone=options.student is not None)
+        deadlines.enter(store, submissions, alone=bool(options.students))
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
         said = [
             remark
             for assignment, verdicts in results.items()
-            if assignment.name in driver.releases and options.student is None
+            if assignment.name in driver.releases and not options.students
             for remark in remarks(
                 course,
                 store,
@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> int:
             elif verdict.lateness:
                 cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
                 print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
-    said += [f"not used: {place}" for place in unused(course, options.student)]
+    said += [f"not used: {place}" for place in unused(course, options.students)]
     for line in said:
         print(line)
     broken = driver.broken | ({} if options.assignments else course.broken())
@@ -214,11 +214,7 @@ def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str
                 "reason": verdict.reason or verdict.unfinished,
                 "score": verdict.score,
                 "max_score": verdict.max_score,
-                **(
-                    {"wall": verdict.wall}
-                    if verdict.wall in ("landlock", "none")
-                    else {}
-                ),
+                **({"wall": verdict.wall} if verdict.wall in WEAKER else {}),
                 "questions": [
                     {
                         "id": question.id,

@@ -17,12 +17,15 @@ from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.utils import compute_checksum
+from sqlalchemy import create_engine, func, select
 from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.pool import NullPool
 
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.notebook.records import BY_POINTS, Release
 
+MAKING, WRITING = 0x6E626772, 0x6E626773  # locks of a PostgreSQL, by number
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
 
@@ -67,7 +70,7 @@ class OpenGradebook:
                 "There is no gradebook yet, so there is nothing to compare with; grade "
                 "without --dry-run."
             )
-        with self.reachable():
+        with self.in_turn():
             self.gradebook = Gradebook(
                 self.url, settings.get("course_id", "default_course")
             )
@@ -97,11 +100,28 @@ class OpenGradebook:
             ) from None
 
     @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Of several graders with one PostgreSQL, one at a time makes its tables.
+
+        And the rows of an assignment. A course in SQLite has one grader.
+        """
+        engine = create_engine(self.url, poolclass=NullPool)
+        with self.reachable():
+            if engine.dialect.name != "postgresql":
+                yield
+                return
+            with engine.connect() as connection:  # the lock ends with it
+                connection.execute(select(func.pg_advisory_lock(MAKING)))
+                yield
+
+    @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """All of it is written, or nothing."""
+        """All of it is written, or nothing; by one grader after the other."""
         session = self.gradebook.db
         with self.reachable():
             try:
+                if self.gradebook.engine.dialect.name == "postgresql":
+                    session.execute(select(func.pg_advisory_xact_lock(WRITING)))
                 yield session
                 session.commit()
             except BaseException:
@@ -134,7 +154,7 @@ class OpenGradebook:
 
     def prepare(self, releases: Sequence[Release]) -> None:
         """Make the rows of an assignment what its solution notebooks say."""
-        with self.reachable():
+        with self.in_turn():
             self.gradebook.update_or_create_assignment(releases[0].assignment)
             for release in releases:
                 self.prepare_notebook(release)

@@ -64,7 +64,7 @@ class Store(OpenGradebook):
     def __init__(self, course: Course, *, create: bool = True) -> None:
         super().__init__(course, create=create)
         self.course = course
-        with self.reachable():
+        with self.in_turn():
             VERDICTS.create(self.gradebook.engine, checkfirst=True)
 
     # --------------------------------------------------------- the verdicts

@@ -7,16 +7,15 @@ course, into another cell or beside the card runs, or waits for a person.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from autograder.errors import Held
+from autograder.notebook.adding import HERE, Added
 from autograder.notebook.finding import (
     find_answers,
     find_by_id,
     find_by_text,
     is_another,
-    is_copy,
     rising,
 )
 from autograder.notebook.records import (
@@ -29,20 +28,14 @@ from autograder.notebook.records import (
     SubmittedCell,
 )
 from autograder.notebook.texts import (
-    Added,
     alike,
     alike_key,
     defines,
-    difference,
+    holds_code,
     is_stub,
     mentions,
-    parses,
-    without_block,
 )
 from autograder.notebook.words import words_near
-
-IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
-BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
 
 
 def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
@@ -77,12 +70,8 @@ class Matching:
         self.release, self.submitted, self.found = release, submitted, found
         self.cells: list[tuple[Place, MatchedCell]] = []
         self.notes: list[str] = []
-        self.merged = [
-            cell.released
-            for cell in release.cells
-            if cell.kind == "test" and cell.grade_id not in found
-        ]
-        self.own = self.extras()
+        self.added = Added(release, submitted, found, self.note)
+        self.own = self.added.cells()
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -119,92 +108,13 @@ class Matching:
         self.cells.sort(key=lambda entry: entry[0])
         return Matched([cell for _, cell in self.cells], self.notes)
 
-    # ------------------------------------------------------------ what was added
-
-    def extras(self) -> list[tuple[Place, MatchedCell]]:
-        """What the student added, and where."""
-        names = {place: name for name, place in self.found.items()}
-        by_name = {cell.grade_id: cell for cell in self.release.cells}
-        own: list[tuple[Place, MatchedCell]] = []
-        for place, cell in enumerate(self.submitted):
-            if place in names:
-                released = by_name[names[place]]
-                if released.kind not in ("answer", "written"):
-                    added = self.added(cell, released)
-                    for text, rank in ((added.before, BEFORE), (added.after, AFTER)):
-                        if text.strip():
-                            own.append(((place, rank), self.extra(cell, text)))
-                continue
-            if cell.grade_id in by_name:
-                released = by_name[cell.grade_id]
-                self.note(
-                    f"The cell {cell.grade_id} was there more than once; "
-                    + (
-                        "the first one that is filled in counts."
-                        if released.kind == "written"
-                        else "all of them run, and the last definition counts."
-                    )
-                )
-                if is_copy(cell, released):
-                    continue
-            own.append(((place, HERE), self.extra(cell, cell.source)))
-        return own
-
-    def added(self, cell: SubmittedCell, released: ReleasedCell) -> Added:
-        """What a cell of the course has that the course did not write.
-
-        It runs before the course's own or after it, where it stood. Of a locked cell
-        that was rewritten so that the new lines make no sense alone, it is the whole
-        cell.
-        """
-        if any(
-            alike(cell.source, text) for text in (released.released, released.source)
-        ):
-            return Added()
-        added = difference(cell.source, released.released)
-        code = cell.cell_type == "code" and released.kind == "locked"
-        if code and not (parses(added.before) and parses(added.after)):
-            added = Added(cell.source)
-        self.note(
-            f"The cell {released.grade_id} had been changed; the course's own was "
-            "used, and what was added is kept beside it."
-        )
-        if released.kind == "test" and added.after:  # a test's imports stay in the test
-            imports = "\n".join(IMPORT.findall(released.released))
-            return Added(added.before, f"{imports}\n{added.after}".lstrip())
-        return added
-
-    def extra(self, cell: SubmittedCell, text: str) -> MatchedCell:
-        return MatchedCell(
-            kind="extra",
-            cell_type=cell.cell_type,
-            source=self.without_tests(text) if cell.cell_type == "code" else text,
-            attachments=cell.attachments,
-        )
-
-    def without_tests(self, source: str) -> str:
-        """Code without the test cells that were merged into it, which run anyway."""
-        for text in self.merged:
-            source = without_block(source, text)
-        return source
-
     # ------------------------------------------------------- cells of the course
 
     def resolved(self, cell: ReleasedCell) -> MatchedCell:
         """A cell of the release, with the student's text where it is an answer."""
         there = self.found.get(cell.grade_id)
         own = None if there is None else self.submitted[there]
-        matched = MatchedCell(
-            kind=cell.kind,
-            cell_type=cell.cell_type,
-            source=cell.source,
-            grade_id=cell.grade_id,
-            released=cell.released,
-            points=cell.points,
-            id=cell.id,
-            metadata=cell.metadata,
-            attachments=cell.attachments,
-        )
+        matched = MatchedCell.of(cell)
         if cell.kind not in ("answer", "written"):
             return matched
         if own is not None and own.cell_type != cell.cell_type:
@@ -220,6 +130,8 @@ class Matching:
         hollow = empty or (own is not None and is_stub(own.source, cell.grade_id))
         places = self.definers(cell.grade_id) if hollow else []
         elsewhere = bool(places)
+        if hollow and not elsewhere:
+            self.refuse_code_in_text(cell.grade_id)
         if own is None:
             self.note(
                 f"The cell {cell.grade_id} was missing; "
@@ -231,11 +143,28 @@ class Matching:
             )
         return replace(
             matched,
-            source="" if own is None else self.without_tests(own.source),
+            source="" if own is None else self.added.without_tests(own.source),
             unanswered=empty and not elsewhere,
             runs=own is not None
             and (not elsewhere or self.extends(cell.grade_id, there, places)),
         )
+
+    def refuse_code_in_text(self, name: str) -> None:
+        """An answer that is typed into a text cell, and nowhere else, is for a person.
+
+        It does not run there, and is not nothing.
+        """
+        texts = [extra.source for _, extra in self.own if extra.cell_type != "code"]
+        texts += [
+            self.submitted[self.found[cell.grade_id]].source
+            for cell in self.release.cells
+            if cell.kind == "written" and cell.grade_id in self.found
+        ]
+        if any(holds_code(text, name) for text in texts):
+            raise Held(
+                f"The code of `{name}` stands in a text cell, where it does not run, "
+                "and in no code cell: move it into its answer cell."
+            )
 
     def extends(self, name: str, stub: int | None, places: list[int]) -> bool:
         """Whether answers below an open one read it, so that it has to be there."""

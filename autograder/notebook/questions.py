@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.failures import nearest
-from autograder.checks.places import Place
+from autograder.checks.failures import CheckFailed, nearest
+from autograder.checks.places import CELL, Place
 from autograder.checks.surroundings import BOOK_MODULES
+from autograder.notebook.texts import defines
 from autograder.text import printable
 
 # the test cells of this course; those of others are told apart by their metadata
@@ -58,6 +59,11 @@ class Failed:
         return f"\n  at:       {printable(self.place.told(self.source), 400)}"
 
 
+def reason(kind: str, text: str) -> str:
+    """What stopped a cell: the kind of the exception, and the last line of its text."""
+    return ": ".join([kind, *text.strip().splitlines()[-1:]])[:300]
+
+
 class TestNames(dict):
     """The names of a test cell: its own first, then those that the student defined."""
 
@@ -92,18 +98,38 @@ def value_of(source: str, name: str, names: dict[str, Any]) -> Any:
 
 def why_missing(name: str, defined: Sequence[str], failed: Sequence[Failed]) -> str:
     """Why there is no ``name``: its cell failed, or no cell defines it."""
-    definition = re.compile(
-        rf"^[ \t]*(?:def|class)[ \t]+{re.escape(name)}\b|^{re.escape(name)}[ \t]*=",
-        re.MULTILINE,
-    )
-    for cell in failed:
-        if definition.search(cell.source):
-            because = f"because cell {cell.number} failed: {cell.reason}"
-            return f"`{name}` is missing, {because}{cell.where}"
+    if because := failure_behind(name, failed):
+        return f"`{name}` is missing, {because}"
     sentence = f"no cell defines `{name}`"
     if close := nearest(name, list(defined)):
         sentence += f"; did you mean `{name}` where you wrote `{close}`?"
     return printable(sentence, 200)
+
+
+def failure_behind(name: str, failed: Sequence[Failed]) -> str:
+    """The failure of the cell that defines ``name``, in words; empty if there is none.
+
+    A name is also defined where it is imported, or assigned beside others.
+    """
+    word = re.escape(name)
+    others = re.compile(
+        rf"^[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#\n]*\b{word}\b"
+        rf"|^[ \t]*\(?[\w*., \t]*\b{word}\b[\w*., \t]*\)?[ \t]*=(?!=)",
+        re.MULTILINE,
+    )
+    for cell in failed:
+        if defines(name).search(cell.source) or others.search(cell.source):
+            return f"because cell {cell.number} failed: {cell.reason}{cell.where}"
+    return ""
+
+
+def explained(failure: CheckFailed, failed: Sequence[Failed]) -> CheckFailed:
+    """A failed check; where it misses a name whose cell failed, with the reason."""
+    because = failure_behind(failure.missing, failed) if failure.missing else ""
+    if because and failure.kind == "error":
+        uses = f"your code uses `{failure.missing}`, which is missing"
+        failure.seen, failure.place = f"{uses} {because}", ""
+    return failure
 
 
 def profile_of(sources: Sequence[str]) -> str:
@@ -133,10 +159,24 @@ def not_there(sources: Sequence[str], folder: Path, profile: str) -> list[str]:
 
 
 class NoTorch(importlib.abc.MetaPathFinder):
-    """Says plainly why torch cannot be imported where an assignment is NumPy only."""
+    """Says plainly why torch cannot be imported where an assignment is NumPy only.
+
+    Nor can the book's modules, which need it; a file of that name may be there.
+    """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        says = "torch is not available in this assignment; NumPy is"
         if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError(
-                "torch is not available in this assignment; NumPy is", name="torch"
-            )
+            raise ModuleNotFoundError(says, name="torch")
+        own = name in BOOK_MODULES and CELL.fullmatch(importing_file())
+        if own and not Path(f"{name}.py").exists():
+            says = f"the book's module `{name}` needs torch, and {says}"
+            raise ModuleNotFoundError(says, name=name)
+
+
+def importing_file() -> str:
+    """The file of the code that imports something now; Python's own is passed over."""
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame.f_code.co_filename

@@ -27,6 +27,8 @@ from autograder.notebook.questions import (
     Missing,
     NoTorch,
     TestNames,
+    explained,
+    reason,
     value_of,
     why_missing,
 )
@@ -50,12 +52,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a cell; ``problem`` is what went wrong, in words."""
+    """What came of a cell; ``problem`` is what went wrong, in words.
+
+    ``drawing`` has the fields of a Drawing, where a wrong table is shown beside the
+    right one.
+    """
 
     number: int
     question: str | None = None
     said: str = ""
     problem: str | None = None
+    drawing: dict[str, Any] | None = None
 
 
 def seed() -> None:
@@ -88,23 +95,22 @@ class Run:
         if failed is None:
             return outputs, Outcome(number)
         text = next((o[2] for o in reversed(outputs) if o[0] == "error"), "")
-        line = text.strip().splitlines()[-1:]
-        reason = ": ".join([failed, *line])[:300]
-        cell = Failed(number, source, reason, self.notebook.place)
+        cell = Failed(number, source, reason(failed, text), self.notebook.place)
         self.failed.append(cell)
-        return outputs, Outcome(number, problem=reason + cell.where)
+        return outputs, Outcome(number, problem=cell.reason + cell.where)
 
     def question(self, number: int, source: str, name: str) -> Outcome:
         """Run a test cell: what it said, or the message of the check that failed."""
-        said, problem = io.StringIO(), None
+        said, problem, drawing = io.StringIO(), None, None
         try:
             with contextlib.redirect_stdout(said), settled():
                 value_of(source, f"test_{name}", TestNames(self.find))
         except CheckFailed as failure:
-            problem = str(failure)
+            problem = str(explained(failure, self.failed))
+            drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(told(error).about(name))
-        return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem)
+        return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""

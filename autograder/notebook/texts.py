@@ -27,7 +27,7 @@ def alike(a: str, b: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Added:
+class Lines:
     """Lines that a text has and the course's has not: those above it, or in place of
     some of it, and those that follow what the course wrote."""
 
@@ -35,11 +35,11 @@ class Added:
     after: str = ""
 
 
-def difference(own: str, course: str) -> Added:
+def difference(own: str, course: str) -> Lines:
     """What ``own`` has and ``course`` does not, in order."""
     lines = own.splitlines()
     if len(lines) > MANY_LINES:  # to be compared line by line
-        return Added(own)
+        return Lines(own)
     theirs = [line.rstrip() for line in course.splitlines()]
     matcher = SequenceMatcher(None, theirs, [x.rstrip() for x in lines], autojunk=False)
     before: list[str] = []
@@ -49,7 +49,7 @@ def difference(own: str, course: str) -> Added:
             after += lines[start:end]
         elif kind in ("insert", "replace"):
             before += lines[start:end]
-    return Added(*("\n".join(part).strip("\n") for part in (before, after)))
+    return Lines(*("\n".join(part).strip("\n") for part in (before, after)))
 
 
 def without_block(source: str, block: str) -> str:
@@ -82,6 +82,25 @@ def is_stub(source: str, name: str) -> bool:
         )
         for node in body
     )
+
+
+def holds_code(text: str, name: str) -> bool:
+    """Whether a text has code that defines ``name``, and more than a stub of it."""
+    lines = text.splitlines()
+    start = re.compile(rf"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
+    for number, line in enumerate(lines):
+        if not start.match(line):
+            continue
+        indent = len(line) - len(line.lstrip())
+        block = [line[indent:]]
+        for below in lines[number + 1 :]:
+            if below.strip() and not below[: indent + 1].isspace():
+                break
+            block.append(below[indent:])
+        code = "\n".join(block)
+        if parses(code) and not is_stub(code, name):
+            return True
+    return False
 
 
 def parses(text: str) -> bool:

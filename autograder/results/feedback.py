@@ -6,7 +6,7 @@ import argparse
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
 from autograder.results.returning import write_zips
 from autograder.results.standing import with_standing
+from autograder.results.ways import ShowWays, may_be_shown, other_ways
 from autograder.text import one_line
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     assignments, book = course.chosen(options.assignments), options.book
     pages, failures = write_feedback(
-        course, assignments, options.student, book or course.book()
+        course, assignments, options.students, book or course.book()
     )
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
@@ -147,7 +148,7 @@ def allowed(tag: str, name: str, value: str) -> bool:
 def write_feedback(
     course: Course,
     assignments: list[Assignment],
-    student: str | None = None,
+    students: Sequence[str] = (),
     book: str = "",
 ) -> tuple[int, list[str]]:
     """Write feedback/<student>/<assignment>/<notebook>.html.
@@ -162,15 +163,17 @@ def write_feedback(
         exporter = make_exporter(course)
         for assignment in assignments:
             results = store.results(assignment.name)
-            chosen = [who for who in results if student in (None, who)]
+            chosen = [who for who in results if not students or who in students]
             store.enter_penalties(assignment.name, chosen)
+            shown = may_be_shown(course, store, assignment.name)
             for who, verdict in results.items():
-                if verdict.held or student not in (None, who):
+                if verdict.held or who not in chosen:
                     continue
                 try:
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
-                        page = render(exporter, course, store.url, place)
+                        ways = other_ways(part.notebook, verdict) if shown else {}
+                        page = render(exporter, course, store.url, place, ways)
                         page = with_links(safe_page(page), book)
                         page = with_standing(page, verdict)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
@@ -198,13 +201,15 @@ def make_exporter(course: Course) -> Any:
     config.HTMLExporter.filters = {"markdown2html": safe_markdown}
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)
-    for step in converter.preprocessors:
+    for step in (ShowWays, *converter.preprocessors):
         exporter.register_preprocessor(step, enabled=True)
     return exporter
 
 
-def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
-    """The page of one autograded notebook."""
+def render(
+    exporter: Any, course: Course, gradebook: str, place: Path, ways: Mapping[str, str]
+) -> str:
+    """The page of one autograded notebook; ``ways`` as :class:`ShowWays` has them."""
     student, assignment, notebook = place.parts
     about = {
         "student": student,
@@ -217,7 +222,7 @@ def render(exporter: Any, course: Course, gradebook: str, place: Path) -> str:
         raise CourseError(f"{graded} is missing; grade the assignment again.")
     page, _ = exporter.from_filename(
         str(graded),
-        resources={"unique_key": notebook, "nbgrader": about},
+        resources={"unique_key": notebook, "nbgrader": about, "other_ways": ways},
     )
     return page
 

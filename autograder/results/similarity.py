@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import keyword
+import math
 import tokenize
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -34,7 +35,6 @@ SKIPPED = (
     tokenize.ENDMARKER,
 )
 Answer = tuple[str, ...]
-COMMON = 0.5  # a line that more of the class wrote tells nothing about two of them
 FEW = 6  # nobody can say what is common among fewer
 
 
@@ -42,8 +42,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder similarity`."""
     describe(
         verb,
-        "What most of the class wrote is left out. Short answers are alike without "
-        "copying: the page is for a person to look at, and changes no points.",
+        "Lines that many of the class wrote are left out. Short answers are alike "
+        "without copying: the page is for a person to look at, and changes no points.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -66,7 +66,7 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of an answer: the other answer has it too, or most of the class has."""
+    """A line of an answer: the other answer has it too, or many of the class have."""
 
     text: str
     both: bool
@@ -134,7 +134,7 @@ def shape(source: str) -> Answer:
 def similar(course: Course, assignment: Assignment, least: float) -> list[Pair]:
     """Pairs of students whose answers are alike, the most alike first.
 
-    Lines of the students' notebook, and lines that most of the class wrote, are left
+    Lines of the students' notebook, and lines that many of the class wrote, are left
     out; each answer is compared with the same answer of the other. 1 means that all the
     rest is the same but for names.
     """
@@ -186,10 +186,13 @@ def answers_of(course: Course, assignment: Assignment) -> dict[str, dict[str, Ow
 def common_lines(
     question: str, given: str, sources: dict[str, dict[str, str]]
 ) -> frozenset[Answer]:
-    """Shapes of lines that were given, or that most of the class wrote."""
+    """Shapes of lines that were given, or that many wrote: more than √n of n.
+
+    Such a line tells nothing about two of them, and short answers have no other.
+    """
     texts = [own[question] for own in sources.values() if question in own]
     count = Counter(form for text in texts for form in set(line_shapes(text)))
-    most = COMMON * len(texts) if len(texts) >= FEW else len(texts)
+    most = math.isqrt(len(texts)) if len(texts) >= FEW else len(texts)
     return frozenset(line_shapes(given)) | {f for f, n in count.items() if n > most}
 
 

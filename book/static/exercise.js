@@ -3,6 +3,7 @@
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
+import { Ladder } from "./ladder.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
 import { ageOf, holds, make, panel } from "./verdicts.js";
@@ -33,6 +34,7 @@ class Exercise {
   constructor() {
     this.stations = new Map(); // grade id -> where a cell is run and its outcome shown
     this.fields = new Map(); // grade id -> what shows the answer
+    this.ladders = new Map(); // grade id -> lines to put in order
     this.stopper = button("Stop", () => this.stop());
     this.python = new Python({
       ...element.dataset,
@@ -46,6 +48,7 @@ class Exercise {
     this.results = {};
     this.tools();
     for (const bar of document.querySelectorAll(".exercise-bar")) this.enliven(bar);
+    for (const fold of document.querySelectorAll(".ladder")) this.erect(fold);
     this.recall();
     for (const sign of ["pointermove", "keydown", "touchstart", "focusin"])
       addEventListener(sign, () => this.python.warm(this.packages()), { once: true, passive: true });
@@ -115,6 +118,22 @@ class Exercise {
     this.stations.set(id, { row, status, press, output, wanted, last: check ?? id });
   }
 
+  /** Make the fold with the lines of an answer a ladder into its cell. */
+  erect(fold) {
+    const id = fold.dataset.cell;
+    const ladder = new Ladder(fold, {
+      stub: stubs(release)[id],
+      read: () => source(this.cell(id)),
+      write: (text) => {
+        this.fields.get(id).set(text);
+        this.write(id, text);
+      },
+      keeper: this.keeper,
+      part: `ladder:${id}`,
+    });
+    this.ladders.set(id, ladder);
+  }
+
   // ---- what is kept
 
   /** Show what this browser has kept, with the given cells of today's release. */
@@ -136,6 +155,7 @@ class Exercise {
       if (field.area.value !== text) field.set(text);
     }
     for (const id of this.stations.keys()) this.draw(id);
+    for (const ladder of this.ladders.values()) ladder.recall();
   }
 
   write(id, text) {
@@ -153,6 +173,7 @@ class Exercise {
   allow(writing) {
     this.elsewhere.hidden = writing;
     for (const { area } of this.fields.values()) area.readOnly = !writing;
+    for (const ladder of this.ladders.values()) ladder.disable(!writing);
     this.disable(!writing);
   }
 
@@ -235,6 +256,8 @@ class Exercise {
         mark: markOf(code, number),
       };
       this.draw(id);
+      if (found.some(({ question, problem }) => question && problem))
+        this.ladders.get(id)?.failed(this.results[id].mark);
     }
     if (!this.keeper.write(this.results, "results")) {
       const bare = Object.entries(this.results).map(([id, result]) => [

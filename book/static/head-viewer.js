@@ -1,59 +1,173 @@
-// <head-viewer>: every head of MiniLM on a few sentences, as measured beforehand.
-// Attributes layer and head set how it begins.
+// <head-viewer>: every head of MiniLM on a few sentences, as measured beforehand, and on
+// a sentence of the reader's own, which the encoder computes here when it is asked for.
+// Attributes layer and head set how it begins; encoder is where the model lies.
 import { WeightsTable, near } from "./weights-table.js";
 
-/** The weights (n, n) of one head; heads.json holds steps of 1/255. */
+/** The weights (n, n) of one head, of all (layers, heads, n, n) in a row. */
+const cut = (all, n, head) =>
+  Array.from({ length: n }, (_, query) => {
+    const start = (head * n + query) * n;
+    return Array.from(all.subarray(start, start + n));
+  });
+
+/** The same from heads.json, which holds steps of 1/255. */
 export function weightsOf(heads, sentence, layer, head) {
   const { tokens, weights } = heads.sentences[sentence];
-  const n = tokens.length;
   const steps = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
-  const start = (layer * heads.heads + head) * n * n;
-  return tokens.map((_, query) =>
-    Array.from(steps.subarray(start + query * n, start + (query + 1) * n), (s) => s / 255),
-  );
+  const rows = cut(steps, tokens.length, layer * heads.heads + head);
+  return rows.map((row) => row.map((step) => step / 255));
 }
 
 const CONTROLS = `
   <label>Sentence <select name="sentence"></select></label>
+  <div class="own-sentence" hidden>
+    <button type="button">A sentence of your own (loads the encoder, 21 MB)</button>
+    <label class="lab-sentence" hidden>Your sentence <input name="own" maxlength="200"
+      autocomplete="off" spellcheck="false"
+      value="The trophy didn't fit into the suitcase because it was too big."></label>
+  </div>
+  <p class="lab-note" role="status"></p>
   <div class="lab-settings">
     <label>layer <output name="shown-layer"></output>
       <input type="range" name="layer" min="0" step="1"></label>
     <label>head <output name="shown-head"></output>
       <input type="range" name="head" min="0" step="1"></label>
   </div>`;
+const OWN = "own"; // the choice in the list of sentences
+const MISSING = "This site was built without the encoder, so there is no sentence of your own.";
+
+/** The encoder in its worker: one sentence at a time, and of those that wait the last. */
+class Encoder {
+  constructor(file, heard) {
+    this.file = new URL(file, document.baseURI).href;
+    this.heard = heard;
+  }
+
+  async ask(text) {
+    this.next = text;
+    this.worker ??= await (this.hired ??= this.hire());
+    this.go();
+  }
+
+  go() {
+    if (this.busy || this.next === undefined) return;
+    this.busy = true;
+    this.worker.postMessage({ file: this.file, text: this.next });
+    this.next = undefined;
+  }
+
+  /** Start the worker, after the site's own, which keeps the file for the next visit. */
+  async hire() {
+    const site = new URL("../service-worker.js", import.meta.url);
+    const ready = navigator.serviceWorker
+      ?.register(site)
+      .then(() => navigator.serviceWorker.ready)
+      .catch(() => {}); // private windows may refuse: then it is loaded anew
+    await Promise.race([ready, new Promise((done) => setTimeout(done, 500))]);
+    const address = new URL("encoder-worker.js", import.meta.url);
+    const worker = new Worker(address, { type: "module" });
+    const answered = (answer) => {
+      if (!answer.whole) this.busy = false;
+      this.heard(answer);
+      this.go();
+    };
+    worker.onmessage = ({ data }) => answered(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      answered({ failed: "its worker could not be loaded" });
+    };
+    return worker;
+  }
+}
 
 class HeadViewer extends HTMLElement {
   async connectedCallback() {
     await near(this);
-    let heads;
     try {
-      heads = await (await fetch(new URL("heads.json", import.meta.url))).json();
+      this.heads = await (await fetch(new URL("heads.json", import.meta.url))).json();
     } catch {
       return; // the table for readers without scripts stays
     }
-    const form = document.createElement("form");
-    form.innerHTML = CONTROLS;
-    const fields = form.elements;
-    heads.sentences.forEach(({ text }, index) => fields.sentence.add(new Option(text, index)));
-    fields.layer.max = heads.layers - 1;
-    fields.head.max = heads.heads - 1;
-    fields.layer.value = this.getAttribute("layer") ?? 0;
-    fields.head.value = this.getAttribute("head") ?? 0;
-    const table = new WeightsTable("Attention weights of one head of MiniLM");
-    const draw = () => {
-      const [sentence, layer, head] = ["sentence", "layer", "head"].map((name) =>
-        Number(fields[name].value),
-      );
-      fields["shown-layer"].value = layer;
-      fields["shown-head"].value = head;
-      const { tokens } = heads.sentences[sentence];
-      const it = Math.max(0, tokens.indexOf("it"));
-      table.update(tokens, weightsOf(heads, sentence, layer, head), it);
+    this.form = document.createElement("form");
+    this.form.innerHTML = CONTROLS;
+    this.fields = this.form.elements;
+    this.note = this.form.querySelector(".lab-note");
+    this.heads.sentences.forEach(({ text }, index) =>
+      this.fields.sentence.add(new Option(text, index)),
+    );
+    this.fields.layer.max = this.heads.layers - 1;
+    this.fields.head.max = this.heads.heads - 1;
+    this.fields.layer.value = this.getAttribute("layer") ?? 0;
+    this.fields.head.value = this.getAttribute("head") ?? 0;
+    this.table = new WeightsTable("Attention weights of one head of MiniLM");
+    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.form.addEventListener("input", (event) => this.changed(event.target));
+    this.offer();
+    this.replaceChildren(this.form, ...this.table.elements);
+    this.draw();
+  }
+
+  offer() {
+    const place = this.form.querySelector(".own-sentence");
+    const [button, label] = place.children;
+    if (!this.hasAttribute("encoder")) {
+      this.note.textContent = MISSING;
+      return;
+    }
+    place.hidden = false;
+    this.encoder = new Encoder(this.getAttribute("encoder"), (answer) => this.heard(answer));
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      this.note.textContent = "Loading the encoder …";
+      this.encoder.ask(this.fields.own.value);
+    });
+    this.unfold = () => {
+      button.hidden = true;
+      label.hidden = false;
+      this.fields.sentence.add(new Option("Your sentence", OWN));
+      this.fields.sentence.value = OWN;
+      this.fields.own.focus();
+      this.fields.own.select();
+      this.unfold = () => {};
     };
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", draw);
-    this.replaceChildren(form, ...table.elements);
-    draw();
+    this.retry = () => (button.disabled = false);
+  }
+
+  changed(field) {
+    if (field === this.fields.own) {
+      this.fields.sentence.value = OWN;
+      this.encoder.ask(field.value);
+    } else this.draw();
+  }
+
+  /** What the encoder says: how much of it is here, what it found, or why it cannot. */
+  heard({ here, whole, failed, tokens, weights, cut }) {
+    if (whole) {
+      const megabytes = (bytes) => Math.round(bytes / 1e6);
+      this.note.textContent = `Loading the encoder: ${megabytes(here)} of ${megabytes(whole)} MB`;
+    } else if (failed) {
+      this.note.textContent = `The encoder cannot be used: ${failed}. Try again.`;
+      this.retry();
+    } else {
+      this.own = { tokens, weights };
+      this.unfold();
+      const lost = cut ? ` The last ${cut} are left out.` : "";
+      this.note.textContent = `${tokens.length} word pieces, computed on this device.${lost}`;
+      this.draw();
+    }
+  }
+
+  draw() {
+    const { sentence, layer, head } = this.fields;
+    this.fields["shown-layer"].value = layer.value;
+    this.fields["shown-head"].value = head.value;
+    const given = sentence.value === OWN ? this.own : this.heads.sentences[sentence.value];
+    const { tokens, weights } = given;
+    const rows =
+      given === this.own
+        ? cut(weights, tokens.length, Number(layer.value) * this.heads.heads + Number(head.value))
+        : weightsOf(this.heads, Number(sentence.value), Number(layer.value), Number(head.value));
+    this.table.update(tokens, rows, Math.max(0, tokens.indexOf("it")));
   }
 }
 

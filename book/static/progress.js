@@ -2,7 +2,8 @@
 // along in a file.
 
 const KEY = "progress";
-const OURS = /^(progress|place|quiz:|exercise:)/;
+const MISSED = "missed";
+const OURS = /^(progress|place|missed|quiz:|exercise:)/;
 
 const read = (key) => {
   try {
@@ -40,6 +41,15 @@ export function nameOf(address) {
 export const stateOf = (noted) =>
   !noted ? "none" : noted.of && noted.done >= noted.of ? "all" : "some";
 
+// ---- questions to ask again: by id, the page on which the first choice was wrong
+
+export const missed = () => read(MISSED) ?? {};
+export const miss = (id, where) => write(MISSED, { ...missed(), [id]: where });
+export function settle(id) {
+  const { [id]: was, ...others } = missed();
+  if (was) write(MISSED, others);
+}
+
 // ---- where one was
 
 /** The page and the heading that one reads. */
@@ -63,12 +73,13 @@ export function bring(file) {
     const mine = localStorage.getItem(key);
     if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key) && !Object.hasOwn(kept, `${key}:before`))
       localStorage.setItem(`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine)));
-    if (key !== KEY) localStorage.setItem(key, text);
+    if (key !== KEY && key !== MISSED) localStorage.setItem(key, text);
   }
+  if (kept[MISSED]) write(MISSED, { ...JSON.parse(kept[MISSED]), ...missed() });
   const later = ([name, one], other) => !other[name] || other[name].at < one.at;
   const mine = recall();
   const theirs = Object.entries(JSON.parse(kept[KEY] ?? "{}")).filter((each) => later(each, mine));
   write(KEY, { ...mine, ...Object.fromEntries(theirs) });
   dispatchEvent(new Event(KEY));
-  return all.filter(([key]) => key !== KEY && key !== "place").length;
+  return all.filter(([key]) => ![KEY, MISSED, "place"].includes(key)).length;
 }

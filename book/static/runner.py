@@ -21,8 +21,8 @@ def run(job):
     that are not wanted are left out. Every call begins anew, as Restart & Run All
     does, so nothing depends on what was run before.
     Returns JSON: outcomes of the wanted cells, and of others that went wrong, with
-    "number", "question" (a name or null), "said", "problem" (null: none) and
-    "figures" (PNG in base64).
+    "number", "question" (a name or null), "said", "problem" (null: none), "drawing"
+    (the fields of a Drawing, or null) and "figures" (PNG in base64).
     """
     sources, wanted = (json.loads(job)[key] for key in ("sources", "wanted"))
     prepare(sources)
@@ -45,6 +45,7 @@ def run(job):
                     "question": outcome.question,
                     "said": said,
                     "problem": outcome.problem,
+                    "drawing": outcome.drawing,
                     "figures": [picture(o) for o in outputs if o[0] == "figure"],
                 }
             )

@@ -1,9 +1,10 @@
-// Keeps what a reader of exercise pages has loaded: Python for good, pages and their
+// Keeps what a reader has loaded: Python and the encoder for good, pages and their
 // files for times without a network. solving.py names the version and puts this file
 // at the root of the site.
 
 const CACHE = "python-VERSION";
-const FIXED = "/_static/pyodide/"; // the version says when these change
+// the version says when Python changes, and its name when the encoder does
+const FIXED = ["/_static/pyodide/", "/_static/minilm-"];
 
 addEventListener("install", () => skipWaiting());
 
@@ -34,7 +35,7 @@ async function keep(request, answer) {
 
 async function answer(request) {
   const kept = () => caches.match(request, { ignoreVary: true });
-  if (request.url.includes(FIXED)) return (await kept()) ?? keep(request, await fetch(request));
+  if (FIXED.some((part) => request.url.includes(part))) return (await kept()) ?? keep(request, await fetch(request));
   try {
     return await keep(request, await fetch(request));
   } catch (error) {

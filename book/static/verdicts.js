@@ -25,6 +25,28 @@ function picture(figure) {
   return make("img", { alt: "The figure that your code drew", src: `data:image/png;base64,${figure}` });
 }
 
+/** A wrong table beside the right one: how large a number is by color, what is wrong by a sign. */
+function tables({ yours, expected, differ, note }) {
+  const size = (text) => (text === "x" ? 1 : Math.abs(Number(text)) || 0);
+  const largest = Math.max(...[...yours, ...expected].flat().map(size)) || 1;
+  const table = (caption, rows, wrong) =>
+    make(
+      "table",
+      {},
+      make("caption", { textContent: caption }),
+      make("tbody", {}, ...rows.map((row, i) => make("tr", {}, ...row.map((text, j) => cell(text, wrong?.[i][j]))))),
+    );
+  const cell = (text, wrong) => {
+    const made = make("td", { className: wrong ? "differs" : "" }, text, ...(wrong ? [make("sup", {}, "≠")] : []));
+    made.style.setProperty("--weight", size(text) / largest);
+    return made;
+  };
+  const pair = make("div", { tabIndex: 0, ariaLabel: "Your table beside the expected one" });
+  pair.setAttribute("role", "group");
+  pair.append(table("yours", yours, differ), table("expected", expected));
+  return make("div", { className: "exercise-drawn" }, pair, make("p", {}, `≠ ${note}`));
+}
+
 /** A check was run, and nothing went wrong. */
 export const holds = ({ outcomes }) =>
   outcomes.some(({ question }) => question) && outcomes.every(({ problem }) => !problem);
@@ -34,11 +56,12 @@ export function panel(result, next) {
   const { outcomes } = result;
   const parts = [];
   const broken = outcomes.some((each) => each.problem && !each.question && !each.elsewhere);
-  for (const { question, said, problem, figures, elsewhere } of outcomes) {
+  for (const { question, said, problem, drawing, figures, elsewhere } of outcomes) {
     if (question && problem && broken) continue; // its cause is told already
     const box = make("div", { className: `exercise-said ${problem ? "wrong" : question ? "right" : "plain"}` });
     const text = [elsewhere && "In another cell:", said.trimEnd(), problem].filter(Boolean).join("\n");
     if (text) box.append(message(text));
+    if (drawing) box.append(tables(drawing));
     box.append(...figures.map(picture));
     if (box.childNodes.length) parts.push(box);
   }

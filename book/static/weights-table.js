@@ -71,6 +71,7 @@ export class WeightsTable {
       cells.forEach((cell, key) => {
         const weight = weights[query][key];
         cell.textContent = weight < 0.005 ? "·" : weight.toFixed(2); // the pattern is seen
+        cell.classList.toggle("faint", weight < 0.005);
         cell.style.setProperty("--weight", weight.toFixed(3));
       }),
     );

@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import seaborn as sns
 import torch
 
 from autograder.checks import encoder_layer, expect, multi_head, real_model
@@ -161,3 +163,72 @@ class OddWidth(ValueError):
 )
 def test_an_exception_of_one_s_own_is_of_the_kind_that_it_extends(error, kind):
     assert kind_of(error) == kind
+
+
+class Renamed(torch.nn.Module):
+    """A feed-forward network that keeps its layers under second names as well."""
+
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        first, second = torch.nn.Linear(d_model, d_ff), torch.nn.Linear(d_ff, d_model)
+        self.layers = torch.nn.ModuleList([first, second])
+        self.linear1, self.linear2 = self.layers
+        self.fc1 = first
+        self.drop = torch.nn.Dropout(dropout)
+
+    def forward(self, x):
+        x = torch.nn.functional.gelu(self.fc1(x))
+        return self.layers[1](self.drop(x))
+
+
+def test_a_second_name_of_a_layer_is_no_layer():
+    points, message, _ = judge(encoder_layer, "FeedForward", Renamed)
+    assert (points, message) == (5, None)
+
+
+def test_a_layer_that_nobody_asked_for_is_one():
+    class Larger(Renamed):
+        def __init__(self, *sizes, **more):
+            super().__init__(*sizes, **more)
+            self.fc3 = torch.nn.Linear(2, 2)
+
+    points, message, _ = judge(encoder_layer, "FeedForward", Larger)
+    assert points == 0
+    assert "an extra fc3.weight" in message
+
+
+def test_an_assertion_where_a_value_error_is_due_is_told_apart():
+    def asserts(width):
+        assert width % 2 == 0, "odd"
+
+    def raises(width):
+        raise ValueError("odd")
+
+    expect.refused(raises, 5, what="d = 5")
+    with pytest.raises(CheckFailed) as failed:
+        expect.refused(asserts, 5, what="d = 5")
+    assert failed.value.seen == "d = 5 raised an AssertionError"
+    assert "`assert` raises an AssertionError" in failed.value.expected
+    with pytest.raises(CheckFailed, match="d = 4 was accepted"):
+        expect.refused(asserts, 4, what="d = 4")
+
+
+def on_the_current_axes(weights, tokens):
+    plt.imshow(weights)
+    plt.xticks(range(len(tokens)), tokens)
+    plt.yticks(range(len(tokens)), tokens)
+    plt.xlabel("key")
+    plt.ylabel("query")
+    return plt.gca()
+
+
+def of_seaborn(weights, tokens):
+    sns.heatmap(weights, xticklabels=tokens, yticklabels=tokens)
+    plt.gca().set(xlabel="key", ylabel="query")
+    return plt.gca()
+
+
+@pytest.mark.parametrize("answer", [on_the_current_axes, of_seaborn])
+def test_a_heat_map_on_the_current_axes_counts(answer):
+    points, message, _ = judge(multi_head, "plot_attention", answer)
+    assert (points, message) == (4, None)

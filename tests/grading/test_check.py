@@ -95,6 +95,61 @@ def test_an_honest_slip_gets_a_sentence(check, untouched, slip):
     assert "Traceback" not in said
 
 
+def test_a_question_that_calls_an_open_one_says_which(check, untouched, answers):
+    _, said = check(solved(untouched, answers | {"softmax": OPEN}))
+    assert said.startswith("softmax: no answer yet\n")
+    calls = "scaled_dot_product_attention: calls `softmax`, which has no answer yet"
+    assert calls in said
+
+
+OPEN = "def softmax(x, axis=-1):\n    raise NotImplementedError"
+DEFINED = {
+    "def": "1 / 0\ndef helper(x): return x",
+    "beside": "1 / 0\n(n, helper) = 3, abs",
+    "import": "from scipy_of_mine import sums, abs as helper  # mine",
+}
+
+
+@pytest.mark.parametrize("how", DEFINED)
+def test_a_name_whose_cell_failed_is_told_with_that_cell(check, untouched, how):
+    answer = {"softmax": f"{BODY}    return helper(weights)\n"}
+    _, said = check(with_code(solved(untouched, answer), DEFINED[how]))
+    failed = "ModuleNotFoundError: No module" if how == "import" else "ZeroDivision"
+    because = f"which is missing because cell 1 failed: {failed}"
+    assert f"seen:     your code uses `helper`, {because}" in said
+    assert "no cell before this one" not in said
+
+
+def test_a_name_in_another_failed_cell_is_not_taken_for_its_definition(
+    check, untouched
+):
+    answer = {"softmax": f"{BODY}    return helper(weights)\n"}
+    used = "1 / 0\nprint(helper == 3, helpers)  # import helper"
+    _, said = check(with_code(solved(untouched, answer), used))
+    assert "your code uses `helper`, which no cell before this one defines" in said
+
+
+def test_code_that_was_typed_into_a_text_cell_is_pointed_out(
+    untouched, answers, tmp_path, capsys
+):
+    def typed(cells):
+        return [*cells, {"cell_type": "markdown", "source": code, "metadata": {}}]
+
+    code = answers["softmax"]
+    text = with_cells(solved(untouched, {**answers, "softmax": OPEN}), typed)
+    path = tmp_path / "attention.ipynb"
+    path.write_text(text)
+    assert main(["check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "attention.ipynb: The code of `softmax` stands in a text cell" in said
+
+
+def test_the_books_module_says_that_it_needs_torch(check, right):
+    _, said = check(with_code(right, "import attention"))
+    needs = "the book's module `attention` needs torch, and torch is not available in"
+    assert f"Code cell 1: ModuleNotFoundError: {needs} this assignment" in said
+
+
 def test_the_notebook_runs_from_a_fresh_start(check, right):
     moved = with_cells(right, lambda cells: [*cells[4:], *cells[:4]])
     code, text = check(moved)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import textwrap
 
 import pytest
 
@@ -129,6 +130,60 @@ def test_an_answer_that_became_another_type_is_code_again(release, cells, other)
     result = matched(release, cells)
     assert by_name(result)["softmax"].cell_type == "code"
     assert f"become a {other} cell" in result.notes[0]
+
+
+TYPED = "def softmax(x, axis=-1):\n    e = np.exp(x)\n\n    return e / e.sum()"
+STUB = "def softmax(x, axis=-1):\n    pass"
+
+
+def into_a_card(cells, text):
+    cells[place(cells, "card_softmax")]["source"] += f"\n\n{text}"
+
+
+def below_the_card(cells, text, kind="markdown"):
+    where = place(cells, "card_softmax") + 1
+    cells.insert(where, {"cell_type": kind, "source": text, "metadata": {}})
+
+
+def into_the_words(cells, text):
+    cells[place(cells, "explain_roles")]["source"] = f"As I wrote:\n\n{text}"
+
+
+IN_TEXT = {
+    "in the card": lambda cells: into_a_card(cells, TYPED),
+    "in the card, as code": lambda cells: into_a_card(
+        cells, f"```python\n{TYPED}\n```"
+    ),
+    "in a cell of its own": lambda cells: below_the_card(cells, TYPED),
+    "in a raw cell": lambda cells: below_the_card(cells, TYPED, "raw"),
+    "indented, after words": lambda cells: below_the_card(
+        cells, "Mine:\n\n" + textwrap.indent(TYPED, "    ") + "\n\nThat is all."
+    ),
+    "in the written answer": lambda cells: into_the_words(cells, TYPED),
+}
+
+
+def open_again(cells):
+    cells[place(cells, "softmax")]["source"] = STUB
+    return cells
+
+
+@pytest.mark.parametrize("where", IN_TEXT)
+def test_code_that_stands_in_a_text_cell_alone_is_for_a_person(release, cells, where):
+    IN_TEXT[where](open_again(cells))
+    with pytest.raises(Held, match="The code of `softmax` stands in a text cell"):
+        matched(release, cells)
+
+
+def test_code_in_a_text_cell_beside_an_answer_is_a_text(release, cells):
+    into_the_words(cells, TYPED)
+    assert not by_name(matched(release, cells))["softmax"].unanswered
+
+
+@pytest.mark.parametrize("text", [STUB, "I know def softmax(x): well", "softmax = 1"])
+def test_what_is_no_code_of_the_answer_holds_nothing_up(release, cells, text):
+    below_the_card(open_again(cells), text)
+    assert by_name(matched(release, cells))["softmax"].source == STUB
 
 
 def test_points_and_kinds_of_the_submission_are_ignored(release, cells):

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from autograder.course import Submission
 from autograder.errors import Held
+from autograder.intake.opening import open_submission
 from autograder.notebook.reading import SIZE_LIMIT, read
 
 
@@ -88,3 +90,33 @@ def test_metadata_of_the_wrong_shape_is_passed_over():
         for metadata in (None, 3, [], {"nbgrader": 1}, {"nbgrader": {"grade_id": []}})
     ]
     assert [cell.grade_id for cell in read(notebook(cells=strange))] == [None] * 5
+
+
+def handed_in(folder, **files):
+    for name, data in files.items():
+        (folder / f"{name}.ipynb").write_bytes(data)
+    return Submission("ada", "01-attention", folder)
+
+
+def test_of_several_notebooks_the_one_with_the_right_name_counts(
+    release, right, tmp_path
+):
+    mine = notebook()
+    files = {"attention": mine, "attention (1)": right.encode(), "Untitled": b"{}"}
+    data, notes = open_submission(handed_in(tmp_path, **files), release)
+    assert data == mine
+    (note,) = notes
+    assert note.startswith("Files beside the notebook were not used: Untitled.ipynb, ")
+    assert note.endswith("attention (1).ipynb.")
+
+
+def test_of_other_names_the_notebook_with_most_of_the_assignment_counts(
+    release, right, tmp_path
+):
+    files = {"final": right.encode(), "scratch": notebook(), "Untitled": b"{}"}
+    data, notes = open_submission(handed_in(tmp_path, **files), release)
+    assert data == right.encode()
+    assert notes == (
+        "The notebook was handed in as final.ipynb.",
+        "Files beside the notebook were not used: Untitled.ipynb, scratch.ipynb.",
+    )

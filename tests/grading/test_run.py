@@ -48,6 +48,16 @@ def test_one_student_only(classroom, right):
         assert list(store.results("01-attention")) == ["bela"]
 
 
+def test_every_student_that_is_named_is_graded_and_nobody_else(classroom, right):
+    for student in ("ada", "bela", "cleo"):
+        classroom.hand_in(student, right)
+    graded = classroom.grade("--student", "cleo", "--student", "ada")
+    assert list(graded) == ["ada", "cleo"]
+    assert main(["feedback", "--student", "cleo", "--student", "ada"]) == 0
+    folders = sorted(path.name for path in (classroom.root / "feedback").iterdir())
+    assert folders == ["ada", "cleo"]
+
+
 def test_several_assignments_give_a_list(classroom, right, repository, monkeypatch):
     other = classroom.root / "solutions" / "02-other"
     other.mkdir()

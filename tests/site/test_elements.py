@@ -13,6 +13,7 @@ import exhibits
 import matplotlib.pyplot as plt
 import minilm
 import numpy as np
+import publishing
 import pytest
 import torch
 from attention import positional_encoding, softmax
@@ -303,7 +304,7 @@ def test_data_of_an_element_is_loaded_when_a_reader_comes_near(page):
     assert "heads.json" in asked
 
 
-CHAPTERS = sorted((ROOT / "book/text").glob("0*.md"))
+CHAPTERS = sorted((ROOT / "book/text").glob("[01]*.md"))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
@@ -311,7 +312,8 @@ def test_a_chapter_has_two_to_five_questions_and_explains_every_choice(chapter):
     text = chapter.read_text(encoding="utf-8")
     quizzes = re.findall(r'<div class="quiz" id=".+?">.*?</div>', text, re.DOTALL)
     assert 2 <= len(quizzes) <= 5
-    for quiz in quizzes:
+    predictions = re.findall(r'<div class="quiz predict".*?</div>', text, re.DOTALL)
+    for quiz in quizzes + predictions:
         choices = re.findall(r"<details.*?</details>", quiz, re.DOTALL)
         assert 2 <= len(choices) <= 4
         assert quiz.count('<details class="correct">') == 1
@@ -323,7 +325,9 @@ def test_no_two_questions_share_a_memory():
     names = [
         name
         for chapter in CHAPTERS
-        for name in re.findall(r'id="(quiz-[\w-]+)"', chapter.read_text("utf-8"))
+        for name in re.findall(
+            r'id="((?:quiz|predict)-[\w-]+)"', chapter.read_text("utf-8")
+        )
     ]
     assert len(names) == len(set(names))
 
@@ -345,7 +349,7 @@ def test_a_page_loads_the_modules_of_what_it_shows(site):
     for path in (site.folder / "book").glob("*.html"):
         html = path.read_text(encoding="utf-8")
         loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
-        names = "attention-start", "attention-lab", "head-viewer"
+        names = ["attention-start", "attention-lab", "head-viewer", *publishing.TOYS]
         shown = {name for name in names if f"<{name}" in html}
         shown |= {"quiz"} if '<div class="quiz"' in html else set()
         shown |= {"where-was-i"} if path.stem == "where-was-i" else set()

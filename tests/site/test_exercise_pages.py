@@ -83,11 +83,12 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
     assert all(each["score"] == each["max_score"] > 0 for each in tested)
 
     # a known mistake is told as `autograder check` tells it, with a link to the book
-    mistake, message = known_mistake(name, path, tmp_path, capsys)
+    mistake, message, drawn = known_mistake(name, path, tmp_path, capsys)
     editor(page, mistake.question).fill(mistake.code)
     said = check(page, mistake.question)
     told = bar(page, mistake.question).locator(".exercise-said.wrong")
-    assert console(told.text_content()) == console(message)
+    assert console(told.locator("pre").text_content()) == console(message)
+    assert told.locator(".exercise-drawn").count() == drawn
     link = told.get_by_role("link").first
     there = link.get_attribute("href").removeprefix("../")
     assert there.partition("#")[0] in {p.name for p in pages_of_the_book()}
@@ -154,7 +155,7 @@ def graded_course(folder, name, notebook):
 
 
 def known_mistake(name, path, folder, capsys):
-    """A mistake of the catalog that a visible check notices, and what it says."""
+    """A mistake that a visible check notices, what it says, whether it draws."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
     catalog = importlib.import_module(f"autograder.checks.{path.stem}.catalog").catalog
     checks = importlib.import_module(f"autograder.checks.{path.stem}")
@@ -177,7 +178,9 @@ def known_mistake(name, path, folder, capsys):
         if not line.startswith(" "):
             break
         message.append(line)
-    return mistake, "\n".join(message)
+    after = lines[first + len(message) :][:2]
+    drawn = any(line.startswith("  yours") for line in after)
+    return mistake, "\n".join(message), drawn
 
 
 def noticed(visible, answer):

@@ -111,7 +111,7 @@ def test_what_nobody_uses_is_named_with_the_reason(course, folder):
         "submitted/eve/attention.ipynb is in no folder of an assignment",
         "submitted/list.csv is no folder of a student",
     ]
-    assert list(unused(course, "cleo")) == ["submitted/cleo is empty"]
+    assert list(unused(course, ["cleo"])) == ["submitted/cleo is empty"]
 
 
 def test_when_only_misplaced_work_is_there_grade_says_where(course, folder, capsys):

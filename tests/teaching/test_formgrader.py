@@ -202,3 +202,5 @@ def test_names_of_the_roster_are_seen_in_formgrader(
     page.goto(f"{formgrader}formgrader/manage_students")
     page.get_by_text("Lovelace, Ada").wait_for()
     assert page.get_by_text("Hopper, Grace").is_visible()
+    page.goto(f"{formgrader}formgrader/manage_submissions/01-attention")
+    page.get_by_text("Lovelace, Ada").wait_for()

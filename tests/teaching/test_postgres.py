@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
+from autograder.course import Course
 from autograder.release.sample_class import submissions
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
@@ -142,6 +144,38 @@ def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
     shutil.copytree(ada, course.submitted / ("x" * 129) / "01-attention")
     assert main(["grade", *UNPROTECTED]) == 1  # all others are graded
     assert "more than 128 characters" in capsys.readouterr().err
+
+
+def test_two_graders_at_once_lose_nothing(
+    course, attention, repository, postgres, tmp_path
+):
+    """Two machines with their own folders and one gradebook: as one alone would do."""
+    texts = list(islice(submissions(repository, attention), 0, 12, 3))
+    places = [tmp_path / "one", tmp_path / "two"]
+    for number, (student, text) in enumerate(texts):
+        folder = course.submitted / student / "01-attention"
+        folder.mkdir(parents=True)
+        (folder / "attention.ipynb").write_text(text)
+        own = places[number % 2] / folder.relative_to(course.root)
+        shutil.copytree(folder, own)
+    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    alone = rows(f"sqlite:///{course.root}/gradebook.db")
+
+    for place in places:
+        shutil.copytree(course.solutions, place / "solutions")
+        shutil.copy(course.root / "nbgrader_config.py", place)
+        use(Course(place), postgres)
+    command = [sys.executable, "-m", "autograder", "grade", "--workers", "1"]
+    graders = [
+        subprocess.Popen(
+            [*command, *UNPROTECTED], cwd=place, stderr=subprocess.PIPE, text=True
+        )
+        for place in places
+    ]
+    said = [grader.communicate()[1] for grader in graders]
+    assert [grader.returncode for grader in graders] == [0, 0], said
+    assert rows(postgres) == alone
+    assert len(alone) == len(texts)
 
 
 def test_a_database_that_is_not_there_is_told(course, right, capsys):

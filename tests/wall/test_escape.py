@@ -36,6 +36,16 @@ except (OSError, ValueError) as error:
     assert "refused" in text_of(seen)
 
 
+def test_a_file_of_the_user_is_not_there_or_closed(run, tmp_path):
+    file = tmp_path / "gradebook.db"
+    file.write_text("a secret")
+    _, seen = run(f"""try: print('reached', open({str(file)!r}).read())
+except OSError as error: print(type(error).__name__)""")
+    second = seen.wall == "landlock"
+    due = "PermissionError" if second else "FileNotFoundError"
+    assert text_of(seen).strip() == due
+
+
 CALLS = {
     "ptrace": "ptrace(16, os.getppid() or 1, 0, 0)",
     "mount": "mount(b'none', b'/tmp', b'tmpfs', 0, None)",
@@ -169,6 +179,33 @@ except OSError: print('refused')"""
     assert said.count("refused") == 7, said
 
 
+def test_a_program_of_the_student_is_still_ended_first(run):
+    """The kernel lets every process ask to be spared; /proc is not for writing."""
+    source = """import subprocess
+ask = 'echo 0 > /proc/self/oom_score_adj && echo spared; echo done'
+print(subprocess.run(['sh', '-c', ask], capture_output=True, text=True).stdout)"""
+    _, seen = run(source)
+    assert text_of(seen).split() == ["done"]
+
+
+def test_all_sockets_of_a_process_hold_little(run):
+    """The kernel keeps what was sent and not read, and counts it to no process."""
+    source = """import socket
+kept, sent = [], 0
+try:
+    while True:
+        kept.append(socket.socketpair())
+        for end in kept[-1]:
+            end.setblocking(False)
+            try:
+                while True: sent += end.send(bytes(1 << 16))
+            except BlockingIOError: pass
+except OSError: print(len(kept), sent >> 20)"""
+    _, seen = run(source)
+    pairs, megabytes = map(int, text_of(seen).split())
+    assert 50 < pairs < 128 and megabytes < 128
+
+
 def test_an_abstract_socket_of_the_machine_is_not_there(run, unprotected):
     name = f"\0autograder-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as server:
@@ -195,8 +232,8 @@ def test_shared_memory_of_the_machine_is_not_there(run, unprotected):
 
 
 def test_nothing_passes_from_one_submission_to_the_next(run):
-    folder = "import os, tempfile; folder = tempfile.gettempdir()\n"
-    _, first = run(f"{folder}open(folder + '/note', 'w').write('x'); print('written')")
-    assert "written" in text_of(first)
-    _, seen = run(f"{folder}print(os.listdir(folder))")
-    assert text_of(seen).strip() == "[]"
+    path = "import os, tempfile; path = tempfile.gettempdir() + '/note'\n"
+    _, first = run(f"{path}open(path, 'w').write('x'); print(os.path.exists(path))")
+    assert text_of(first).strip() == "True"
+    _, seen = run(f"{path}print(os.path.exists(path))")
+    assert text_of(seen).strip() == "False"

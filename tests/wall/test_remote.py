@@ -183,7 +183,7 @@ def test_a_module_of_the_student_is_never_used_for_a_verdict(run):
 
 def test_objects_know_their_place_in_messages(run, wall):
     student = "class A:\n    def f(self):\n        while True: pass\na = A()"
-    limits = Limits(question_seconds=0.5)
+    limits = Limits(question_seconds=0.5, patience=60.0)
     with Grader(limits=limits, wall=wall) as by:
         result, _ = run(student, test="a.f()", by=by)
     assert "`a.f` ran longer than 0.5 s" in result.message

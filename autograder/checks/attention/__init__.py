@@ -8,6 +8,7 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published
 
@@ -46,7 +47,10 @@ def softmax_sums_to_one(answer: Any) -> None:
             where = "the columns sum to 1, the rows do not"
         else:
             where = f"the rows sum to {np.round(weights.sum(axis=-1), 3)}"
-        raise CheckFailed(where, "every row sums to 1 over the last axis")
+        drawing = beside(weights, published("softmax")(x))
+        raise CheckFailed(
+            where, "every row sums to 1 over the last axis", drawing=drawing
+        )
     if (weights <= 0).any():
         raise CheckFailed("some weights are zero or negative", "positive weights")
 
@@ -73,6 +77,7 @@ def softmax_takes_an_axis(answer: Any) -> None:
         1.0,
         f"with axis=0 the columns sum to {np.round(weights.sum(axis=0), 3)}",
         "every column sums to 1",
+        whole=(weights, published("softmax")(x, axis=0)),
     )
 
 
@@ -132,7 +137,11 @@ def attention_weights_sum_to_one(answer: Any) -> None:
             seen = "your weights sum to 1 along the query axis"
         else:
             seen = f"the weights of the queries sum to {np.round(weights.sum(-1), 3)}"
-        raise CheckFailed(seen, "every query's weights sum to 1 over the keys")
+        _, right = published("scaled_dot_product_attention")(Q, K, V)
+        drawing = beside(weights, right)
+        raise CheckFailed(
+            seen, "every query's weights sum to 1 over the keys", drawing=drawing
+        )
 
 
 @scaled_dot_product_attention.visible

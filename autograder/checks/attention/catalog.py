@@ -652,3 +652,42 @@ hunt.right(
     assert np.abs(big - [0, 1]).max() < 1e-9
 """,
 )
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "softmax-log-space": (
+            "It subtracts the logarithm of the sum instead of dividing: `logaddexp` "
+            "adds exponentials without leaving logarithms."
+        ),
+        "softmax-moved-axis": (
+            "It moves the axis to the front, so that maximum and sum need neither "
+            "`axis` nor `keepdims`."
+        ),
+        "attention_scores-einsum": (
+            "`einsum` names the axes, so that nothing has to be transposed."
+        ),
+        "attention_scores-scaled-first": (
+            "It scales the queries before the product, so that the scores need no "
+            "division."
+        ),
+        "scaled_dot_product_attention-einsum": (
+            "The sum over the keys is written out by `einsum`, with a letter for "
+            "each axis."
+        ),
+        "scaled_dot_product_attention-alone": (
+            "It needs no helper: product, scale, shift, exponential and sum stand "
+            "in one function."
+        ),
+        "check_softmax-by-properties": (
+            "It has no softmax of its own: it asks for sums of 1, and for the right "
+            "ratio of each weight to the largest."
+        ),
+        "check_softmax-known-values": (
+            "It feeds logarithms of small numbers, so that the right weights are "
+            "plain fractions."
+        ),
+    }
+)

@@ -60,14 +60,8 @@ def ffn_uses_the_exact_gelu(answer: Any) -> None:
     ffn = answer(2, 2)
     ffn.eval()
     eye = torch.eye(2)
-    ffn.load_state_dict(
-        {
-            "linear1.weight": eye,
-            "linear1.bias": torch.zeros(2),
-            "linear2.weight": eye,
-            "linear2.bias": torch.zeros(2),
-        }
-    )
+    state = {f"linear{i}.weight": eye for i in (1, 2)}
+    expect.load(ffn, state | {f"linear{i}.bias": torch.zeros(2) for i in (1, 2)})
     output = expect.call(ffn, torch.tensor([[[1.0, -1.0]]]))
     output = expect.tensor(output, (1, 1, 2), "the output")[0, 0]
     expect.close(
@@ -100,7 +94,7 @@ def ffn_bends_between_the_layers(answer: Any) -> None:
     ffn.eval()
     state = {name: torch.zeros(shape) for name, shape in ffn_shapes(1, 1).items()}
     state |= {"linear1.weight": torch.ones(1, 1), "linear2.weight": -torch.ones(1, 1)}
-    ffn.load_state_dict(state)
+    expect.load(ffn, state)
     output = expect.tensor(expect.call(ffn, torch.ones(1, 1, 1)), (1, 1, 1))
     expect.close(
         output[0, 0, 0],
@@ -116,7 +110,7 @@ def ffn_drops_hidden_activations(answer: Any) -> None:
     """Dropout acts on the hidden activations, with the share asked for."""
     ffn = answer(2, 3, dropout=1.0)  # all of them are dropped
     state = filled(ffn_shapes(2, 3))
-    ffn.load_state_dict(state)
+    expect.load(ffn, state)
     ffn.train()
     output = expect.tensor(expect.call(ffn, waves(1, 1, 2)), (1, 1, 2), "the output")
     bias = state["linear2.bias"].numpy()
@@ -173,7 +167,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
     layer.eval()
     state = {name: torch.zeros(s) for name, s in layer_shapes(12, 20).items()}
     state |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
-    layer.load_state_dict(state)
+    expect.load(layer, state)
     x = F.layer_norm(waves(1, 3, 12), (12,))
     output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")
     expect.close(
@@ -190,7 +184,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
 def layer_passes_the_mask_on(answer: Any) -> None:
     """With a causal mask, earlier tokens do not see a later one change."""
     layer = answer(12, 3, 20)
-    layer.load_state_dict(filled(layer_shapes(12, 20)))
+    expect.load(layer, filled(layer_shapes(12, 20)))
     layer.eval()
     mask = torch.ones(4, 4).tril().bool()
     x = waves(1, 4, 12)
@@ -212,7 +206,7 @@ def layer_passes_the_mask_on(answer: Any) -> None:
 def layer_agrees_with_torch(answer: Any) -> None:
     """With copied parameters it agrees with torch's own TransformerEncoderLayer."""
     layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
-    layer.load_state_dict(state)
+    expect.load(layer, state)
     layer.eval()
     x = waves(1, 4, 12)
     wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
@@ -232,7 +226,7 @@ def layer_drops_on_the_branches(answer: Any) -> None:
     layer, state = answer(12, 3, 20, dropout=1.0), filled(layer_shapes(12, 20))
     ones = {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
     zeros = {f"norm{i}.bias": torch.zeros(12) for i in (1, 2)}
-    layer.load_state_dict(state | ones | zeros)
+    expect.load(layer, state | ones | zeros)
     layer.train()
     x = F.layer_norm(waves(1, 3, 12), (12,))
     output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")

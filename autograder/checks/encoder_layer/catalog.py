@@ -389,6 +389,23 @@ class EncoderLayer(nn.Module):
 """,
 )
 
+layer.ladder(
+    layer.edited(
+        (
+            "x = self.norm1(x + self.dropout(attended))",
+            "attended = self.dropout(attended)\n        x = self.norm1(x + attended)",
+        ),
+        (
+            "x = self.norm2(x + self.dropout(self.ffn(x)))",
+            "thought = self.dropout(self.ffn(x))\n        x = self.norm2(x + thought)",
+        ),
+    ),
+    ("mask-dropped", "attended, _ = self.self_attn(x, x, x)"),
+    ("pre-norm", "y = self.norm1(x)"),
+    ("one-norm", "x = self.norm1(x + self.dropout(self.ffn(x)))"),
+    ("parallel", "ffn = self.ffn(x)"),
+)
+
 
 # ------------------------------------------------------ count_parameters
 
@@ -894,4 +911,42 @@ hunt.right(
     assert abs(kept.mean() - 7.5) < 0.5
     assert len(kept.round(decimals=2).unique()) > 3
 """,
+)
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "FeedForward-modules": (
+            "The activation is a module too, so that `__init__` lists all steps."
+        ),
+        "FeedForward-erf": "It writes the exact GELU out, by the error function.",
+        "EncoderLayer-two-dropouts": (
+            "Each branch has a dropout of its own; a dropout has no weights, so "
+            "nothing else changes."
+        ),
+        "EncoderLayer-helper": (
+            "Both steps are one function, branch, sum and norm, that is called twice."
+        ),
+        "count_parameters-formula": (
+            "All products are multiplied out and collected by powers."
+        ),
+        "count_parameters-shapes": (
+            "It lists the shapes of all maps and counts inputs + 1 for each output."
+        ),
+        "encode-loops": "Two loops fill the positions, each angle by its formula.",
+        "encode-sequential": (
+            "`nn.Sequential` applies the layers in their order; `positions` stands "
+            "for your own sinusoids."
+        ),
+        "check_feed_forward-by-hand": (
+            "It computes the network from its weights by hand, the error function "
+            "included."
+        ),
+        "check_feed_forward-zero-and-all": (
+            "Dropout of 0 and of 1 needs no statistics: nothing is dropped, or all "
+            "of it."
+        ),
+    }
 )

@@ -68,7 +68,7 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
     x = draw(rng, 2, 3, 4)
     compare(expect.call(ffn, x), state["linear2.bias"].expand(2, 3, 4))
     calm = answer(4, 30, dropout=0.0)
-    calm.load_state_dict(state)
+    expect.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), ffn_oracle(x, state))
     # of many equal activations half are dropped, one by one; the others are doubled
@@ -155,7 +155,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     layer.eval()
     compare(expect.call(layer, x), torch_layer(12, 3, 20, state)(x))
     calm = answer(12, 3, 20, dropout=0.0)  # nothing is dropped, inside ffn neither
-    calm.load_state_dict(state)
+    expect.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), torch_layer(12, 3, 20, state)(x))
 

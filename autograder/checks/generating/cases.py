@@ -7,20 +7,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
-
-
-def refuses(answer: Any, *args: Any, what: str) -> None:
-    """The answer raises a ValueError for these arguments."""
-    try:
-        answer(*args)
-    except ValueError:
-        return
-    except AssertionError as error:
-        raise CheckFailed(f"{what} raised an AssertionError", "a ValueError") from error
-    raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 
 def shown(row: np.ndarray) -> str:
@@ -33,8 +23,23 @@ def rows_agree(mask: np.ndarray, wanted: np.ndarray, case: str) -> None:
     for i, (row, expected) in enumerate(zip(mask, wanted, strict=True)):
         if not np.array_equal(row, expected):
             raise CheckFailed(
-                f"{case}: row {i} is {shown(row)} (x = True)", shown(expected)
+                f"{case}: row {i} is {shown(row)} (x = True)",
+                shown(expected),
+                drawing=beside(mask, wanted),
             )
+
+
+def turned(answer: Any, x: Any, *positions: int) -> np.ndarray:
+    """What a student's rotate makes of the rows of ``x``."""
+    x = np.array(x, dtype=float)
+    return expect.array(expect.call(answer, x, np.array(positions)), x.shape)
+
+
+def counts(cache: Any, number: int, more: str = "") -> None:
+    """The length of a cache is the number of tokens that it has seen."""
+    if (length := len(cache)) != number:
+        seen = f"after {number} tokens the length is {length}"
+        raise CheckFailed(seen, f"{number}{more}")
 
 
 def entry(number: float, n_kv: int = 1, d_k: int = 2, d_v: int = 3) -> tuple:
@@ -78,6 +83,24 @@ def weights_of_distances(*distances: int) -> np.ndarray:
     """Softmax of cos(distance) / √2: what two equal tokens give each other."""
     powers = np.exp(np.cos(distances) / np.sqrt(2))
     return powers / powers.sum()
+
+
+def same_dtype(value: Any, dtype: Any, what: str) -> None:
+    """A floating result has the dtype of the input."""
+    if value.dtype != dtype:
+        raise CheckFailed(f"{what} has dtype {value.dtype}", str(dtype), kind="type")
+
+
+def heads(
+    rng: np.random.Generator,
+    sizes: tuple[int, int, int, int],
+    batch: tuple[int, ...] = (),
+    width: tuple[int, int] = (6, 3),
+) -> list[np.ndarray]:
+    """Random Q, K, V; ``sizes`` are n_heads, n_kv, n_q and n_k."""
+    n_heads, n_kv, n_q, n_k = sizes
+    shapes = [(n_heads, n_q, width[0]), (n_kv, n_k, width[0]), (n_kv, n_k, width[1])]
+    return [rng.standard_normal((*batch, *shape)) for shape in shapes]
 
 
 def unturned(x: Any, positions: Any, base: float = 10000.0) -> Any:

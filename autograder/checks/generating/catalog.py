@@ -1190,6 +1190,20 @@ def decode_step(q, k, v, cache):
 """,
 )
 
+decoding.ladder(
+    """
+    position = np.array([len(cache)])
+    q = rotate(q, position)
+    k = rotate(k, position)
+    keys, values = cache.append(k, v)
+    return grouped_query_attention(q, keys, values)
+""",
+    ("position-restarts", "position = np.arange(q.shape[-2])"),
+    ("renumbers-the-window", "keys = rotate(keys, np.arange(keys.shape[-2]))"),
+    ("no-past", "return grouped_query_attention(q, k, v)"),
+    ("output-only", "return grouped_query_attention(q, keys, values)[0]"),
+)
+
 
 @decoding.probe
 def outcomes_of_decoding(answer: Any) -> list:
@@ -1419,4 +1433,53 @@ hunt.right(
         return
     raise AssertionError("an odd width is not refused")
 """,
+)
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "rotate-complex": (
+            "A pair is a complex number, and turning it is one multiplication."
+        ),
+        "rotate-swap-and-sign": (
+            "It turns all columns at once: themselves times the cosine, plus their "
+            "swapped neighbors times the sine."
+        ),
+        "grouped_query_attention-grouped-axis": (
+            "Query heads get an axis for their group, and broadcasting shares keys "
+            "and values without a copy."
+        ),
+        "grouped_query_attention-head-by-head": (
+            "It goes head by head and finds its key-value head by h // group."
+        ),
+        "window_mask-triangles": (
+            "It cuts an older triangle out of the causal one, and puts the sinks back."
+        ),
+        "window_mask-loops": (
+            "Two slices fill each row: the last positions, and the first."
+        ),
+        "KVCache-lists": (
+            "Tokens are kept in two lists, and joined when they are returned."
+        ),
+        "KVCache-deque": (
+            "A `deque` with `maxlen` forgets by itself what has left the window."
+        ),
+        "decode_step-unrotated-cache": (
+            "The cache keeps keys as they came, and all of them are turned at every "
+            "step."
+        ),
+        "decode_step-distances-only": (
+            "Only distances matter: the query stays as it is, and each key is "
+            "turned back by its age."
+        ),
+        "check_rotate-by-hand": (
+            "Two rows are computed by hand; they tell pairs, signs and speeds apart."
+        ),
+        "check_rotate-both-ways": (
+            "It turns there and back, and reads the angles off ratios of complex "
+            "numbers."
+        ),
+    }
 )

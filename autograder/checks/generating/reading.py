@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.failures import CheckFailed
-from autograder.checks.generating.cases import nothing, refuses, unturned
+from autograder.checks.generating import cases
 from autograder.checks.generating.questions import (
     check_rotate,
     grouped_query_attention,
@@ -23,29 +23,26 @@ from autograder.checks.published import published
 def rotate_keeps_the_shape(answer: Any) -> None:
     """Arrays of shape (2, 3, 4) and (5, 2) keep their shape."""
     for shape in ((2, 3, 4), (5, 2)):
-        turned = expect.call(answer, np.ones(shape), np.arange(shape[-2]))
-        expect.array(turned, shape)
+        cases.turned(answer, np.ones(shape), *range(shape[-2]))
 
 
 @rotate.visible
 def position_zero_turns_nothing(answer: Any) -> None:
     """At position 0 nothing is turned."""
     x = np.array([[1.0, 2.0, 3.0, 4.0]])
-    turned = expect.array(expect.call(answer, x, np.array([0])), (1, 4))
-    expect.close(
-        turned, x, f"[1, 2, 3, 4] became {np.round(turned[0], 3)}", "no change"
-    )
+    rows = cases.turned(answer, x, 0)
+    seen = f"[1, 2, 3, 4] became {np.round(rows[0], 3)}"
+    expect.close(rows, x, seen, "no change")
 
 
 @rotate.visible
 def rotate_turns_counterclockwise(answer: Any) -> None:
     """With d = 2, position 1 turns (1, 0) by one radian counterclockwise."""
-    turned = expect.call(answer, np.array([[1.0, 0.0]]), np.array([1]))
-    turned = expect.array(turned, (1, 2))
+    rows = cases.turned(answer, [[1, 0]], 1)
     expect.close(
-        turned,
+        rows,
         np.array([[np.cos(1.0), np.sin(1.0)]]),
-        f"(1, 0) became {np.round(turned[0], 3)}",
+        f"(1, 0) became {np.round(rows[0], 3)}",
         "(cos 1, sin 1), which is (0.540, 0.841)",
     )
 
@@ -53,29 +50,21 @@ def rotate_turns_counterclockwise(answer: Any) -> None:
 @rotate.visible
 def rotate_pairs_neighbors(answer: Any) -> None:
     """Columns 0 and 1 make a pair, and columns 2 and 3, which turn more slowly."""
-    cases = [([1, 0, 0, 0], [np.cos(3), np.sin(3), 0, 0])]
-    cases += [([0, 0, 1, 0], [0, 0, np.cos(0.03), np.sin(0.03)])]
-    for row, expected in cases:
-        turned = expect.call(answer, np.array([row], dtype=float), np.array([3]))
-        turned = expect.array(turned, (1, 4))
-        expect.close(
-            turned,
-            np.array([expected]),
-            f"{row} at position 3 became {np.round(turned[0], 3)}",
-            f"{np.round(expected, 3)}",
-        )
+    pairs = [([1, 0, 0, 0], [np.cos(3), np.sin(3), 0, 0])]
+    pairs += [([0, 0, 1, 0], [0, 0, np.cos(0.03), np.sin(0.03)])]
+    for row, expected in pairs:
+        rows = cases.turned(answer, [row], 3)
+        seen = f"{row} at position 3 became {np.round(rows[0], 3)}"
+        expect.close(rows, np.array([expected]), seen, f"{np.round(expected, 3)}")
 
 
 @rotate.visible
 def rotate_obeys_the_positions(answer: Any) -> None:
     """Moving two tokens by the same number of positions keeps their dot product."""
-    q, k = np.array([[1.0, 2.0, -1.0, 0.5]]), np.array([[0.5, -1.0, 2.0, 1.0]])
+    q, k = [[1.0, 2.0, -1.0, 0.5]], [[0.5, -1.0, 2.0, 1.0]]
     products = []
     for start in (0, 7):
-        rows = [
-            expect.array(expect.call(answer, x, np.array([p])), (1, 4))
-            for x, p in ((q, start + 2), (k, start))
-        ]
+        rows = cases.turned(answer, q, start + 2), cases.turned(answer, k, start)
         products.append(float(np.sum(rows[0] * rows[1])))
     expect.close(
         np.array(products[1]),
@@ -89,7 +78,7 @@ def rotate_obeys_the_positions(answer: Any) -> None:
 @rotate.visible
 def odd_widths_are_refused(answer: Any) -> None:
     """An odd number of columns raises a ValueError."""
-    refuses(answer, np.ones((2, 5)), np.arange(2), what="d = 5")
+    expect.refused(answer, np.ones((2, 5)), np.arange(2), what="d = 5")
 
 
 @rotate.visible
@@ -205,7 +194,7 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
 def heads_that_do_not_fit_are_refused(answer: Any) -> None:
     """Two key-value heads for three query heads raise a ValueError."""
     arrays = [np.ones((heads, 1, 2)) for heads in (3, 2, 2)]
-    refuses(answer, *arrays, what="n_heads = 3 with n_kv = 2")
+    expect.refused(answer, *arrays, what="n_heads = 3 with n_kv = 2")
 
 
 @grouped_query_attention.visible
@@ -234,7 +223,7 @@ def grouped_queries_keep_float32(answer: Any) -> None:
     expect.dtype(weights, "float32", "the weights")
 
 
-# ------------------------------------------------------------------------- check_rotate
+# ----------------------------------------------------------- check_rotate
 
 
 @check_rotate.visible
@@ -246,4 +235,4 @@ def accepts_a_right_rotate(answer: Any) -> None:
 @check_rotate.visible
 def rejects_a_wrong_rotate(answer: Any) -> None:
     """Your check rejects a plainly wrong `rotate` with an AssertionError."""
-    planted.rejects(answer, [unturned, nothing], "rotate")
+    planted.rejects(answer, [cases.unturned, cases.nothing], "rotate")

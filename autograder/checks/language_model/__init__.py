@@ -172,11 +172,8 @@ def top_k_keeps_the_largest(answer: Any) -> None:
 @sample.visible
 def negative_temperatures_are_refused(answer: Any) -> None:
     """A negative temperature raises a ValueError."""
-    try:
-        expect.call(answer, waves(2, 3), -1.0, None, generator(answer))
-    except ValueError:
-        return
-    raise CheckFailed("temperature -1 was accepted", "a ValueError")
+    given = (waves(2, 3), -1.0, None, generator(answer))
+    expect.refused(answer, *given, what="temperature -1")
 
 
 @sample.visible
@@ -227,7 +224,7 @@ def layer_has_its_parts(answer: Any) -> None:
 def layer_leaves_the_stream_alone(answer: Any) -> None:
     """When both branches give 0, tokens come out as they were, not normalized."""
     layer = answer(12, 3, 20)
-    layer.load_state_dict(quiet_state(12, 20))
+    expect.load(layer, quiet_state(12, 20))
     layer.eval()
     x = 5 * waves(1, 3, 12) + 2
     found = output(layer, x)
@@ -246,10 +243,11 @@ def branches_read_normalized_tokens(answer: Any) -> None:
     layer = answer(12, 3, 20)
     layer.eval()
     for silent in ("ffn.linear2", "self_attn.W_o"):
-        state = {name: value.clone() for name, value in layer.state_dict().items()}
+        own = layer.state_dict().items()
+        state = {n: value.clone() for n, value in own if n in layer_shapes(12, 20)}
         for part in ("weight", "bias"):
             state[f"{silent}.{part}"] *= 0
-        layer.load_state_dict(state)
+        expect.load(layer, state)
         x = 3 * waves(1, 4, 12)
         added = [output(layer, scale * x) - scale * x.numpy() for scale in (1, 4)]
         branch = "attention" if "ffn" in silent else "the feed-forward network"
@@ -305,7 +303,7 @@ def layer_drops_only_in_training(answer: Any) -> None:
 def layer_agrees_with_torch(answer: Any) -> None:
     """With copied parameters it agrees with torch's own layer under a causal mask."""
     layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
-    layer.load_state_dict(state)
+    expect.load(layer, state)
     layer.eval()
     x, later = waves(1, 4, 12), torch.ones(4, 4, dtype=torch.bool).triu(1)
     oracle = torch_layer(12, 3, 20, state, norm_first=True)
@@ -324,7 +322,7 @@ def layer_agrees_with_torch(answer: Any) -> None:
 def layer_drops_on_the_branches(answer: Any) -> None:
     """Dropout acts on both branches before the sums: with all dropped, x stays."""
     layer = answer(12, 3, 20, dropout=1.0)
-    layer.load_state_dict(filled(layer_shapes(12, 20)))
+    expect.load(layer, filled(layer_shapes(12, 20)))
     layer.train()
     x = waves(1, 3, 12)
     found = output(layer, x)

@@ -727,3 +727,31 @@ class DecoderLayer(nn.Module):
 def outcomes_of_layer(answer: Any) -> list:
     """Tell layers apart by parameters, order, mask and dropout."""
     return behavior(answer, (6, 2, 8), seeded(2, 4, 6))
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "next_token_loss-cross-entropy": (
+            "Targets of padding become −100, which `cross_entropy` leaves out by "
+            "itself."
+        ),
+        "next_token_loss-log-softmax": (
+            "The mask becomes weights of 0 and 1, and the loss a weighted mean."
+        ),
+        "sample-gumbel": (
+            "The largest of the logits plus Gumbel noise is a draw from their softmax."
+        ),
+        "sample-among-the-kept": (
+            "It draws among the kept tokens alone, and looks their ids up at the end."
+        ),
+        "DecoderLayer-two-dropouts": (
+            "Attention has a method of its own, and the mask is the negated upper "
+            "triangle."
+        ),
+        "DecoderLayer-stored-mask": (
+            "The mask is made once, for 1,024 tokens, and cut to size at every call."
+        ),
+    }
+)

@@ -76,8 +76,8 @@ def loss_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
 def loss_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
     """Logits of ±10 000 give a finite and right loss."""
     logits = 1e4 * draw(rng, 2, 5, 4).sign() + draw(rng, 2, 5, 4)
-    tokens = random_tokens(rng, 4, 2, 5)
-    tokens[1, 3] = 0  # a token like any other
+    tokens = 1 + random_tokens(rng, 3, 2, 5)
+    tokens[1, 3] = 0  # the only one, and a token like any other
     # a target that all but cannot come, and one that all but must
     logits[0, 0], logits[0, 1] = 1e4, -1e4
     logits[0, 0, tokens[0, 1]], logits[0, 1, tokens[0, 2]] = -1e4, 1e4
@@ -90,8 +90,10 @@ def loss_has_torchs_gradient(answer: Any, rng: np.random.Generator) -> None:
     """The gradient is torch's, with a mask too: 0 where nothing is guessed."""
     logits, tokens = draw(rng, 3, 5, 4), random_tokens(rng, 4, 3, 5)
     mask = torch.from_numpy(rng.random((3, 5)) < 0.6)
-    mask[0, 1:3] = torch.tensor([True, False])
-    tokens[1, 2], mask[1, 2] = 0, True  # a real token like any other
+    # a target after padding, and rows of different lengths
+    mask[0, 1:] = torch.tensor([True, False, True, True])
+    mask[1, 1:] = torch.tensor([False, True, False, False])
+    tokens[1, 2] = 0  # a real token like any other
     found = gradients(answer, logits, tokens, mask, weights=torch.ones(()))
     given = logits.clone().requires_grad_()
     oracle_loss(given, tokens, mask).backward()
@@ -247,7 +249,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     expected = expected.detach().numpy()
     expect.close(output(layer, x), expected, tolerance=2e-4)
     calm = answer(12, 3, 20, dropout=0.0)
-    calm.load_state_dict(state)
+    expect.load(calm, state)
     calm.train()
     expect.close(output(calm, x), expected, tolerance=2e-4)
 

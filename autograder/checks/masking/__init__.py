@@ -8,6 +8,7 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published
 
@@ -28,6 +29,12 @@ def shown(mask: np.ndarray) -> str:
     return "".join("x" if allowed else "." for allowed in mask)
 
 
+def shares(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The weights of rows that may attend to something, for a drawing."""
+    powers = np.exp(scores) * mask
+    return powers / powers.sum(-1, keepdims=True)
+
+
 # ------------------------------------------------------------ causal_mask
 
 
@@ -41,12 +48,13 @@ def causal_mask_is_a_boolean_square(answer: Any) -> None:
 def position_attends_to_itself_and_before(answer: Any) -> None:
     """Position i may attend to positions 0 to i, itself included."""
     mask = expect.array(expect.call(answer, 4), (4, 4), "the mask", kind="b")
-    for i, row in enumerate(mask):
-        wanted = np.arange(4) <= i
+    right = np.arange(4) <= np.arange(4)[:, None]
+    for i, (row, wanted) in enumerate(zip(mask, right, strict=True)):
         if not np.array_equal(row, wanted):
             raise CheckFailed(
                 f"row {i} is {shown(row)} (x = True)",
                 f"{shown(wanted)}: position {i} sees itself and what came before",
+                drawing=beside(mask, right),
             )
 
 
@@ -66,12 +74,13 @@ def padding_mask_is_true_on_real_tokens(answer: Any) -> None:
     lengths = [2, 4, 1]
     mask = expect.call(answer, np.array(lengths), 4)
     mask = expect.array(mask, (3, 1, 4), "the mask", kind="b")
-    for length, row in zip(lengths, mask[:, 0], strict=True):
-        wanted = np.arange(4) < length
+    right = np.arange(4) < np.array(lengths)[:, None]
+    for length, row, wanted in zip(lengths, mask[:, 0], right, strict=True):
         if not np.array_equal(row, wanted):
             raise CheckFailed(
                 f"a sentence of length {length} has the row {shown(row)} (x = True)",
                 f"{shown(wanted)}: {length} real tokens come first",
+                drawing=beside(mask[:, 0], right),
             )
 
 
@@ -104,7 +113,9 @@ def masked_keys_weigh_nothing(answer: Any) -> None:
     expect.finite(weights, "the weights")
     if (weights[~mask] != 0).any():
         raise CheckFailed(
-            f"where the mask is False the weights are {weights[~mask]}", "0, exactly"
+            f"where the mask is False the weights are {weights[~mask]}",
+            "0, exactly",
+            drawing=beside(weights, shares(scores, mask)),
         )
 
 
@@ -135,6 +146,7 @@ def empty_rows_are_zero(answer: Any) -> None:
         np.zeros(2),
         f"a row in which the mask is False everywhere became {weights[1]}",
         "[0, 0]",
+        whole=(weights, np.array([[1.0, 0.0], [0.0, 0.0]])),
     )
 
 
@@ -172,16 +184,20 @@ def weights_are_zero_above_the_diagonal(answer: Any) -> None:
     _, weights = expect.pair(expect.call(answer, Q, K, np.eye(4)), "output, weights")
     weights = expect.array(weights, (4, 4), "the weights")
     expect.finite(weights, "the weights")
+    right = shares(Q @ K.T / np.sqrt(3), np.tri(4))
     above = weights[np.triu_indices(4, k=1)]
     if (above != 0).any():
         raise CheckFailed(
-            f"the largest weight above the diagonal is {above.max():.3g}", "0, exactly"
+            f"the largest weight above the diagonal is {above.max():.3g}",
+            "0, exactly",
+            drawing=beside(weights, right),
         )
     expect.close(
         weights.sum(-1),
         1.0,
         f"the rows sum to {np.round(weights.sum(-1), 3)}",
         "every row sums to 1 over the tokens it may see",
+        whole=(weights, right),
     )
 
 

@@ -606,6 +606,22 @@ causal_attention.right(
     return weights @ V, weights
 """,
 )
+causal_attention.ladder(
+    """
+    n = Q.shape[-2]
+    scores = attention_scores(Q, K)
+    weights = masked_softmax(scores, causal_mask(n))
+    output = weights @ V
+    return output, weights
+""",
+    (
+        "zeroed-after",
+        "weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])",
+    ),
+    ("one-ahead", "past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=1)"),
+    ("one-ahead", "weights = masked_softmax(attention_scores(Q, K), past)"),
+    ("unscaled", "scores = Q @ np.swapaxes(K, -2, -1)"),
+)
 
 
 # --------------------------------------------- how answers are told apart
@@ -797,4 +813,47 @@ hunt.right(
     wanted = [[True, False, False], [True, True, False], [True, True, True]]
     assert mask.tolist() == wanted
 """,
+)
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "causal_mask-comparison": (
+            "It compares row and column numbers instead of cutting a triangle out "
+            "of ones."
+        ),
+        "causal_mask-not-triu": (
+            "It marks the future, above the diagonal, and negates that."
+        ),
+        "padding_mask-stacked": "It makes one row for each length, and stacks them.",
+        "padding_mask-cumulative": (
+            "A 1 stands where each sentence ends; a cumulative sum is 0 before it "
+            "and 1 from there on."
+        ),
+        "masked_softmax-row-by-row": (
+            "It takes a softmax of the allowed scores alone, row by row: nothing "
+            "infinite ever appears."
+        ),
+        "masked_softmax-empty-rows-last": (
+            "Empty rows get harmless scores, pass through a plain softmax, and "
+            "become 0 at the end."
+        ),
+        "causal_attention-einsum": (
+            "The mask is written into the scores as minus infinity; no row is "
+            "empty, so a plain softmax is enough."
+        ),
+        "causal_attention-prefix-by-prefix": (
+            "Each query meets only the keys up to its own, so there is no future to "
+            "mask."
+        ),
+        "check_causal_mask-counts": (
+            "It counts: row i has i + 1 times True, column j has n − j times, and "
+            "only the triangle does."
+        ),
+        "check_causal_mask-by-hand": (
+            "It writes out the mask of three tokens and compares all nine entries."
+        ),
+    }
 )

@@ -839,6 +839,18 @@ module.right(
         ),
     ),
 )
+module.ladder(
+    module.edited(
+        (
+            "return self.W_o(merge_heads(weights @ v)), weights",
+            "mixed = merge_heads(weights @ v)\n        return self.W_o(mixed), weights",
+        ),
+    ),
+    ("unscaled", "scores = q @ k.transpose(-2, -1)"),
+    ("mask-inverted", "    scores = scores.masked_fill(mask, -torch.inf)"),
+    ("over-queries", "weights = torch.softmax(scores, dim=-2)"),
+    ("value-from-key", "v = split_heads(self.W_v(key), self.n_heads)"),
+)
 
 
 # --------------------------------------------- how answers are told apart
@@ -1053,4 +1065,51 @@ hunt.right(
     assert heads.shape == torch.Size([1, 2, 5, 4])
     assert torch.allclose(torch.cat(list(heads.unbind(1)), dim=-1), x)
 """,
+)
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "AttentionHead-einsum": (
+            "`einsum` names the axes, so that nothing has to be transposed."
+        ),
+        "AttentionHead-buffered": (
+            "The factor 1/√d_k is computed once, when the head is made."
+        ),
+        "plot_attention-matshow": (
+            "A color bar tells the numbers, and `matshow` puts the keys' labels "
+            "above the map."
+        ),
+        "plot_attention-pcolormesh": (
+            "`pcolormesh` draws its cells between whole numbers, so the labels "
+            "stand at halves."
+        ),
+        "split_heads-chunks": (
+            "It cuts the columns into blocks and stacks these as a new axis."
+        ),
+        "split_heads-unflatten": (
+            "It splits the last axis in place and moves the heads forward."
+        ),
+        "merge_heads-contiguous": (
+            "`view` needs numbers that lie in order, so `contiguous` copies them "
+            "first; `flatten` does so by itself."
+        ),
+        "merge_heads-concatenated": (
+            "It lays the heads side by side, one after the other."
+        ),
+        "MultiHeadAttention-torch-kernel": (
+            "torch's own kernel gives the output and, with the unit matrix as "
+            "values, the weights."
+        ),
+        "MultiHeadAttention-head-by-head": (
+            "Slices cut the columns of each head, and heads become an axis only for "
+            "the weights."
+        ),
+        "check_split_heads-round-trip": (
+            "It puts the heads together again and asks for the input."
+        ),
+        "check_split_heads-each-number": "It says of every number where it has to go.",
+    }
 )

@@ -749,3 +749,45 @@ hunt.right(
         pass
 """,
 )
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "positional_encoding-logarithms": (
+            "The frequencies come from `exp` of a logarithm, as in much published "
+            "code; the numbers are the same."
+        ),
+        "positional_encoding-one-wave": (
+            "It uses sines alone: a cosine is a sine that is a quarter turn ahead."
+        ),
+        "shift_matrix-strided": (
+            "It fills three diagonals by indexing, without a loop over pairs."
+        ),
+        "shift_matrix-kronecker": (
+            "Each 2×2 rotation is put in its place by a Kronecker product with a "
+            "matrix of a single 1."
+        ),
+        "plot_encoding_heatmap-matshow": (
+            "The colors are diverging and reach from −1 to 1, so that 0 is neutral."
+        ),
+        "plot_encoding_heatmap-seaborn": (
+            "seaborn adds the color bar by itself, and `center=0` makes 0 neutral."
+        ),
+        "plot_encoding_waves-legend-list": (
+            "All columns are drawn by one call, and the legend is given as a list."
+        ),
+        "plot_encoding_waves-step": (
+            "It draws steps, because an encoding has values at whole positions only."
+        ),
+        "check_positional_encoding-complex": (
+            "It makes one complex wave of sine and cosine, so that one comparison "
+            "is enough."
+        ),
+        "check_positional_encoding-properties": (
+            "It computes no whole encoding: it asks for position 0, for pairs on "
+            "the unit circle, and for a few angles."
+        ),
+    }
+)

@@ -828,3 +828,45 @@ def outcomes_of_perplexity(answer: Any) -> list:
         kind = type(result[1]).__name__ if result[0] == "returned" else ""
         found.append([result, kind])
     return found
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "rms_norm-rsqrt": (
+            "`rsqrt` gives one over the root in one step, so that there is no quotient."
+        ),
+        "rms_norm-length-over-root-d": (
+            "The root mean square is the vector's length over √d."
+        ),
+        "to_halves-order-of-rows": (
+            "It writes down the order of the rows and indexes once."
+        ),
+        "to_halves-chunks": (
+            "Head by head, it takes the even rows and then the odd ones."
+        ),
+        "load_decoder_layer-by-hand": (
+            "It names every part and puts new parameters in the place of the old ones."
+        ),
+        "load_decoder_layer-width-from-the-layer": (
+            "It goes through the layer's own parameters and counts heads by their "
+            "width; `NAMES` stands for your table of names."
+        ),
+        "sink_share-select": (
+            "`select` takes the column and `narrow` the range, without indexing."
+        ),
+        "sink_share-mask": (
+            "Late queries have weight 1 and the others 0, and the mean is a "
+            "weighted one."
+        ),
+        "perplexity-gather": (
+            "It picks the log-probability of each real token and exponentiates "
+            "minus their mean."
+        ),
+        "perplexity-product": (
+            "It goes by probabilities: perplexity is the geometric mean of their "
+            "inverses."
+        ),
+    }
+)

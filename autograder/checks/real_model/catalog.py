@@ -536,3 +536,31 @@ def probe_strongest_head(answer: Any) -> list:
             else [kind, value]
         )
     return found
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "load_layer-no-grad": (
+            "It names each part and copies into the parameters that are there."
+        ),
+        "load_layer-parameters": (
+            "New parameters take the place of the old ones; `NAMES` stands for your "
+            "table of names."
+        ),
+        "sentence_embedding-loop": (
+            "It goes sentence by sentence, and the mask picks the real tokens."
+        ),
+        "sentence_embedding-sum": (
+            "It never divides by the number of tokens: at length 1, the divisor "
+            "makes no difference."
+        ),
+        "strongest_head-unravel": (
+            "`unravel_index` turns the place in the flat array into layer and head."
+        ),
+        "strongest_head-two-steps": (
+            "It looks for the best head of every layer, then for the best layer."
+        ),
+    }
+)

@@ -111,11 +111,13 @@ def jacobian_rows_sum_to_zero(answer: Any) -> None:
     """Every row sums to 0: what one weight gains, the others lose."""
     weights = np.array([0.1, 0.6, 0.3])
     jacobian = expect.array(expect.call(answer, weights), (3, 3), "the Jacobian")
+    right = np.array([[0.09, -0.06, -0.03], [-0.06, 0.24, -0.18], [-0.03, -0.18, 0.21]])
     expect.close(
         jacobian.sum(-1),
         np.zeros(3),
         f"the rows sum to {np.round(jacobian.sum(-1), 3)}",
         "0: a constant added to all scores changes no weight",
+        whole=(jacobian, right),
     )
 
 

@@ -595,3 +595,43 @@ def probe_plot_saturation(answer: Any) -> list:
 def level(y: np.ndarray) -> list:
     """Where a random curve runs: low, moderate, high or beyond, at each point."""
     return np.digitize(y, [0.005, 0.12, 0.215, 0.45, 0.8, 0.995, 1.001]).tolist()
+
+
+# ---------------------------- what differs in other ways, for those who passed
+
+catalog.differ(
+    {
+        "score_std-einsum": (
+            "`einsum` multiplies and sums in one step, without an array of all "
+            "products."
+        ),
+        "score_std-loop": (
+            "It takes pair after pair, and divides by n − 1 instead of n, which "
+            "hardly matters for many pairs."
+        ),
+        "entropy-log-where": (
+            "The logarithm is taken only where there is weight; `out` leaves 0 "
+            "elsewhere."
+        ),
+        "entropy-tiny": (
+            "A tiny number inside the logarithm avoids the case of 0, for an error "
+            "as tiny."
+        ),
+        "softmax_jacobian-columns": (
+            "It takes the weight out of each row: weight i times the row of δ_ij "
+            "minus weight j."
+        ),
+        "softmax_jacobian-loops": (
+            "It writes the formula out, entry by entry: slow, and easy to compare "
+            "with the book."
+        ),
+        "plot_saturation-figure-method": (
+            "The horizontal axis is logarithmic, so that doublings of d_k are "
+            "equally far apart."
+        ),
+        "plot_saturation-pyplot": (
+            "Both lines are drawn by one call, as two columns, and pyplot remembers "
+            "the axes."
+        ),
+    }
+)

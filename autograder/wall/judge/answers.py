@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from autograder.checks.surroundings import not_written
 from autograder.errors import Held
 from autograder.notebook.questions import Failed, why_missing
-from autograder.text import printable
 from autograder.wall.judge.raised import Stopped
 from autograder.wall.judge.remote import Link, named
 from autograder.wall.judge.telling import HIDDEN, is_written
-from autograder.wall.records import Cell
-
-MAX_MESSAGE = 4000  # characters
 
 
 class Answers:
@@ -38,19 +33,3 @@ class Answers:
                 raise Held(f"the test uses the module `{name}` without importing it")
             self.found[name] = value
         return self.found[name]
-
-
-def points_of(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:
-    """What the value of a test cell says: nothing is full points, a float the score."""
-    if value is None:
-        return cell.max_score, None, None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
-    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
-    message = getattr(value, "message", None)
-    misconception = getattr(value, "misconception", None)
-    return (
-        score,
-        message and printable(message, MAX_MESSAGE),
-        getattr(misconception, "id", None),
-    )

@@ -15,9 +15,14 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from autograder.checks.failures import CheckFailed, told
 from autograder.errors import Closed, Held, Violation
-from autograder.notebook.questions import Failed, TestNames, value_of
+from autograder.notebook.questions import (
+    Failed,
+    TestNames,
+    explained,
+    reason,
+    value_of,
+)
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
@@ -32,7 +37,7 @@ from autograder.wall.judge.opinions import (
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, StudentProcess, ending
-from autograder.wall.judge.telling import assertion, missing_name, readable
+from autograder.wall.judge.telling import failure_of, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
 UNSTEADY = """your check says different things about the same function
@@ -100,10 +105,11 @@ class Judge:
             kept[cell.key] = [outputs.error("Stopped", ran.crash, [ran.crash])]
             self.failed.append(Failed(number, cell.source, ran.crash))
             return
-        if ran.failed is not None:
-            reason = printable(ran.failed, 60)
-            self.failed.append(Failed(number, cell.source, reason, ran.place))
         kept[cell.key], notes = outputs.reported(ran.outputs, number, self.room)
+        if ran.failed is not None:
+            told = [o["evalue"] for o in kept[cell.key] if o["output_type"] == "error"]
+            because = printable(reason(ran.failed, told[-1] if told else ""), 300)
+            self.failed.append(Failed(number, cell.source, because, ran.place))
         self.transcript.notes += [f"cell {number}: {note}" for note in notes]
 
     def _test_cell(self, cell: Cell) -> None:
@@ -193,7 +199,8 @@ class Judge:
         except BaseException as error:  # that of pytest.raises is no Exception
             if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
-            score, failure = 0.0, self._failure(cell, error)
+            score, failure = 0.0, failure_of(cell, error, self.tests, self.sources)
+            failure = explained(failure, self.failed)
             message = printable(str(failure), MAX_MESSAGE)
             misconception = getattr(failure.misconception, "id", None)
             found = [outputs.error("CheckFailed", message, message.split("\n"))]
@@ -207,20 +214,6 @@ class Judge:
             found.insert(0, outputs.stream("stdout", text))
         said = getattr(value, "verdicts", ())
         return Opinion(found, score, message, misconception, said)
-
-    def _failure(self, cell: Cell, error: BaseException) -> CheckFailed:
-        """What stopped a test cell, as a failed check."""
-        if isinstance(error, CheckFailed):
-            return error
-        unusual = not isinstance(error, Exception | SystemExit)
-        if type(error) is AssertionError or unusual:  # a cell with plain asserts
-            return CheckFailed(assertion(error, cell, self.tests))
-        if name := missing_name(error, self.sources.values()):
-            missing = f"uses `{name}`, which no cell before this one defines"
-            if isinstance(error, ImportError):
-                missing = f"needs the module `{name}`, which is not here"
-            return CheckFailed(f"your code {missing}", kind="error")
-        return told(error, hidden=True)
 
     def _start_clock(self) -> None:
         """A check that hangs by itself is stopped; one that resists is ended."""

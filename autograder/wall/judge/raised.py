@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.checks.places import Place
+from autograder.checks.places import Place, definition
 from autograder.errors import Violation
 from autograder.text import printable
 from autograder.wall.records import Limits
@@ -75,6 +75,7 @@ def _placed(
         cell = Place(*place)
         if source := sources.get(cell.cell):
             vars(error)["told_place"] = printable(cell.told(source), 400)
+            vars(error)["told_stub"] = printable(definition(source, cell.line), 60)
     return error
 
 

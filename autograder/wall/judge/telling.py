@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
+from autograder.checks.failures import CheckFailed, told
 from autograder.wall.records import Cell
 
 HIDDEN = "a hidden check of this question does not hold"
@@ -99,6 +100,26 @@ class TestText:
         text = " ".join(" ".join(part).split())
         cut = text[:LONGEST] + " …" if len(text) > LONGEST else text
         return f"the check `{cut}` does not hold"
+
+
+def failure_of(
+    cell: Cell,
+    error: BaseException,
+    tests: Mapping[str, Cell],
+    sources: Mapping[int, str],
+) -> CheckFailed:
+    """What stopped a test cell, as a failed check; ``sources`` are the student's."""
+    if isinstance(error, CheckFailed):
+        return error
+    unusual = not isinstance(error, Exception | SystemExit)
+    if type(error) is AssertionError or unusual:  # a cell with plain asserts
+        return CheckFailed(assertion(error, cell, tests))
+    if name := missing_name(error, sources.values()):
+        missing = f"uses `{name}`, which no cell before this one defines"
+        if isinstance(error, ImportError):
+            missing = f"needs the module `{name}`, which is not here"
+        return CheckFailed(f"your code {missing}", kind="error", missing=name)
+    return told(error, hidden=True)
 
 
 def assertion(error: BaseException, cell: Cell, tests: Mapping[str, Cell]) -> str:

@@ -706,6 +706,11 @@ HUNTED = [
     ),
     Case("all-code-in-one-cell-and-no-other", only_one_cell),
     Case(
+        "the-books-module-tried",
+        first("import attention"),
+        says="the book's module `attention` needs torch, and torch is not available",
+    ),
+    Case(
         "written-as-a-print",
         written_elsewhere(after(WRITTEN, code(f'print("{WORDS}")'))),
     ),

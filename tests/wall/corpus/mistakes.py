@@ -21,6 +21,13 @@ MISTAKES = [
         points=Q,
         says="`scale`, which no cell before this one defines",
     ),
+    Case(
+        "name-of-a-cell-that-failed",
+        first="1 / 0\ndef times(a, b): return a * b",
+        square=body("return times(x, x)"),
+        points=Q,
+        says="which is missing because cell 2 failed: ZeroDivisionError: division by zero",
+    ),
     Case("renamed", square=SQUARE.replace("square", "Square"), points=Q, says="Square"),
     Case("misspelled", SQUARE.replace("square", "sqaure"), points=Q, says="did you m"),
     Case("deleted", square="", points=Q, says="no cell defines `square`"),
@@ -33,6 +40,13 @@ MISTAKES = [
     Case("test-name-as-variable", first="x = 3; value = 'mine'; expect = None"),
     # ------------------------------------------------ no answer
     Case("left-open", square=body("raise NotImplementedError"), points=Q, says="no answer yet"),
+    Case(
+        "calls-an-open-one",
+        square=body("raise NotImplementedError"),
+        total="def total(x):\n    return square(x).sum()",
+        points=(0.0, 0.0),
+        says="calls `square`, which has no answer yet",
+    ),
     Case("left-open-in-the-cell", square="raise NotImplementedError", points=Q),
     Case("left-open-with-pass", square=body("pass"), points=Q, says="did you mean `return`?"),
     Case("prints-instead-of-returning", body("print(x * x)"), points=Q, says="`return`"),

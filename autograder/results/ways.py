@@ -1,0 +1,90 @@
+"""Other right ways to write an answer, for students whose checks all hold.
+
+They come from the catalog, each with a sentence about what differs, and stand on the
+feedback page alone: never in the students' package, nor in an exercise page. Where an
+assignment has a due date, nobody reads them before the last extension has ended, and
+``c.Autograder.other_ways = False`` holds them back for good.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import nbformat
+from nbconvert.preprocessors import Preprocessor
+from nbgrader.api import Assignment as AssignmentRow
+from nbgrader.api import SubmittedAssignment
+from sqlalchemy import select
+
+from autograder.course import Course
+from autograder.grading.deadlines import Deadlines
+from autograder.grading.store import Store
+from autograder.grading.verdict import Verdict
+from autograder.release.catalogs import catalog_of
+
+ROW, SUBMITTED = AssignmentRow.__table__, SubmittedAssignment.__table__
+MOST = 2  # that are shown of a question
+
+
+def may_be_shown(course: Course, store: Store, assignment: str) -> bool:
+    """Whether nobody who could still hand in would learn an answer from another."""
+    if not course.nbgrader().get("Autograder", {}).get("other_ways", True):
+        return False
+    last = last_moment(course, store, assignment)
+    return last is None or last < datetime.now(UTC)
+
+
+def last_moment(course: Course, store: Store, assignment: str) -> datetime | None:
+    """When the last student has to hand in; None where there is no due date."""
+    deadlines = Deadlines.of(course)
+    moments = [m for name, m in deadlines.due.items() if name == assignment]
+    extended = (deadlines.extended or {}).items()
+    moments += [moment for (_, name), moment in extended if name == assignment]
+    session = store.gradebook.db
+    row = session.execute(
+        select(ROW.c.id, ROW.c.duedate).filter_by(name=assignment)
+    ).first()
+    if row and row.duedate:
+        due = row.duedate.replace(tzinfo=UTC)
+        more = session.execute(
+            select(SUBMITTED.c.extension).filter_by(assignment_id=row.id).distinct()
+        )
+        moments += [due, *(due + extension for (extension,) in more if extension)]
+    return max(moments, default=None)
+
+
+def other_ways(checks: str, verdict: Verdict) -> dict[str, str]:
+    """By test cell that got all its points: Markdown with other right answers."""
+    catalog = catalog_of(checks)
+    if catalog is None:
+        return {}
+    found = {}
+    for result in verdict.questions:
+        test = result.id.removeprefix(f"{checks}/")
+        name = test.removeprefix("test_")
+        ways = catalog.ways(name)[:MOST]
+        if test == name or result.score != result.max_score or not ways:
+            continue
+        parts = [
+            f"**{about}**\n\n```python\n{code.strip()}\n```" for code, about in ways
+        ]
+        summary = f"<details><summary>Other right ways to write {name}</summary>"
+        found[test] = "\n\n".join([summary, *parts, "</details>"])
+    return found
+
+
+class ShowWays(Preprocessor):  # type: ignore[misc]
+    """Puts them below their test cells; ``resources["other_ways"]`` holds them."""
+
+    def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
+        """The notebook with a cell more for each question."""
+        ways = resources.get("other_ways", {})
+        cells = []
+        for cell in notebook.cells:
+            cells.append(cell)
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name in ways:
+                cells.append(nbformat.v4.new_markdown_cell(ways[name]))
+        notebook.cells = cells
+        return notebook, resources

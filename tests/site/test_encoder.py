@@ -1,0 +1,196 @@
+"""The encoder in the page: PyTorch's numbers, and a sentence of the reader's own."""
+
+import base64
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import encoder_file
+import minilm
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(
+    find_spec(encoder_file.PACKAGE) is None, reason="MiniLM is not installed"
+)
+PATIENCE = 120_000  # milliseconds, for 21 MB on a busy machine
+CHAPTER = "book/07-reading-attention.html"
+ODD = "Unbelievably, the café's naïve tokenization of 3.14 isn't worrisome! ☃"
+
+
+def sentences(count):
+    """Short ones, of a text that no chapter shows to the encoder; one is odd."""
+    text = (ROOT / "book/data/alice.txt").read_text(encoding="utf-8")
+    found = re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text))
+    short = [sentence for sentence in found if 15 < len(sentence) < 50]
+    return [ODD, *list(dict.fromkeys(short))[: count - 1]]
+
+
+@pytest.fixture(scope="module")
+def published():
+    return minilm.load_encoder(), minilm.load_vocabulary()
+
+
+COMPUTE = """async ([file, texts]) => {
+    const { read, tokenize, weightsOf } = await import("/_static/encoder.js");
+    const { body } = await fetch(file);
+    const plain = body.pipeThrough(new DecompressionStream("gzip"));
+    const model = read(await new Response(plain).arrayBuffer());
+    return texts.map((text) => {
+      const tokens = tokenize(text, model);
+      const weights = new Uint8Array(weightsOf(model, tokens).buffer);
+      let letters = "";
+      for (const byte of weights) letters += String.fromCharCode(byte);
+      return [tokens, btoa(letters)];
+    });
+}"""
+
+
+def test_the_weights_of_two_hundred_sentences_are_those_of_torch(page, published):
+    encoder, vocabulary = published
+    texts = sentences(200)
+    assert len(set(texts)) == 200
+    page.goto("404.html")
+    file = f"/_static/{encoder_file.name_of_file()}"
+    for text, (tokens, letters) in zip(
+        texts, page.evaluate(COMPUTE, [file, texts]), strict=True
+    ):
+        assert tokens == minilm.tokenize(text, vocabulary)
+        _, expected = encoder(minilm.as_ids([tokens], vocabulary))
+        found = np.frombuffer(base64.b64decode(letters), np.float32)
+        expected = expected[:, 0].numpy()
+        assert np.abs(found.reshape(expected.shape) - expected).max() < 0.02, text
+    assert not page.troubles
+
+
+def test_the_file_is_small_enough_to_ask_for():
+    assert encoder_file.made().stat().st_size < 21.5e6  # the button says 21 MB
+
+
+def test_whole_numbers_times_steps_are_nearly_the_matrix():
+    matrix = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
+    matrix[1, 3] = 50  # one far out costs the rest of its row nothing
+    whole, steps = encoder_file.multiples(matrix, 0.01)
+    assert np.abs(whole).max() <= encoder_file.LARGEST
+    off = np.abs(whole * steps[:, None] - matrix).max(axis=1)
+    size = np.sqrt((matrix**2).mean(axis=1))
+    assert np.all(off <= 0.0051 * size)
+
+
+def viewer_on(page):
+    page.goto(CHAPTER)
+    viewer = page.locator("head-viewer")
+    viewer.scroll_into_view_if_needed()
+    viewer.locator(".weights-readout").wait_for()
+    return viewer
+
+
+def strongest(published, text, layer, head, query):
+    """What the viewer must say of a row, as "cat 0.50"."""
+    encoder, vocabulary = published
+    tokens = minilm.tokenize(text, vocabulary)
+    _, weights = encoder(minilm.as_ids([tokens], vocabulary))
+    row = weights[layer, 0, head, tokens.index(query)]
+    return tokens[int(row.argmax())], row.max().item()
+
+
+def said(viewer):
+    """The first token of the row that is read out, and its weight."""
+    text = viewer.locator(".weights-readout").text_content()
+    token, weight = re.search(r"Row “.+?”: (\S+) ([\d.]+)", text).groups()
+    return token, float(weight)
+
+
+def test_a_reader_types_a_sentence_and_sees_its_weights(page, published):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    viewer = viewer_on(page)
+    assert not [name for name in asked if name.startswith(("minilm", "encoder"))]
+    viewer.get_by_role("button", name="A sentence of your own").click()
+    own = viewer.get_by_label("Your sentence", exact=True)
+    own.wait_for(timeout=PATIENCE)
+    assert encoder_file.name_of_file() in asked
+    text = "The dog saw the bone because it was hungry."
+    own.fill(text)
+    note = viewer.locator(".lab-note")
+    note.get_by_text("12 word pieces").wait_for(timeout=PATIENCE)
+    token, weight = strongest(published, text, 3, 1, "it")
+    assert said(viewer)[0] == token and abs(said(viewer)[1] - weight) < 0.025
+    viewer.locator('input[name="head"]').fill("4")
+    token, weight = strongest(published, text, 3, 4, "it")
+    assert said(viewer)[0] == token and abs(said(viewer)[1] - weight) < 0.025
+    # a prepared sentence, and back
+    viewer.locator("select").select_option("0")
+    assert "tired" in viewer.locator("thead").text_content()
+    viewer.locator("select").select_option("own")
+    assert "hungry" in viewer.locator("thead").text_content()
+    own.fill("no " * 60)
+    note.get_by_text("The last 22 are left out.").wait_for(timeout=PATIENCE)
+    own.fill("")
+    note.get_by_text("2 word pieces").wait_for(timeout=PATIENCE)
+    assert not page.troubles
+
+
+def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
+    viewer = viewer_on(page)
+    file = f"**/{encoder_file.name_of_file()}"
+    page.route(file, lambda route: route.fulfill(status=503))
+    button = viewer.get_by_role("button", name="A sentence of your own")
+    button.click()
+    note = viewer.locator(".lab-note")
+    note.get_by_text("cannot be used: the site answered 503").wait_for()
+    page.unroute(file)
+    button.click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    assert "503" in "".join(page.troubles)
+
+
+def test_a_site_without_the_model_says_so(page):
+    def without(route):
+        answer = route.fetch()
+        body = re.sub(r' encoder="[^"]*"', "", answer.text())
+        route.fulfill(response=answer, body=body)
+
+    page.route(f"**/{CHAPTER}", without)
+    viewer = viewer_on(page)
+    assert "built without the encoder" in viewer.locator(".lab-note").text_content()
+    assert not viewer.get_by_role("button", name="A sentence of your own").is_visible()
+    assert not page.troubles
+
+
+def test_the_service_worker_keeps_the_encoder(browser, address):
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    viewer = viewer_on(page)
+    button = viewer.get_by_role("button", name="A sentence of your own")
+    button.click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    page.reload()  # now the worker serves the page, whatever it did in time before
+    page.wait_for_function("navigator.serviceWorker.controller")
+    viewer_on(page)
+    button.click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    kept = "async () => (await caches.match(FILE)) !== undefined"
+    name = encoder_file.name_of_file()
+    page.wait_for_function(kept.replace("FILE", f'"/_static/{name}"'))
+    context.set_offline(True)
+    viewer_on(page)
+    button.click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    context.close()
+
+
+def test_the_viewer_with_an_own_sentence_is_accessible_and_fits_a_phone(page, axe):
+    page.set_viewport_size({"width": 375, "height": 800})
+    viewer = viewer_on(page)
+    viewer.get_by_role("button", name="A sentence of your own").click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    page.evaluate(axe)
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        page.add_style_tag(content="* { transition: none !important }")
+        run = "scope => axe.run(scope, { preload: false })"
+        found = page.evaluate(run, {"include": ["head-viewer"]})["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375

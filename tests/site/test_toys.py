@@ -1,0 +1,254 @@
+"""The toys of the chapters: before the middle, with NumPy's numbers, for everybody."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import publishing
+import pytest
+import torch
+from attention import positional_encoding, softmax
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path.stem for path in (ROOT / "book/text").glob("[01]*.md"))
+TOYS = {
+    toy: chapter
+    for chapter in CHAPTERS
+    for toy in publishing.TOYS
+    if f"<{toy}>" in (ROOT / f"book/text/{chapter}.md").read_text("utf-8")
+}
+PLAYED = ", ".join(
+    ["attention-start", "attention-lab", "head-viewer", *publishing.TOYS]
+)
+
+
+def test_every_toy_has_its_chapter():
+    assert sorted(TOYS) == sorted(publishing.TOYS)
+
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 375, "height": 800}
+BOTTOM = "element => element.getBoundingClientRect().bottom + scrollY"
+STILL = "*, ::before, ::after { transition: none !important }"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_has_something_to_play_with_before_its_middle(page, chapter):
+    page.set_viewport_size(WIDE)
+    page.goto(f"book/{chapter}.html")
+    height = page.evaluate("document.querySelector('.bd-article').scrollHeight")
+    assert page.locator(PLAYED).first.evaluate(BOTTOM) < height / 2
+
+
+def enliven(page, toy):
+    page.goto(f"book/{TOYS[toy]}.html")
+    place = page.locator(toy)
+    place.locator(".toy-words").wait_for()
+    return place
+
+
+def turn(page, place):
+    """Move every knob to its ends; yield after each move, with the knob's name."""
+    for knob in place.locator(":is(input, select)").all():
+        name, kind = knob.get_attribute("name"), knob.get_attribute("type")
+        options = knob.locator("option").all()
+        for option in options:
+            knob.select_option(option.get_attribute("value"))
+            yield name
+        for key in {"range": ["Home", "ArrowRight", "End"]}.get(kind, ["Space"]):
+            if not options:
+                knob.press(key)
+                yield name
+
+
+@pytest.mark.parametrize("toy", sorted(TOYS))
+def test_every_knob_of_a_toy_works_wide_and_narrow_light_and_dark(page, toy, axe):
+    place = enliven(page, toy)
+    picture, seen = place.locator(".toy-picture"), {}
+    page.evaluate(axe)
+    page.add_style_tag(content=STILL)
+    for size in WIDE, NARROW:
+        page.set_viewport_size(size)
+        height = place.bounding_box()["height"]
+        for name in turn(page, place):
+            shown = picture.inner_html()
+            assert "NaN" not in shown and "undefined" not in place.inner_html()
+            seen.setdefault(name, set()).add(shown + place.text_content())
+            # the text below stays where it is; more heads need more maps
+            assert name == "heads" or place.bounding_box()["height"] == height, name
+            height = place.bounding_box()["height"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert all(len(shown) > 1 for shown in seen.values()), seen.keys()
+    for knob in place.locator("input[type=range]").all():
+        assert knob.get_attribute("aria-valuetext")
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        run = "scope => axe.run(scope, { preload: false })"
+        found = page.evaluate(run, {"include": [toy]})["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    assert not page.troubles
+
+
+def test_without_scripts_a_sentence_stays(browser, address):
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    page = context.new_page()
+    for toy, chapter in TOYS.items():
+        page.goto(f"book/{chapter}.html")
+        assert page.locator(toy).inner_text().startswith("With scripts, ")
+    context.close()
+
+
+@pytest.fixture
+def compute(page):
+    """Call a function of a toy's module in the browser."""
+
+    def call(toy, function, *arguments):
+        page.goto("404.html")
+        run = """async ([module, name, given]) =>
+            (await import(`/_static/${module}.js`))[name](...given)"""
+        return page.evaluate(run, [toy, function, list(arguments)])
+
+    return call
+
+
+@pytest.mark.parametrize("d_k", [1, 64, 1024])
+def test_scores_and_weights_of_a_width(compute, d_k):
+    divisors = {"none": 1, "root": np.sqrt(d_k), "width": d_k}
+    at_one = np.array(compute("score-scale", "weightsAt", 1, "none")["scores"])
+    assert abs(at_one.var() - 1) < 0.2  # as if drawn with variance 1
+    for name, divisor in divisors.items():
+        found = compute("score-scale", "weightsAt", d_k, name)
+        scores = at_one * np.sqrt(d_k) / divisor
+        assert np.allclose(found["scores"], scores)
+        assert np.allclose(found["weights"], softmax(scores))
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4, 8])
+def test_the_map_of_each_head(compute, heads):
+    Q, K = np.random.default_rng(0).normal(size=(2, 4, 8))
+    found = compute("head-split", "mapsOf", Q.tolist(), K.tolist(), heads)
+    q, k = (x.reshape(4, heads, -1).swapaxes(0, 1) for x in (Q, K))
+    expected = softmax(q @ k.swapaxes(1, 2) / np.sqrt(8 / heads))
+    assert np.allclose(found, expected)
+
+
+def test_two_positions_and_their_dot_product(compute):
+    table = positional_encoding(201, 8)
+    for p, k in [(0, 0), (1, 1), (100, 100), (7, 44)]:
+        found = compute("position-hands", "pairAt", p, k)
+        assert np.allclose(found["here"], table[p])
+        assert np.allclose(found["there"], table[p + k])
+        assert np.isclose(found["product"], table[p] @ table[p + k])
+
+
+def climbed(x, layers, residual, norm):
+    """The stack in NumPy: length and mean cosine before and after each layer."""
+
+    def normalize(x):
+        middle = x.mean(1, keepdims=True)
+        return (x - middle) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+
+    def attend(x, layer):
+        q, k, v = (x @ layer[name] for name in ("W_q", "W_k", "W_v"))
+        return softmax(q @ k.T / np.sqrt(q.shape[1])) @ v
+
+    def think(x, layer):
+        return np.maximum(0, x @ layer["W_1"]) @ layer["W_2"]
+
+    def measure(x):
+        size = np.linalg.norm(x, axis=1)
+        unit = x / size[:, None]
+        return size.mean(), (unit @ unit.T).mean()
+
+    found = [measure(x)]
+    for layer in layers:
+        for part in attend, think:
+            made = part(normalize(x) if norm == "before" else x, layer)
+            x = x + made if residual else made
+            x = normalize(x) if norm == "after" else x
+        found.append(measure(x))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("norm", ["none", "after", "before"])
+def test_lengths_and_likeness_in_a_stack(compute, residual, norm):
+    rng = np.random.default_rng(0)
+    shapes = dict.fromkeys(("W_q", "W_k", "W_v"), (8, 8))
+    shapes |= {"W_1": (8, 32), "W_2": (32, 8)}
+    layers = [
+        {name: rng.normal(size=s) / np.sqrt(s[0]) for name, s in shapes.items()}
+        for _ in range(4)
+    ]
+    x = rng.normal(size=(5, 8))
+    given = [{name: w.tolist() for name, w in layer.items()} for layer in layers]
+    settings = {"residual": residual, "norm": norm}
+    found = compute("layer-stack", "climb", x.tolist(), given, settings)
+    found = np.array([[row["size"], row["alike"]] for row in found])
+    assert np.allclose(found, climbed(x, layers, residual, norm))
+
+
+def test_what_residual_and_normalization_do_is_what_the_chapter_says(page):
+    """Without a residual tokens become one; without a norm their lengths run away."""
+    place = enliven(page, "layer-stack")
+    words = place.locator(".toy-words")
+    assert "all tokens have become one" in words.text_content()
+    page.get_by_label("add the input").check()
+    assert "still told apart" in words.text_content()
+    length = re.search(r"length ([\de+]+) ", words.text_content())[1]
+    assert float(length) > 1000
+    place.locator("select").select_option("after")
+    assert "length 4.00" in words.text_content()  # √16
+
+
+@pytest.mark.parametrize("shape", ["random", "diagonal", "focused", "local"])
+def test_weights_of_a_shape(compute, shape):
+    i, j = np.indices((6, 6))
+    scores = {
+        "random": (7 * i * i + 5 * j + 3 * i * j) % 11 / 5 - 1,
+        "diagonal": i == j,
+        "focused": j == 1,
+        "local": -np.abs(i - j),
+    }[shape]
+    for strength in (0, 0.1, 4):
+        found = compute("map-scale", "weightsOf", shape, strength)
+        assert np.allclose(found, softmax(strength * scores))
+
+
+def test_operations_and_bytes_of_a_layer(compute):
+    found = compute("cost-counter", "costOf", 512, 768, 12)
+    assert found["core"] == 2 * 2 * 512 * 768 * 512
+    assert found["projections"] == 4 * 2 * 512 * 768 * 768
+    assert found["ffn"] == 2 * 2 * 512 * 768 * 4 * 768
+    assert found["bytes"] == np.zeros((12, 512, 512), np.float32).nbytes
+    for value, words in [(12, "12 "), (12_582_912, "12.6 M"), (3e15, "3 P")]:
+        assert compute("cost-counter", "short", value) == words
+
+
+def test_the_price_of_a_guess(compute):
+    p, s = 0.9, 0.3
+    guess = np.array([p, *[(1 - p) / 64] * 64])
+    truth = np.array([s, *[(1 - s) / 64] * 64])
+    found = compute("guess-price", "lossOf", p, s)
+    assert np.isclose(found, -(truth * np.log(guess)).sum())
+    prices = [compute("guess-price", "lossOf", q, s) for q in (0.2, 0.3, 0.4)]
+    assert np.argmin(prices) == 1
+
+
+def test_scores_and_keys_with_and_without_a_cache(compute):
+    lower = np.tri(12)
+    for t in (1, 5, 12):
+        again = {"scores": sum(lower[:s].sum() for s in range(1, t + 1))}
+        again["keys"] = sum(range(1, t + 1))
+        assert compute("cache-steps", "countsOf", t, False) == again
+        once = {"scores": lower[:t].sum(), "keys": t}
+        assert compute("cache-steps", "countsOf", t, True) == once
+
+
+def test_the_two_norms_of_four_numbers(compute):
+    x = torch.tensor([3.0, -4.0, 1.0, 0.5], dtype=torch.double)
+    expected = torch.nn.functional.layer_norm(x, (4,))
+    assert np.allclose(compute("norm-compare", "layerNorm", x.tolist()), expected)
+    expected = torch.nn.functional.rms_norm(x, (4,), eps=1e-5)
+    found = compute("norm-compare", "rmsNorm", x.tolist())
+    assert np.allclose(found, expected)
+    assert np.isclose(compute("norm-compare", "cosine", x.tolist(), found), 1)

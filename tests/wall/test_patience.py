@@ -1,0 +1,127 @@
+"""Limits that are meant for the greedy cost honest work nothing."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from corpus import SQUARE, Case, text_of
+from machine import SHORT, alive, family
+
+from autograder.wall import Cell, Grader, available
+
+
+def body(*lines):
+    return "import time\ndef square(x):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def points(transcript):
+    assert transcript.held is None
+    return [result.score for result in transcript.results.values()]
+
+
+def test_a_second_of_waiting_is_no_second_of_work(strict):
+    """A busy machine gives a process little of each second; that costs no points."""
+    waits = 2 * SHORT.question_seconds
+    slow = body(f"time.sleep({waits})", "return x * x")
+    seen = strict.judge(Case("", square=slow).cells())
+    assert points(seen) == [2.0, 3.0]
+    assert seen.results["test_square"].seconds > waits
+    busy = body("while True: pass")
+    assert points(strict.judge(Case("", square=busy).cells())) == [0.0, 3.0]
+
+
+@pytest.fixture(scope="module")
+def short():
+    """A short patience, behind the best wall here: judges are the same everywhere."""
+    if reason := available():
+        pytest.skip(reason)
+    with Grader(limits=replace(SHORT, patience=4.0)) as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("word", ["cell", "question"])
+def test_a_judge_that_was_stopped_for_a_while_takes_the_reply_that_lies_there(
+    short, word
+):
+    """Ctrl-Z, or a laptop that sleeps: its deadline is over when it goes on."""
+    short.warm()
+    parent = short._parents["judge", "numpy"].process.pid
+    late = short.limits.question_seconds * short.limits.patience + 3
+    stopped = []
+
+    def stop():
+        while not (judges := family(parent)[1:]):  # it is forked any moment now
+            time.sleep(0.001)
+        time.sleep(0.5)
+        stopped.extend(pid for pid in judges if alive(pid))
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(late)
+        for pid in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    waits = "time.sleep(1)"
+    case = {
+        "cell": Case("", first=f"import time\n{waits}"),
+        "question": Case("", square=body(waits, "return x * x")),
+    }[word]
+    thread = threading.Thread(target=stop)
+    thread.start()
+    seen = short.judge(case.cells())
+    thread.join()
+    assert stopped and points(seen) == [2.0, 3.0]
+    assert "ran longer" not in text_of(seen)
+
+
+def test_threads_of_torch_in_a_cell_hang_no_later_question(best_grader):
+    """Threads are not there in a fork, which would wait for them."""
+    large = "(torch.ones(1000, 1000) @ torch.ones(1000, 1000)).sum().item()"
+    cells = [
+        Cell("cell", f"import torch\ntorch.set_num_threads(4)\n{large}"),
+        Cell("answer", f"def f(): return {large}"),
+        Cell("test", "f()", "test_f", 1.0),
+    ]
+    seen = best_grader.judge(cells, profile="torch")
+    assert points(seen) == [1.0] and str(1000.0**3) in text_of(seen)
+
+
+SPINNING = """import os, time
+for _ in range(20):
+    try:
+        if os.fork() == 0:
+            while True: pass
+    except OSError: break
+time.sleep(3)"""
+
+
+def test_many_spinning_processes_cost_no_neighbour_points(wall, strict):
+    """Or it is known that the neighbour was in a hurry; then it is judged once more."""
+    work = body("for _ in range(10**6): pass", "return x * x")
+    neighbour = Case("", square=work).cells()
+    strict.judge(neighbour)  # its grader is warm
+    started = threading.Event()
+    with Grader(wall=wall, limits=SHORT) as other:
+        other.warm()
+
+        def spin():
+            started.set()
+            other.judge([Cell("cell", SPINNING)])
+
+        thread = threading.Thread(target=spin)
+        thread.start()
+        started.wait()
+        while len(family(other._parents["sandbox", "numpy"].process.pid)) < 10:
+            assert thread.is_alive()
+        seen = strict.judge(neighbour)
+        thread.join()
+    assert seen.hurried or points(seen) == [2.0, 3.0]
+
+
+def test_an_honest_answer_without_waiting_is_in_no_hurry(strict):
+    seen = strict.judge(Case("", square=SQUARE).cells())
+    assert points(seen) == [2.0, 3.0] and not seen.hurried
