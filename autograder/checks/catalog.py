@@ -22,12 +22,20 @@ from autograder.checks.planted import verdicts
 from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
 
+# why a mistake may pass all visible checks
+LARGE = "the card warns of large numbers; trying them is left to the student"
+BATCHES = "the card says that any batch works; trying one is left to the student"
+
 
 @dataclass(frozen=True)
 class Mistake(Misconception):
-    """A misconception as code that defines the name of its question."""
+    """A misconception as code that defines the name of its question.
+
+    ``unseen`` is the reason why it may pass all visible checks, if it does.
+    """
 
     code: str
+    unseen: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,17 +181,18 @@ class About:
         self.catalog, self.question = catalog, question
         self.reference = reference.lstrip("\n")
 
-    def wrong(self, name: str, diagnosis: str, code: str) -> None:
+    def wrong(self, name: str, diagnosis: str, code: str, unseen: str = "") -> None:
         """A wrong answer; ``diagnosis`` is the sentence that students read."""
         question = self.question
-        entry = Mistake(
-            self._id(name), question.name, diagnosis, question.read, self._whole(code)
-        )
+        told = self._id(name), question.name, diagnosis, question.read
+        entry = Mistake(*told, self._whole(code), unseen)
         self.catalog.misconceptions.append(entry)
 
-    def edit(self, name: str, diagnosis: str, *edits: tuple[str, str]) -> None:
+    def edit(
+        self, name: str, diagnosis: str, *edits: tuple[str, str], unseen: str = ""
+    ) -> None:
         """A wrong answer that is the reference, :meth:`edited`."""
-        self.wrong(name, diagnosis, self.edited(*edits))
+        self.wrong(name, diagnosis, self.edited(*edits), unseen)
 
     def edited(self, *edits: tuple[str, str]) -> str:
         """The reference with each ``(old, new)`` applied, one after the other.

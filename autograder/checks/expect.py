@@ -43,12 +43,22 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         )
     if not same(before, (args, kwargs)):
         note("changed")
+        several = len(args) + len(kwargs) > 1
+        which = f" as {changed(before, args, kwargs)}" if several else ""
         raise CheckFailed(
-            "your function changed the array that it was given",
+            f"your function changed the array that it was given{which}",
             "inputs stay as they were: work on a copy",
             kind="changed",
         )
     return result
+
+
+def changed(before: tuple[tuple, dict], args: tuple, kwargs: dict) -> str:
+    """The first argument that is not as it was before, as a call would count it."""
+    for number, (old, new) in enumerate(zip(before[0], args, strict=True), 1):
+        if not same(old, new):
+            return f"argument {number}"
+    return next(f"`{key}`" for key in kwargs if not same(before[1][key], kwargs[key]))
 
 
 def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -58,7 +68,8 @@ def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         result = call(answer, *args, **kwargs)
     if caught:
         raise CheckFailed(
-            f"your function gave a {caught[0].category.__name__}", "no warning"
+            f"your function gave a {caught[0].category.__name__}: {caught[0].message}",
+            "no warning",
         )
     return result
 
@@ -83,6 +94,14 @@ def array(
     if value.dtype.kind != kind:
         raise CheckFailed(f"{what} has dtype {value.dtype}", KINDS[kind], kind="type")
     return np.asarray(value)
+
+
+def dtype(value: Any, wanted: str, what: str = "the result") -> None:
+    """``value``, an array or a tensor, has the dtype of that name."""
+    seen = str(value.dtype).removeprefix("torch.")
+    note(seen)
+    if seen != wanted:
+        raise CheckFailed(f"{what} has dtype {seen}", wanted, kind="type")
 
 
 def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
@@ -113,16 +132,21 @@ def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     if missing or extra:
         seen = [f"no {name}" for name in sorted(missing)]
         seen += [f"an extra {name}" for name in sorted(extra)]
-        raise CheckFailed(
-            f"your module has {', '.join(seen)}",
-            f"the parameters {', '.join(shapes)}",
-            kind="type",
-        )
+        wanted = "no other parameter than the card names"
+        if missing:
+            wanted = f"the parameters {shortened([n for n in shapes if n in missing])}"
+        raise CheckFailed(f"your module has {shortened(seen)}", wanted, kind="type")
     for name, shape in shapes.items():
         if found[name] != tuple(shape):
             raise CheckFailed(
                 f"{name} has shape {found[name]}", f"shape {tuple(shape)}", kind="shape"
             )
+
+
+def shortened(words: list[str], most: int = 6) -> str:
+    """A list in words, without what is too much to read."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def has_second_names(module: Any, found: Set[str], due: Set[str]) -> bool:

@@ -82,7 +82,9 @@ def fingerprints(number: int, trail: Trail, chance: set[str]) -> Iterator[str]:
     """
     so_far = str(number)
     for check, notes in enumerate(trail, number):
-        kept = [n for i, n in enumerate(notes) if f"{check}.{i}" not in chance]
+        # the sentence of a wrong shape or type tells no number
+        safe = {f"{check}.1"} if notes[0] != "value" else set()
+        kept = [n for i, n in enumerate(notes) if f"{check}.{i}" not in chance - safe]
         text = "\0".join([so_far, *kept])
         so_far = hashlib.sha256(text.encode()).hexdigest()[:16]
         yield so_far

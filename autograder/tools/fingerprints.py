@@ -57,6 +57,7 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
     """The table of a question, and the mistakes that it cannot name."""
     catalog, chance = catalog_of(package), by_chance(package, question)
     trails, unnamed = [], []
+    shared: Counter[str] = Counter()
     for entry in catalog.of(question):
         left = []
         for _ in range(2):
@@ -64,11 +65,11 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
             failing = next((i for i, n in enumerate(notes) if n[0] != "holds"), None)
             if failing is not None:
                 left.append(list(fingerprints(failing + 1, notes[failing:], chance)))
+        shared.update({key for trail in left for key in trail})
         if left and left[0] == left[-1]:
             trails.append((entry, left[0]))
         elif left:
             unnamed.append(entry.id)
-    shared = Counter(key for _, trail in trails for key in trail)
     table: dict[str, Any] = {"chance": sorted(chance)} if chance else {}
     for entry, trail in trails:
         alone = next((i for i, key in enumerate(trail) if shared[key] == 1), None)

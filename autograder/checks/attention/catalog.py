@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import attention as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import LARGE, Catalog, outcome
 
 PRELUDE = """
 import numpy as np
@@ -41,18 +41,20 @@ softmax.edit(
     "exp is taken of the raw scores, which overflows for large ones; subtract the "
     "largest score first.",
     ("x - x.max(axis=axis, keepdims=True)", "x"),
+    unseen=LARGE,
 )
 softmax.edit(
     "global-max",
     "One maximum is subtracted from the whole array; a row far below it becomes 0 / "
     "0. Subtract each row's own maximum.",
     ("max(axis=axis, keepdims=True)", "max()"),
+    unseen=LARGE,
 )
 softmax.edit(
     "subtracts-min",
-    "The smallest score is subtracted instead of the largest one, so exp can still "
-    "overflow.",
+    "What is subtracted is not the largest score of a row, so exp can still overflow.",
     ("- x.max", "- x.min"),
+    unseen=LARGE,
 )
 softmax.wrong(
     "whole-array",
@@ -184,7 +186,7 @@ scores.wrong(
 )
 scores.wrong(
     "divides-by-d_k",
-    "The dot products are divided by d_k instead of √d_k, so the scores are too small.",
+    "The dot products are divided by d_k instead of √d_k, at once or in two steps.",
     """
     return Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
 """,
@@ -295,7 +297,8 @@ attention.edit(
 )
 attention.edit(
     "divides-by-d_k",
-    "The dot products are divided by d_k instead of √d_k.",
+    "The dot products are divided by d_k instead of √d_k; `attention_scores` divides "
+    "already.",
     ("attention_scores(Q, K)", "Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]"),
 )
 attention.wrong(
@@ -390,11 +393,20 @@ attention.wrong(
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 """,
+    unseen=LARGE,
 )
 attention.edit(
     "transpose-all",
     "`K.T` reverses all axes; with a batch only the last two may be swapped.",
     ("attention_scores(Q, K)", "Q @ K.T / np.sqrt(Q.shape[-1])"),
+)
+attention.edit(
+    "causal",
+    "Later keys are hidden from earlier queries; nothing is masked in this question.",
+    (
+        "attention_scores(Q, K)",
+        "np.where(np.tri(Q.shape[-2], K.shape[-2]), attention_scores(Q, K), -1e9)",
+    ),
 )
 attention.right(
     "einsum",

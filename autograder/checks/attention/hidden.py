@@ -54,7 +54,7 @@ def draw(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[np.ndarray]
 def softmax_of_random_scores(answer: Any, rng: np.random.Generator) -> None:
     """Random scores give the right weights."""
     x = rng.normal(scale=3, size=tuple(rng.integers(2, 6, size=2)))
-    expect.agree(expect.call(answer, x), oracle_softmax(x))
+    expect.agree(expect.call(answer, x), oracle_softmax(x), tolerance=1e-8)
 
 
 @softmax.check(0.1)
@@ -77,8 +77,8 @@ def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
-    """A score of minus infinity gets the weight 0, exactly."""
-    x = rng.normal(size=(3, 4))
+    """A score of minus infinity gets the weight 0, exactly, however low the others."""
+    x = rng.normal(size=(3, 4)) + np.array([[0.0], [-1e5], [1e5]])
     column = int(rng.integers(4))
     x[:, column] = -np.inf
     weights = expect.array(expect.call(answer, x), x.shape)
@@ -91,11 +91,13 @@ def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.05)
 def softmax_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Scores in single precision work as well, large ones too."""
+    """Scores in single precision and whole numbers work as well, large ones too."""
     # rows far apart, and entries far apart within a row: exp alone fails on each
     far = np.array([[500.0], [-500.0]]) + rng.permutation([0.0, 150.0, 300.0])
     x = (far + rng.normal(size=(2, 3))).astype(np.float32)
     expect.agree(expect.call(answer, x), oracle_softmax(x), tolerance=1e-4)
+    whole = rng.integers(-3, 4, size=(2, 3))
+    expect.agree(expect.call(answer, whole), oracle_softmax(whole.astype(float)))
 
 
 # ------------------------------------------------------- attention_scores

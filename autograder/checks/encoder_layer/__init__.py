@@ -6,14 +6,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.encoder_layer.cases import ffn_shapes, layer_shapes, waves
+from autograder.checks.encoder_layer.cases import (
+    Nothing,
+    Zeros,
+    embedded,
+    ffn_shapes,
+    filled,
+    layer_shapes,
+    linear,
+    torch_layer,
+    waves,
+    whole,
+)
 from autograder.checks.failures import CheckFailed
-from autograder.checks.library import library
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
@@ -78,6 +87,41 @@ def ffn_drops_only_in_training(answer: Any) -> None:
         raise CheckFailed("in train mode two calls agree", "dropout: they differ")
 
 
+@FeedForward.visible
+def ffn_bends_between_the_layers(answer: Any) -> None:
+    """The activation stands between linear1 and linear2, not after both."""
+    ffn = answer(1, 1)
+    ffn.eval()
+    state = {name: torch.zeros(shape) for name, shape in ffn_shapes(1, 1).items()}
+    state |= {"linear1.weight": torch.ones(1, 1), "linear2.weight": -torch.ones(1, 1)}
+    expect.load(ffn, state)
+    output = expect.tensor(expect.call(ffn, torch.ones(1, 1, 1)), (1, 1, 1))
+    expect.close(
+        output[0, 0, 0],
+        -0.8413447,
+        f"with linear1 = 1 and linear2 = -1, 1 became {output[0, 0, 0]:.4f}",
+        "-0.8413: the GELU of 1, times -1",
+        tolerance=1e-5,
+    )
+
+
+@FeedForward.visible
+def ffn_drops_hidden_activations(answer: Any) -> None:
+    """Dropout acts on the hidden activations, with the share asked for."""
+    ffn = answer(2, 3, dropout=1.0)  # all of them are dropped
+    state = filled(ffn_shapes(2, 3))
+    expect.load(ffn, state)
+    ffn.train()
+    output = expect.tensor(expect.call(ffn, waves(1, 1, 2)), (1, 1, 2), "the output")
+    bias = state["linear2.bias"].numpy()
+    expect.close(
+        output[0, 0],
+        bias,
+        f"with dropout=1.0, in train mode, the output is {np.round(output[0, 0], 3)}",
+        f"{np.round(bias, 3)}: nothing but the bias of linear2",
+    )
+
+
 # ----------------------------------------------------------- EncoderLayer
 
 
@@ -140,6 +184,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
 def layer_passes_the_mask_on(answer: Any) -> None:
     """With a causal mask, earlier tokens do not see a later one change."""
     layer = answer(12, 3, 20)
+    expect.load(layer, filled(layer_shapes(12, 20)))
     layer.eval()
     mask = torch.ones(4, 4).tril().bool()
     x = waves(1, 4, 12)
@@ -157,18 +202,45 @@ def layer_passes_the_mask_on(answer: Any) -> None:
         )
 
 
+@EncoderLayer.visible
+def layer_agrees_with_torch(answer: Any) -> None:
+    """With copied parameters it agrees with torch's own TransformerEncoderLayer."""
+    layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
+    expect.load(layer, state)
+    layer.eval()
+    x = waves(1, 4, 12)
+    wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
+    output = expect.tensor(expect.call(layer, x), (1, 4, 12), "the output")
+    expect.close(
+        output,
+        wanted,
+        f"the outputs differ by up to {np.abs(output - wanted).max():.3g}",
+        "the same: attention, sum, norm1; feed-forward network, sum, norm2",
+        tolerance=1e-3,
+    )
+
+
+@EncoderLayer.visible
+def layer_drops_on_the_branches(answer: Any) -> None:
+    """Dropout acts on both branches before the sums: with all dropped, x stays."""
+    layer, state = answer(12, 3, 20, dropout=1.0), filled(layer_shapes(12, 20))
+    ones = {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
+    zeros = {f"norm{i}.bias": torch.zeros(12) for i in (1, 2)}
+    expect.load(layer, state | ones | zeros)
+    layer.train()
+    x = F.layer_norm(waves(1, 3, 12), (12,))
+    output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")
+    expect.close(
+        output,
+        x.numpy(),
+        f"with dropout=1.0, in train mode, a normalized token [{x[0, 0, 0]:.2f}, …] "
+        f"came out as [{output[0, 0, 0]:.2f}, …]",
+        "the token as it was: both branches are dropped, the residuals are not",
+        tolerance=1e-3,
+    )
+
+
 # ------------------------------------------------------- count_parameters
-
-
-def whole(value: Any) -> int:
-    """``value`` as the integer that it has to be."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise CheckFailed(
-            f"your function returned {value!r}, a {type(value).__name__}",
-            "an integer",
-            kind="type",
-        )
-    return int(value)
 
 
 @count_parameters.visible
@@ -192,20 +264,6 @@ def default_layer_is_counted(answer: Any) -> None:
 
 
 # ----------------------------------------------------------------- encode
-
-
-def embedded(answer: Any, weight: torch.Tensor) -> Any:
-    """An nn.Embedding with the given weight, where the answer lives."""
-    embedding = library(answer, "torch.nn", "Embedding")(*weight.shape)
-    embedding.load_state_dict({"weight": weight})
-    return embedding
-
-
-def linear(answer: Any, weight: torch.Tensor) -> Any:
-    """A linear map that stands in for an encoder layer, where the answer lives."""
-    layer = library(answer, "torch.nn", "Linear")(*weight.shape, bias=False)
-    layer.load_state_dict({"weight": weight})
-    return layer
 
 
 @encode.visible
@@ -233,7 +291,7 @@ def encode_scales_and_adds_positions(answer: Any) -> None:
 @encode.visible
 def encode_runs_the_layers(answer: Any) -> None:
     """Every layer is applied, in order."""
-    embedding = embedded(answer, torch.zeros(3, 2))
+    embedding = embedded(answer, torch.tensor([[3 / 2**0.5, 0.0]] * 3))
     turn = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     double = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
     layers = [linear(answer, turn), linear(answer, double)]
@@ -241,35 +299,14 @@ def encode_runs_the_layers(answer: Any) -> None:
     result = expect.tensor(result, (1, 1, 2), "the result")
     expect.close(
         result[0, 0],
-        np.array([2.0, 0.0]),
+        np.array([2.0, 3.0]),
         "a layer that exchanges the columns and then one that doubles the first "
-        f"turned [0, 1] into {result[0, 0]}",
-        "[2, 0]",
+        f"turned [3, 1] into {result[0, 0]}",
+        "[2, 3]",
     )
 
 
 # ------------------------------------------------------------------- check_feed_forward
-
-
-class Zeros(nn.Module):  # type: ignore[misc]
-    """A wrong FeedForward."""
-
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.linear1 = nn.Linear(d_model, d_ff)
-        self.linear2 = nn.Linear(d_ff, d_model)
-
-    def forward(self, x: Any) -> Any:
-        """No matter what comes in."""
-        return torch.zeros_like(x)
-
-
-class Nothing(Zeros):
-    """Another one."""
-
-    def forward(self, x: Any) -> Any:
-        """Of another shape."""
-        return torch.zeros(1)
 
 
 @check_feed_forward.visible

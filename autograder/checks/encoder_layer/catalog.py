@@ -8,7 +8,7 @@ import torch
 
 from autograder.checks import encoder_layer as check
 from autograder.checks.catalog import Catalog, alike, outcome
-from autograder.checks.encoder_layer import embedded, linear
+from autograder.checks.encoder_layer.cases import embedded, linear
 from autograder.checks.tensors import seeded
 
 PRELUDE = """
@@ -122,7 +122,7 @@ feed_forward.edit(
 )
 feed_forward.edit(
     "no-dropout",
-    "Dropout is missing.",
+    "Nothing is dropped: dropout is missing, or its share is taken for what is kept.",
     ("self.dropout(hidden)", "hidden"),
 )
 feed_forward.edit(
@@ -445,7 +445,7 @@ count.edit(
 )
 count.edit(
     "one-norm",
-    "Only one LayerNorm is counted; a layer has two.",
+    "2 · d_model are missing: a layer has two norms, each with a scale and a shift.",
     ("2 * d_model", "d_model"),
 )
 count.edit(

@@ -11,8 +11,14 @@ from torch.nn import functional as F
 
 from autograder.checks import encoder_layer as visible
 from autograder.checks import expect
-from autograder.checks.encoder_layer import embedded, linear, whole
-from autograder.checks.encoder_layer.cases import ffn_shapes, layer_shapes
+from autograder.checks.encoder_layer.cases import (
+    embedded,
+    ffn_shapes,
+    layer_shapes,
+    linear,
+    torch_layer,
+    whole,
+)
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.hunt import Hunt
@@ -65,39 +71,21 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
     expect.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), ffn_oracle(x, state))
+    # of many equal activations half are dropped, one by one; the others are doubled
+    wide = answer(1, 4000, dropout=0.5)
+    many = {name: torch.ones(shape) for name, shape in ffn_shapes(1, 4000).items()}
+    wide.load_state_dict(many)
+    wide.train()
+    tokens = torch.ones(2, 3, 1)
+    wanted = ffn_oracle(tokens, many)
+    expect.close(
+        expect.tensor(expect.call(wide, tokens), (2, 3, 1)) / wanted.numpy(),
+        1.0,
+        tolerance=0.2,  # twelve standard deviations
+    )
 
 
 # ----------------------------------------------------------- EncoderLayer
-
-
-def torch_layer(
-    d_model: int, n_heads: int, d_ff: int, state: dict, norm_first: bool = False
-) -> Any:
-    """torch's own layer, with GELU and the student's parameters."""
-    layer = nn.TransformerEncoderLayer(
-        d_model,
-        n_heads,
-        d_ff,
-        dropout=0.0,
-        activation="gelu",
-        batch_first=True,
-        norm_first=norm_first,
-    )
-    own = {
-        "self_attn.in_proj_weight": torch.cat(
-            [state[f"self_attn.W_{name}.weight"] for name in "qkv"]
-        ),
-        "self_attn.in_proj_bias": torch.cat(
-            [state[f"self_attn.W_{name}.bias"] for name in "qkv"]
-        ),
-    }
-    for name, value in state.items():
-        if name.startswith("self_attn.W_o."):
-            own[name.replace("W_o", "out_proj")] = value
-        elif not name.startswith("self_attn."):
-            own[name.removeprefix("ffn.")] = value
-    layer.load_state_dict(own)
-    return layer
 
 
 def expect_gradients(
@@ -217,7 +205,9 @@ def encode_agrees_with_its_steps(answer: Any, rng: np.random.Generator) -> None:
         for matrix in matrices:
             wanted = wanted @ matrix.T
         layers = [linear(answer, matrix) for matrix in matrices]
-        compare(expect.call(answer, tokens, embedded(answer, weight), layers), wanted)
+        embedding = embedded(answer, weight)
+        for _ in range(2):  # the embedding is not changed
+            compare(expect.call(answer, tokens, embedding, layers), wanted)
     tokens = torch.zeros(1, 500, dtype=torch.long)  # far out, the base shows
     found = expect.call(answer, tokens, embedded(answer, torch.zeros(2, 6)), [])
     compare(found, sinusoids(500, 6)[None])

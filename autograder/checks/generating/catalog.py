@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import generating as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import BATCHES, Catalog, outcome
 from autograder.checks.library import library
 
 PRELUDE = """
@@ -367,6 +367,7 @@ grouped.edit(
     "The repetition runs along the first axis, which is the batch when there is one.",
     ("np.repeat(K, n_heads // n_kv, axis=-3)", "np.repeat(K, n_heads // n_kv, axis=0)"),
     ("np.repeat(V, n_heads // n_kv, axis=-3)", "np.repeat(V, n_heads // n_kv, axis=0)"),
+    unseen=BATCHES,
 )
 grouped.edit(
     "no-repetition",
@@ -800,6 +801,7 @@ cache.edit(
         "np.concatenate([self.values, v], axis=-2)",
         "np.concatenate([self.values, v], 1)",
     ),
+    unseen=BATCHES,
 )
 cache.edit(
     "returns-the-past",

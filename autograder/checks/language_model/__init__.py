@@ -10,7 +10,12 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.encoder_layer.cases import layer_shapes, waves
+from autograder.checks.encoder_layer.cases import (
+    filled,
+    layer_shapes,
+    torch_layer,
+    waves,
+)
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model.cases import (
@@ -103,6 +108,24 @@ def loss_has_a_gradient(answer: Any) -> None:
         raise CheckFailed("the logits got no gradient", "a gradient")
 
 
+@next_token_loss.visible
+def guesses_count_alike(answer: Any) -> None:
+    """All guesses of a real target count alike: after padding, too, and of token 0."""
+    guess = [[0.5, 0.5], [0.25, 0.75]]
+    logits = torch.tensor([[*guess, [0.5, 0.5]]] * 2, dtype=torch.float64).log()
+    tokens = torch.tensor([[1, 0, 0], [1, 0, 0]])
+    mask = torch.tensor([[True, True, True], [True, False, True]])
+    seen = scalar(expect.call(answer, logits, tokens, mask))
+    wanted = (math.log(2) + 2 * math.log(4)) / 3
+    expect.close(
+        np.array(seen),
+        wanted,
+        "the real targets, all of them token 0, were given 1/2 and 1/4 in one text, "
+        f"and 1/4 after padding in the other; the loss is {seen:.4f}",
+        f"{wanted:.4f}: the mean of ln 2, ln 4 and ln 4",
+    )
+
+
 # ----------------------------------------------------------------- sample
 
 
@@ -170,6 +193,16 @@ def the_generator_decides(answer: Any) -> None:
             "generators with different seeds gave the same tokens",
             "all chance comes from the generator",
         )
+
+
+@sample.visible
+def each_row_keeps_its_own(answer: Any) -> None:
+    """With top_k = 1 every row takes its own largest logit."""
+    logits = torch.tensor([[0.0, 2.0, 1.0], [9.0, 7.0, 8.0]]).repeat(20, 1)
+    found = ids(expect.call(answer, logits, 1.0, 1, generator(answer)), 40)
+    wrong = [row for row in found.reshape(20, 2).tolist() if row != [1, 0]]
+    if wrong:
+        raise CheckFailed(f"with top_k = 1 the tokens are {wrong[0]}", "[1, 0]")
 
 
 # ----------------------------------------------------------- DecoderLayer
@@ -264,3 +297,40 @@ def layer_drops_only_in_training(answer: Any) -> None:
     layer.train()
     if np.array_equal(output(layer, x), output(layer, x)):
         raise CheckFailed("in train mode two calls agree", "dropout: they differ")
+
+
+@DecoderLayer.visible
+def layer_agrees_with_torch(answer: Any) -> None:
+    """With copied parameters it agrees with torch's own layer under a causal mask."""
+    layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
+    expect.load(layer, state)
+    layer.eval()
+    x, later = waves(1, 4, 12), torch.ones(4, 4, dtype=torch.bool).triu(1)
+    oracle = torch_layer(12, 3, 20, state, norm_first=True)
+    wanted = oracle(x, src_mask=later).detach().numpy()
+    found = output(layer, x)
+    expect.close(
+        found,
+        wanted,
+        f"the outputs differ by up to {np.abs(found - wanted).max():.3g}",
+        "the same: norm1, attention, sum; norm2, feed-forward network, sum",
+        tolerance=1e-3,
+    )
+
+
+@DecoderLayer.visible
+def layer_drops_on_the_branches(answer: Any) -> None:
+    """Dropout acts on both branches before the sums: with all dropped, x stays."""
+    layer = answer(12, 3, 20, dropout=1.0)
+    expect.load(layer, filled(layer_shapes(12, 20)))
+    layer.train()
+    x = waves(1, 3, 12)
+    found = output(layer, x)
+    expect.close(
+        found,
+        x.numpy(),
+        f"with dropout=1.0, in train mode, a token [{x[0, 0, 0]:.2f}, …] "
+        f"came out as [{found[0, 0, 0]:.2f}, …]",
+        "the token as it was: both branches are dropped, the sums are not",
+        tolerance=1e-5,
+    )

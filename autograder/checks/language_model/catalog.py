@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks import language_model as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import LARGE, Catalog, outcome
 from autograder.checks.encoder_layer.catalog import PRELUDE, behavior
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model import generator
@@ -125,6 +125,7 @@ loss.edit(
     "Exponentials of large logits overflow; torch has the logarithm of a softmax "
     "in one step.",
     ("guesses.logsumexp(dim=-1)", "guesses.exp().sum(dim=-1).log()"),
+    unseen=LARGE,
 )
 loss.edit(
     "log-of-softmax",
@@ -136,6 +137,7 @@ loss.edit(
         "    picked = p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)",
     ),
     ("guesses.logsumexp(dim=-1) - picked", "-picked.log()"),
+    unseen=LARGE,
 )
 loss.edit(
     "python-number",
@@ -346,6 +348,7 @@ draw.edit(
         "p = (logits / temperature).softmax(dim=-1)",
         "p = (logits / temperature).exp()\n    p = p / p.sum(-1, keepdim=True)",
     ),
+    unseen=LARGE,
 )
 draw.edit(
     "changes-the-logits",

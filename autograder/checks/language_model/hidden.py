@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from autograder.checks import expect
 from autograder.checks import language_model as visible
-from autograder.checks.encoder_layer.cases import layer_shapes
-from autograder.checks.encoder_layer.hidden import expect_gradients, torch_layer
+from autograder.checks.encoder_layer.cases import layer_shapes, torch_layer
+from autograder.checks.encoder_layer.hidden import expect_gradients
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model.cases import (

@@ -84,6 +84,16 @@ def padding_mask_is_true_on_real_tokens(answer: Any) -> None:
             )
 
 
+@padding_mask.visible
+def padding_mask_takes_a_list(answer: Any) -> None:
+    """Lengths may come as a list, and all sentences may be shorter than n."""
+    mask = expect.array(expect.call(answer, [1, 2], 4), (2, 1, 4), "the mask", kind="b")
+    wanted = np.arange(4) < np.array([[1], [2]])
+    if not np.array_equal(mask[:, 0], wanted):
+        rows = ", ".join(map(shown, mask[:, 0]))
+        raise CheckFailed(f"the lengths 1 and 2 have the rows {rows}", "x..., xx..")
+
+
 # --------------------------------------------------------- masked_softmax
 
 
@@ -140,6 +150,20 @@ def empty_rows_are_zero(answer: Any) -> None:
     )
 
 
+@masked_softmax.visible
+def each_row_sums_to_one(answer: Any) -> None:
+    """Each row shares out a weight of 1 by itself."""
+    scores = np.log([[1.0, 3.0, 2.0], [2.0, 2.0, 4.0]])
+    mask = np.array([[True, True, False], [True, True, True]])
+    weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
+    expect.close(
+        weights.sum(-1),
+        1.0,
+        f"the weights of the two rows sum to {np.round(weights.sum(-1), 3)}",
+        "[1, 1]: each row by itself",
+    )
+
+
 # ------------------------------------------------------- causal_attention
 
 
@@ -190,6 +214,41 @@ def equal_scores_give_running_means(answer: Any) -> None:
         f"values 6, 0, 3, 7 gave the outputs {np.round(output[:, 0], 3)}",
         "6, 3, 3, 4: the means of the values so far",
     )
+
+
+@causal_attention.visible
+def causal_scores_are_scaled(answer: Any) -> None:
+    """Scores are divided by √d_k: with d_k = 4, a dot product of 2 log 3 is log 3."""
+    Q, K = np.zeros((2, 4)), np.zeros((2, 4))
+    Q[:, 0], K[1, 0] = 1.0, 2 * np.log(3)
+    _, weights = expect.pair(expect.call(answer, Q, K, np.eye(2)), "output, weights")
+    weights = expect.array(weights, (2, 2), "the weights")
+    expect.close(
+        weights[1],
+        np.array([0.25, 0.75]),
+        f"dot products 0 and 2 log 3 gave the weights {np.round(weights[1], 3)}",
+        "[0.25, 0.75]: the scores are divided by √4",
+    )
+
+
+@causal_attention.visible
+def causal_attention_of_a_batch(answer: Any) -> None:
+    """Each text of a batch gets what it would get alone."""
+    Q = np.cos(np.arange(18.0)).reshape(2, 3, 3)
+    K, V = Q[:, ::-1], Q + 1
+    results = [
+        expect.call(answer, *arrays) for arrays in ((Q, K, V), (Q[1], K[1], V[1]))
+    ]
+    batch, alone = (expect.pair(result, "output, weights") for result in results)
+    for value, own, name in zip(batch, alone, ("output", "weights"), strict=True):
+        value = expect.array(value, (2, 3, 3), f"the {name}")[1]
+        expect.close(
+            value,
+            expect.array(own, (3, 3), f"the {name}"),
+            f"the {name} of the second text differ from what it gets alone, by up to "
+            f"{np.abs(value - own).max():.3g}",
+            "no difference: texts of a batch know nothing of each other",
+        )
 
 
 # -------------------------------------------------------------------- check_causal_mask

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import masking as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import LARGE, Catalog, outcome
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """
@@ -301,13 +301,14 @@ masked_softmax.wrong(
 )
 masked_softmax.wrong(
     "renormalized",
-    "The softmax runs over all keys and is renormalized: a large masked score "
+    "The softmax, or its maximum, is taken over all keys: a large masked score "
     "squeezes the allowed weights to 0.",
     """
     weights = softmax(scores) * mask
     total = weights.sum(axis=-1, keepdims=True)
     return weights / np.where(total == 0, 1, total)
 """,
+    unseen=LARGE,
 )
 masked_softmax.wrong(
     "zero-scores",
@@ -318,8 +319,8 @@ masked_softmax.wrong(
 )
 masked_softmax.wrong(
     "minus-1e9",
-    "Masked scores become -1e9: a row with nothing to attend to turns uniform "
-    "instead of empty.",
+    "A row with nothing to attend to turns uniform instead of empty, as when masked "
+    "scores become -1e9.",
     """
     return softmax(np.where(mask, scores, -1e9))
 """,
@@ -385,6 +386,7 @@ masked_softmax.wrong(
     total = powers.sum(axis=-1, keepdims=True)
     return powers / np.where(total == 0, 1, total)
 """,
+    unseen=LARGE,
 )
 masked_softmax.wrong(
     "ignores-the-mask",
@@ -483,6 +485,7 @@ causal_attention.wrong(
     weights = weights / np.where(total == 0, 1, total)
     return weights @ V, weights
 """,
+    unseen=LARGE,
 )
 causal_attention.wrong(
     "without-itself",

@@ -166,3 +166,4 @@ def the_future_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
         after = expect.array(after, (n, 4), "the output")[:t]
         expect.close(after, before, "outputs before the change moved", "")
         compare_attention(answer, *changed)
+        compare_attention(answer, 1e4 * Q, K, V)  # what may be seen scores low as well

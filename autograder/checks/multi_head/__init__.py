@@ -6,11 +6,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.encoder_layer.cases import filled, waves
 from autograder.checks.failures import CheckFailed
-from autograder.checks.figures import describe_axes, labels_of
+from autograder.checks.multi_head.cases import (
+    counting,
+    drawn_weights,
+    head_shapes,
+    multi_head_shapes,
+    reached,
+    unchanged,
+    zeros,
+)
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="03-multi-head")
@@ -29,16 +39,7 @@ MultiHeadAttention = assignment.question(
 check_split_heads = assignment.question("check_split_heads", 4, "split-and-merge")
 
 
-def counting(*shape: int) -> torch.Tensor:
-    """0, 1, 2, … in the given shape: every number tells where it came from."""
-    return torch.arange(float(np.prod(shape))).reshape(shape)
-
-
 # ---------------------------------------------------------- AttentionHead
-
-
-def head_shapes(d_model: int, d_k: int) -> dict[str, tuple[int, ...]]:
-    return {f"W_{name}.weight": (d_k, d_model) for name in "qkv"}
 
 
 @AttentionHead.visible
@@ -95,40 +96,37 @@ def head_computes_scaled_attention(answer: Any) -> None:
     )
 
 
+@AttentionHead.visible
+def head_agrees_with_the_formula(answer: Any) -> None:
+    """Each matrix has its role, and scores are divided by √d_k, not √d_model."""
+    head = answer(4, 1)
+    expect.load(
+        head,
+        {
+            "W_q.weight": torch.tensor([[1.0, 0.0, 0.0, 0.0]]),
+            "W_k.weight": torch.tensor([[0.0, 1.0, 0.0, 0.0]]),
+            "W_v.weight": torch.tensor([[0.0, 0.0, 1.0, 0.0]]),
+        },
+    )
+    x = torch.tensor([[[1.0, 0.0, 8.0, 0.0], [0.0, float(np.log(3)), 0.0, 0.0]]])
+    _, weights = expect.pair(expect.call(head, x), "output, weights")
+    weights = expect.tensor(weights, (1, 2, 2), "the weights")
+    expect.close(
+        weights[0],
+        np.array([[0.25, 0.75], [0.5, 0.5]]),
+        f"with d_k = 1, queries 1 and 0 and keys 0 and log 3 gave the weights "
+        f"{np.round(weights[0], 3).tolist()}",
+        "[[0.25, 0.75], [0.5, 0.5]]: products of queries and keys, over √1",
+    )
+
+
+@AttentionHead.visible
+def head_learns(answer: Any) -> None:
+    """Gradients reach W_q, W_k and W_v."""
+    reached(answer(6, 4), waves(2, 3, 6), weights=waves(2, 3, 4))
+
+
 # --------------------------------------------------------- plot_attention
-
-
-def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.ndarray:
-    """The numbers of the student's heat map, ordered by its tick labels."""
-    description = describe_axes(expect.call(answer, weights, tokens))
-    if len(description["grids"]) != 1:
-        raise CheckFailed(
-            f"the Axes shows {len(description['grids'])} heat maps", "one heat map"
-        )
-    for axis, word in [("xlabel", "key"), ("ylabel", "quer")]:
-        if word not in description[axis].casefold():
-            seen = f'the {axis} is "{description[axis]}"'
-            full = {"quer": "query"}.get(word, word)
-            raise CheckFailed(seen, f'a label with "{full}"')
-    (grid,) = description["grids"]
-    if grid["values"].shape != weights.shape:
-        raise CheckFailed(
-            f"the heat map has {grid['values'].shape} rows and columns",
-            f"{weights.shape}",
-            kind="shape",
-        )
-    expect.readable(grid)
-    values = grid["values"]
-    for axis, name in [("y", "rows"), ("x", "columns")]:
-        labels = labels_of(grid, description[f"{axis}ticks"], axis)
-        if labels == tokens[::-1] and labels != tokens:  # drawn from below
-            values = np.flip(values, 0 if axis == "y" else 1)
-        elif labels != tokens:
-            raise CheckFailed(
-                f"the labels of the {name} are {labels}",
-                f"{tokens}: a tick with its token at every cell",
-            )
-    return values
 
 
 @plot_attention.visible
@@ -168,6 +166,19 @@ def each_head_holds_its_columns(answer: Any) -> None:
     )
 
 
+@split_heads.visible
+def heads_come_in_order(answer: Any) -> None:
+    """Head 0 holds the first columns, the last head the last ones."""
+    heads = expect.call(answer, counting(1, 1, 4), 2)
+    heads = expect.tensor(heads, (1, 2, 1, 2), "the heads")
+    expect.close(
+        heads[0, :, 0],
+        np.array([[0.0, 1.0], [2.0, 3.0]]),
+        f"the token [0, 1, 2, 3] became the heads {heads[0, :, 0].tolist()}",
+        "[[0, 1], [2, 3]]: head 0 first",
+    )
+
+
 @merge_heads.visible
 def merged_heads_stand_side_by_side(answer: Any) -> None:
     """(2, 3, 5, 4) becomes (2, 5, 12)."""
@@ -189,10 +200,6 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
 
 
 # ----------------------------------------------------- MultiHeadAttention
-
-
-def multi_head_shapes(d_model: int) -> dict[str, tuple[int, ...]]:
-    return {f"W_{name}.weight": (d_model, d_model) for name in "qkvo"}
 
 
 @MultiHeadAttention.visible
@@ -250,6 +257,7 @@ def every_head_looks_at_its_columns(answer: Any) -> None:
 def mask_hides_keys(answer: Any) -> None:
     """A key whose mask is False gets the weight 0; the others share 1."""
     module, x = answer(12, 3), torch.sin(counting(2, 4, 12))
+    expect.load(module, filled(multi_head_shapes(12)))
     mask = torch.tril(torch.ones(4, 4)).bool()
     _, weights = expect.pair(expect.call(module, x, x, x, mask), "output, weights")
     weights = expect.tensor(weights, (2, 3, 4, 4), "the weights")
@@ -267,17 +275,37 @@ def mask_hides_keys(answer: Any) -> None:
     )
 
 
+@MultiHeadAttention.visible
+def multi_head_agrees_with_torch(answer: Any) -> None:
+    """With copied parameters it agrees with torch's own MultiheadAttention."""
+    state = filled(multi_head_shapes(6))
+    module, oracle = answer(6, 2), nn.MultiheadAttention(6, 2, False, batch_first=True)
+    expect.load(module, state)
+    rows = torch.cat([state[f"W_{name}.weight"] for name in "qkv"])
+    own = {"in_proj_weight": rows, "out_proj.weight": state["W_o.weight"]}
+    oracle.load_state_dict(own | {"in_proj_bias": 0 * rows[:, 0]}, strict=False)
+    query, key, value = waves(1, 3, 6), waves(1, 4, 6) / 2, 1 - waves(1, 4, 6)
+    result = expect.call(module, query, key, value)
+    output = expect.pair(result, "output, weights")[0]
+    output = expect.tensor(output, (1, 3, 6), "the output")
+    wanted = oracle(query, key, value)[0].detach().numpy()
+    expect.close(
+        output,
+        wanted,
+        f"the outputs differ by up to {np.abs(output - wanted).max():.3g}",
+        "the same: project, split, attend, merge, and project by W_o",
+        tolerance=1e-3,
+    )
+
+
+@MultiHeadAttention.visible
+def multi_head_learns(answer: Any) -> None:
+    """Gradients reach W_q, W_k, W_v and W_o."""
+    x = waves(2, 3, 6)
+    reached(answer(6, 2), x, x, x, weights=1 + waves(2, 3, 6))
+
+
 # -------------------------------------------------------------------- check_split_heads
-
-
-def zeros(x: Any, n_heads: int) -> Any:
-    """A wrong split_heads."""
-    return torch.zeros(*x.shape[:1], n_heads, x.shape[1], x.shape[2] // n_heads)
-
-
-def unchanged(x: Any, n_heads: int) -> Any:
-    """Another one."""
-    return x
 
 
 @check_split_heads.visible

@@ -13,7 +13,11 @@ from autograder.checks import multi_head as visible
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.hunt import Hunt
-from autograder.checks.multi_head import drawn_weights, head_shapes, multi_head_shapes
+from autograder.checks.multi_head.cases import (
+    drawn_weights,
+    head_shapes,
+    multi_head_shapes,
+)
 from autograder.checks.question import Hidden
 from autograder.checks.tensors import draw, loaded
 

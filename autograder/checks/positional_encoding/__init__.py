@@ -102,6 +102,20 @@ def shift_matrix_moves_every_position(answer: Any) -> None:
         )
 
 
+@shift_matrix.visible
+def shift_matrix_moves_backward(answer: Any) -> None:
+    """A negative k moves backward."""
+    matrix = expect.array(expect.call(answer, -2, 4), (4, 4), "the matrix")
+    encoding = oracle(np.arange(6), 4)
+    moved = matrix @ encoding[5]
+    expect.close(
+        moved,
+        encoding[3],
+        f"with k = -2, M @ pe[5] is {np.round(moved, 3)}",
+        f"pe[3], which is {np.round(encoding[3], 3)}",
+    )
+
+
 # -------------------------------------------------- plot_encoding_heatmap
 
 

@@ -10,7 +10,12 @@ import torch
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
-from autograder.checks.library import library
+from autograder.checks.real_llm.cases import (
+    SMALL,
+    compare_parameters,
+    new_layer,
+    published,
+)
 
 assignment = Assignment(__name__, chapter="11-a-real-llm")
 __getattr__ = assignment.hidden_half
@@ -22,22 +27,6 @@ load_decoder_layer = assignment.question(
 )
 sink_share = assignment.question("sink_share", 4, "where-attention-rests")
 perplexity = assignment.question("perplexity", 4, "a-wrong-layout-that-says-paris")
-
-# our name: the published name after blk.<index>.
-PUBLISHED = {
-    "norm1": "attn_norm",
-    "self_attn.W_q": "attn_q",
-    "self_attn.W_k": "attn_k",
-    "self_attn.W_v": "attn_v",
-    "self_attn.W_o": "attn_output",
-    "norm2": "ffn_norm",
-    "ffn.gate": "ffn_gate",
-    "ffn.up": "ffn_up",
-    "ffn.down": "ffn_down",
-}
-TURNED = ("self_attn.W_q", "self_attn.W_k")  # what rotary positions turn
-
-Sizes = tuple[int, int, int, int]  # d_model, n_heads, n_kv, d_ff
 
 
 def rows(*numbers: float) -> torch.Tensor:
@@ -90,6 +79,44 @@ def weight_scales_the_dimensions(answer: Any) -> None:
     )
 
 
+@rms_norm.visible
+def vectors_are_normalized_one_by_one(answer: Any) -> None:
+    """Each vector has a root mean square of its own: [3, 3] and [8, 8] both give 1."""
+    x = torch.tensor([[3.0, 3.0], [8.0, 8.0]], dtype=torch.float32)
+    result = expect.call(answer, x, torch.ones(2, dtype=torch.float32))
+    seen = expect.tensor(result, (2, 2))
+    expect.close(
+        seen,
+        np.ones((2, 2)),
+        f"[3, 3] and [8, 8] became {seen.round(3).tolist()}",
+        "[[1, 1], [1, 1]]",
+    )
+
+
+@rms_norm.visible
+def epsilon_keeps_zeros(answer: Any) -> None:
+    """A vector of zeros stays zero, without NaN: `eps` is inside the root."""
+    ones = torch.ones(2, dtype=torch.float32)
+    seen = expect.tensor(expect.call(answer, rows(0, 0), ones), (1, 2))
+    expect.close(seen, np.zeros((1, 2)), f"[0, 0] became {seen[0]}", "[0 0]")
+    seen = expect.tensor(expect.call(answer, rows(1, 1), ones, 3.0), (1, 2))
+    expect.close(
+        seen,
+        np.full((1, 2), 0.5),
+        f"[1, 1] with eps = 3 became {seen[0].round(3)}",
+        "[0.5 0.5]: the root of a mean square of 1, plus 3, is 2",
+    )
+
+
+@rms_norm.visible
+def norm_keeps_the_dtype(answer: Any) -> None:
+    """float64 stays float64."""
+    x, weight = rows(3, 4).double(), torch.ones(2, dtype=torch.float64)
+    result = expect.call(answer, x, weight)
+    expect.tensor(result, (1, 2))
+    expect.dtype(result, "float64")
+
+
 # ---------------------------------------------------------------- to_halves
 
 
@@ -125,85 +152,15 @@ def each_head_stays_where_it_is(answer: Any) -> None:
     compare_order(answer, 2, [0, 2, 1, 3, 4, 6, 5, 7], 8)
 
 
+@to_halves.visible
+def halves_keep_the_dtype(answer: Any) -> None:
+    """float64 stays float64."""
+    result = expect.call(answer, numbered(4, 3).double(), 1)
+    expect.tensor(result, (4, 3))
+    expect.dtype(result, "float64")
+
+
 # ------------------------------------------------------- load_decoder_layer
-
-
-def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """The parameters of a layer by our names."""
-    d_model, n_heads, n_kv, d_ff = sizes
-    d_kv = d_model // n_heads * n_kv
-    return {
-        "norm1.weight": (d_model,),
-        "self_attn.W_q.weight": (d_model, d_model),
-        "self_attn.W_k.weight": (d_kv, d_model),
-        "self_attn.W_v.weight": (d_kv, d_model),
-        "self_attn.W_o.weight": (d_model, d_model),
-        "norm2.weight": (d_model,),
-        "ffn.gate.weight": (d_ff, d_model),
-        "ffn.up.weight": (d_ff, d_model),
-        "ffn.down.weight": (d_model, d_ff),
-    }
-
-
-def published(
-    rng: np.random.Generator, n_layers: int, sizes: Sizes
-) -> dict[str, torch.Tensor]:
-    """Random tensors of several layers by their published names."""
-    tensors = {"output_norm.weight": torch.zeros(sizes[0], dtype=torch.float32)}
-    for index in range(n_layers):
-        for name, shape in shapes(sizes).items():
-            numbers = 0.5 * rng.standard_normal(shape) + 1.0 * (len(shape) == 1)
-            theirs = f"blk.{index}.{PUBLISHED[name.removesuffix('.weight')]}.weight"
-            tensors[theirs] = torch.from_numpy(numbers.astype(np.float32))
-    return tensors
-
-
-def new_layer(answer: Any, sizes: Sizes) -> Any:
-    """A decoder layer of the book that rotates halves, where the answer lives."""
-    kind = library(answer, "smollm2", "DecoderLayer")
-    layer = kind(*sizes, layout="halves")
-    layer.eval()
-    return layer
-
-
-def in_halves(weight: torch.Tensor, n_heads: int) -> torch.Tensor:
-    """What to_halves has to return, row by row."""
-    width = len(weight) // n_heads
-    order = [*range(0, width, 2), *range(1, width, 2)]
-    return weight[[head * width + row for head in range(n_heads) for row in order]]
-
-
-def compare_parameters(layer: Any, tensors: dict, index: int, sizes: Sizes) -> None:
-    """Every parameter of the layer is what layer ``index`` has to become."""
-    state = layer.state_dict()
-    heads = dict(zip(TURNED, sizes[1:3], strict=True))
-    for ours, theirs in PUBLISHED.items():
-        name = f"blk.{index}.{theirs}.weight"
-        wanted, seen = tensors[name], state[f"{ours}.weight"].detach()
-        if ours in TURNED:
-            wanted = in_halves(wanted, heads[ours])
-        if torch.equal(seen, wanted):
-            continue
-        raise CheckFailed(
-            f"after load_decoder_layer with index {index}, {ours}.weight is "
-            + origin(seen, tensors),
-            name + (", its rows in halves, head by head" if ours in TURNED else ""),
-        )
-
-
-def origin(seen: torch.Tensor, tensors: dict) -> str:
-    """Where a parameter's numbers come from, as far as that can be told."""
-    for name, tensor in tensors.items():
-        if tensor.shape != seen.shape:
-            continue
-        if torch.equal(tensor, seen):
-            return f"the tensor {name}, as it was published"
-        if torch.equal(tensor.sort(0).values, seen.sort(0).values):
-            return f"the tensor {name}, with its rows in another order"
-    return "none of the published tensors"
-
-
-SMALL: Sizes = (24, 4, 2, 10)  # heads of width 6
 
 
 @load_decoder_layer.visible
@@ -248,6 +205,22 @@ def share_is_the_mean_of_late_queries(answer: Any) -> None:
         f"your shares are {seen[0].round(3)}",
         "[0.7 0.]: queries 0 to 3 do not count",
     )
+
+
+@sink_share.visible
+def share_is_a_mean(answer: Any) -> None:
+    """Three late queries with 0.1, 0.2 and 0.9 on token 0 have the share 0.4."""
+    weights = torch.zeros(1, 1, 7, 7, dtype=torch.float64)
+    weights[0, 0, 4:, 0] = torch.tensor([0.1, 0.2, 0.9])
+    result = expect.call(answer, weights)
+    seen = expect.tensor(result, (1, 1))
+    expect.close(
+        seen,
+        np.array([[0.4]]),
+        f"queries 4, 5 and 6 put 0.1, 0.2 and 0.9 on token 0; your share is {seen[0]}",
+        "[0.4]: the mean over these queries",
+    )
+    expect.dtype(result, "float64")
 
 
 # --------------------------------------------------------------- perplexity

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from autograder.checks import real_llm as check
-from autograder.checks.catalog import Catalog, outcome
-from autograder.checks.real_llm import new_layer, published
+from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.real_llm.cases import new_layer, published
 from autograder.checks.tensors import seeded
 
 PRELUDE = """
@@ -775,6 +775,7 @@ surprise.wrong(
     found = chances[:-1].gather(1, tokens[1:, None])
     return math.exp(-found.log().mean())
 """,
+    unseen=LARGE,
 )
 surprise.edit(
     "tensor",

@@ -13,9 +13,9 @@ from autograder.checks import expect
 from autograder.checks import real_llm as visible
 from autograder.checks.failures import CheckFailed
 from autograder.checks.question import Hidden
-from autograder.checks.real_llm import (
+from autograder.checks.real_llm import compare_number
+from autograder.checks.real_llm.cases import (
     Sizes,
-    compare_number,
     compare_parameters,
     new_layer,
     published,

@@ -134,6 +134,22 @@ def embedding_is_the_mean_at_length_one(answer: Any) -> None:
     )
 
 
+@sentence_embedding.visible
+def each_sentence_has_its_own_mean(answer: Any) -> None:
+    """Two sentences in a batch: each has the mean of its own tokens."""
+    hidden = torch.tensor([[[3.0, 0.0], [3.0, 8.0]], [[5.0, 0.0], [1.0, 0.0]]])
+    mask = torch.tensor([[True, True], [True, False]])
+    result = expect.tensor(expect.call(answer, hidden, mask), (2, 2))
+    expect.close(
+        result,
+        np.array([[0.6, 0.8], [1.0, 0.0]]),
+        "the tokens [3, 0] and [3, 8] of one sentence and the token [5, 0] of another "
+        f"gave {np.round(result, 3).tolist()}",
+        "[[0.6, 0.8], [1, 0]]: the means [3, 4] and [5, 0], at length 1",
+        tolerance=1e-5,
+    )
+
+
 # --------------------------------------------------------- strongest_head
 
 
@@ -194,4 +210,19 @@ def direction_matters(answer: Any) -> None:
         "the strongest weight from 1 to 0 is 0.9, in layer 0, head 2; "
         "your function found layer {}, head {}, weight {:.3g}",
         "(0, 2, 0.9)",
+    )
+
+
+@strongest_head.visible
+def one_weight_of_each_head_counts(answer: Any) -> None:
+    """Only the weight from `query` to `key` counts, head by head, in all layers."""
+    found = torch.tensor([[0.1, 0.7, 0.1], [0.6, 0.5, 0.6]])  # from 0 to 1
+    maps = torch.zeros(2, 3, 3, 3)
+    maps[:, :, 0, 1], maps[:, :, 0, 2] = found, 1 - found
+    compare_triple(
+        expect.call(answer, maps, 0, 1),
+        (0, 1, float(found[0, 1])),
+        "from 0 to 1 layer 0 has the weights 0.1, 0.7, 0.1 and layer 1 has 0.6, 0.5, "
+        "0.6; your function found layer {}, head {}, weight {:.3g}",
+        "(0, 1, 0.7): the largest of the six",
     )

@@ -52,6 +52,21 @@ def score_std_grows_with_the_root(answer: Any) -> None:
             )
 
 
+# by n pairs, by n - 1, or as the root of the mean square: each is a standard deviation
+DRAWN = (2.0673184948, 2.3113323428, 2.0748358709)
+
+
+@score_std.visible
+def score_std_draws_as_told(answer: Any) -> None:
+    """Queries are drawn first, then keys, from `rng`: a seed gives the same number."""
+    seen = number(expect.call(answer, 3, 5, np.random.default_rng(7)))
+    if not np.isclose(seen, DRAWN, rtol=1e-6).any():
+        raise CheckFailed(
+            f"with np.random.default_rng(7), d_k = 3 and 5 pairs give {seen:.4f}",
+            f"{DRAWN[0]:.4f}: all queries (n_pairs, d_k), then all keys, pair by pair",
+        )
+
+
 # ---------------------------------------------------------------- entropy
 
 
