@@ -60,13 +60,13 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
     shared: Counter[str] = Counter()
     for entry in catalog.of(question):
         left = []
-        for _ in range(2):
+        for _ in range(3):  # some mistakes do something else in every run
             notes = notes_of(package, question, catalog.answer(entry))
             failing = next((i for i, n in enumerate(notes) if n[0] != "holds"), None)
             if failing is not None:
                 left.append(list(fingerprints(failing + 1, notes[failing:], chance)))
         shared.update({key for trail in left for key in trail})
-        if left and left[0] == left[-1]:
+        if left and left.count(left[0]) == len(left):
             trails.append((entry, left[0]))
         elif left:
             unnamed.append(entry.id)
@@ -76,6 +76,8 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
         if alone is None:
             unnamed.append(entry.id)
             continue
+        # Another mistake may do the same on one input; on two it hardly does.
+        alone = max(alone, min(1, len(trail) - 1))
         table |= dict.fromkeys(trail[:alone])
         table[trail[alone]] = [entry.id, entry.diagnosis, entry.read]
     return dict(sorted(table.items())), unnamed

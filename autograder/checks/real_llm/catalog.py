@@ -554,8 +554,8 @@ def outcomes_of_load_decoder_layer(answer: Any) -> list:
         layer = new_layer(answer, sizes)
         state = layer.state_dict()
         layer.load_state_dict({n: torch.full_like(t, 0.25) for n, t in state.items()})
-        ending, value, *_ = outcome(answer, layer, dict(tensors), index)
-        raised = value if ending == "raised" else None
+        ending, *told = outcome(answer, layer, dict(tensors), index)
+        raised = told if ending == "raised" else None
         state = layer.state_dict()
         found.append([ending, raised, [state[name] for name in sorted(state)]])
     return found

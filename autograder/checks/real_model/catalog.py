@@ -504,9 +504,10 @@ def probe_load_layer(answer: Any) -> list:
         layer = new_layer(answer, 4, 2, 6)
         zeros = {n: torch.zeros_like(t) for n, t in layer.state_dict().items()}
         layer.load_state_dict({n: t + 0.25 for n, t in zeros.items()})
-        ending, value, *_ = outcome(answer, layer, dict(tensors), index)
+        ending, *told = outcome(answer, layer, dict(tensors), index)
+        ended = told if ending == "raised" else told[0] is None
         state = layer.state_dict()
-        found.append([ending, value is None, [state[name] for name in sorted(state)]])
+        found.append([ending, ended, [state[name] for name in sorted(state)]])
     return found
 
 
