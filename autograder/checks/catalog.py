@@ -76,14 +76,14 @@ class Catalog:
         return about
 
     @cached_property
-    def _prelude(self) -> dict[str, Any]:
+    def prelude_names(self) -> dict[str, Any]:
         names: dict[str, Any] = {}
         exec(compiled(self.prelude, "<prelude>"), names)
         return names
 
     def answer(self, entry: Mistake | Style) -> Any:
         """The object that the entry's code defines under its question's name."""
-        names = dict(self._prelude)
+        names = dict(self.prelude_names)
         exec(compiled(entry.code, f"<{entry.id}>"), names)
         return names[entry.question]
 
