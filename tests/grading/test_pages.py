@@ -101,7 +101,6 @@ def test_feedback_links_to_the_paragraphs_of_the_published_book(classroom, wrong
     config.write_text("html:\n  baseurl: https://course.example/attn/\n")
     page = Page(feedback(classroom, "ada"))
     chapter = "https://course.example/attn/book/01-queries-keys-values.html"
-    assert chapter in links(page)
     assert f"{chapter}#the-dot-product" in links(page)
     assert main(["feedback", "--book", "../book"]) == 0
     (path,) = (classroom.root / "feedback").glob("ada/**/*.html")

@@ -42,7 +42,7 @@ def handed_in(course):
 
 
 def enter(course, attention, *, alone=False, student=None):
-    submissions = course.submissions([attention], student)
+    submissions = course.submissions([attention], [student] if student else [])
     with Store(course) as store:
         Deadlines.of(course).enter(store, submissions, alone=alone)
         store.enter_penalties("01-attention", {s.student for s in submissions})

@@ -74,7 +74,7 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
     # of many equal activations half are dropped, one by one; the others are doubled
     wide = answer(1, 4000, dropout=0.5)
     many = {name: torch.ones(shape) for name, shape in ffn_shapes(1, 4000).items()}
-    wide.load_state_dict(many)
+    expect.load(wide, many)
     wide.train()
     tokens = torch.ones(2, 3, 1)
     wanted = ffn_oracle(tokens, many)
