@@ -101,7 +101,7 @@ def by_role(folder: Path, size: int) -> Counter[str]:
     """Processor time of grading a class, by role."""
     course = Course(folder)
     with Measured() as grader, Store(course) as store, open(os.devnull, "w") as null:
-        chosen = course.submissions(course.chosen([]), None)
+        chosen = course.submissions(course.chosen([]))
         here = Here(grader)
 
         def instead(workers: int, releases: dict) -> Executor:

@@ -15,6 +15,7 @@ import json
 import os
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -74,6 +75,22 @@ def seed() -> None:
     if torch := modules.get("torch"):
         # torch.manual_seed would also prepare the seeds of devices that are not there
         torch.default_generator.manual_seed(0)
+
+
+def random_state() -> Callable[[], None]:
+    """What brings all random numbers back to where they are now."""
+    modules: dict[str, Any] = sys.modules
+    undo = [partial(random.setstate, random.getstate())]
+    if numpy := modules.get("numpy"):
+        undo.append(partial(numpy.random.set_state, numpy.random.get_state()))
+    if torch := modules.get("torch"):
+        undo.append(partial(torch.set_rng_state, torch.get_rng_state()))
+
+    def restore() -> None:
+        for one in undo:
+            one()
+
+    return restore
 
 
 def one_thread(torch: Any) -> None:

@@ -35,13 +35,19 @@ KNOWN |= {"Generator"}
 class Link:
     """The connection to the sandbox for one question.
 
-    ``ended`` tells in words how the student's process ended, once it did.
+    ``ended`` tells in words how the student's process ended, once it did. With
+    ``forks``, every trial of a student's own check is left to a fork.
     """
 
     def __init__(
-        self, channel: Channel, limits: Limits, ended: Callable[[str], str]
+        self,
+        channel: Channel,
+        limits: Limits,
+        ended: Callable[[str], str],
+        forks: bool = True,
     ) -> None:
         self.channel, self.limits, self.ended = channel, limits, ended
+        self.forks = forks
         seconds = limits.question_seconds * limits.patience
         self.deadline = time.monotonic() + seconds
         self.stopped: Stopped | None = None
@@ -103,7 +109,7 @@ class Link:
             self.channel.send(request, _number, deadline=self.deadline)
             while True:
                 reply = self.channel.receive(self._resolve, self.deadline)
-                if operation != "try" or type(reply) is not tuple or not reply:
+                if operation not in TRIALS or type(reply) is not tuple or not reply:
                     return reply
                 if reply[0] != "ask" or self.host is None:
                     return reply
@@ -212,7 +218,7 @@ class Remote:
 
         def trial(index: int) -> Any:
             host.begin(index, link.deadline)
-            return self.__ask("try", name)
+            return self.__ask("try" if link.forks else "attempt", name)
 
         return trial
 
@@ -297,4 +303,5 @@ def named(link: Link, name: str) -> Any:
     return value
 
 
+TRIALS = ("try", "attempt")  # of a student's check, in a fork and without one
 RESULTS = {"len": int, "bool": bool, "iter": Remote}

@@ -160,17 +160,18 @@ class StudentProcess:
 
     # --------------------------------------------------------------- questions
 
-    def fork(self, descriptor: int) -> bool:
-        """Leave a question to a fork; False if there is no process to do it."""
+    def ask(self, descriptor: int, *, fork: bool) -> bool:
+        """Leave a question to it or to a fork; False if there is no process for it."""
         self._look_at_the_clock()
         if self.given_up:
             return False
         deadline = time.monotonic() + GRACE
-        self.channel.send(("question",), deadline=deadline, fds=(descriptor,))
+        what = "question" if fork else "here"
+        self.channel.send((what,), deadline=deadline, fds=(descriptor,))
         return True
 
     def end_question(self) -> int:
-        """Have the fork and all it started killed; how it had ended."""
+        """Have all that the question started killed; how its fork had ended."""
         deadline = time.monotonic() + 10 * self.limits.patience
         self.channel.send(("end",), deadline=deadline)
         reply = self.channel.receive(deadline=deadline)

@@ -24,6 +24,7 @@ from autograder.checks.planted import attempt
 from autograder.checks.published import defined
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
+from autograder.notebook.running import random_state
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
 from autograder.wall.sandbox.clock import bound_time
@@ -72,7 +73,7 @@ class Objects:
 def serve(channel: Channel, names: dict[str, Any], defined: list[str]) -> None:
     """Answer requests until the judge hangs up; ``defined`` are the student's names."""
     objects = Objects()
-    own = os.getpid()
+    own, restore, asking = os.getpid(), random_state(), partial(ask, channel)
     told = [str(name)[:100] for name in defined[:MAX_NAMES]]
     channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
     while True:
@@ -82,6 +83,9 @@ def serve(channel: Channel, names: dict[str, Any], defined: list[str]) -> None:
             return
         if request[0] == "told":  # to a fork that did not wait for it
             continue
+        if request[0] == "attempt":
+            restore()
+            request = (*request, asking)
         if request[0] == "try":
             if ended := trial(channel, request, objects):
                 channel.send(ended)
@@ -184,7 +188,7 @@ def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
         helper, args, kwargs = parts
         return HELPERS[helper](*args, **kwargs)
     target, *rest = parts
-    if operation == "try":
+    if operation in ("try", "attempt"):
         return attempt(target, *rest)
     if operation == "call":
         args, kwargs = rest

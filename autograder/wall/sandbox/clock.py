@@ -12,10 +12,12 @@ import math
 import os
 import resource
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from autograder.notebook.cells import Notebook, OutOfTime
+from autograder.notebook.running import random_state
 from autograder.notebook.streams import STREAMS
 from autograder.wall.records import Limits
 
@@ -52,6 +54,24 @@ class LimitedNotebook(Notebook):
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+    @contextlib.contextmanager
+    def between_cells(self, seconds: float) -> Iterator[None]:
+        """Time for a question, of which the cells and their outputs show nothing."""
+        before, restore = (sys.stdout, sys.stderr), random_state()
+        with open(os.devnull, "w", encoding="utf-8") as null:
+            sys.stdout = sys.stderr = null
+            self.seconds = seconds
+            try:
+                with self._limits():
+                    yield
+            finally:
+                sys.stdout, sys.stderr = before
+                for memory, descriptor in zip(self.files, (1, 2), strict=True):
+                    _drain(memory, descriptor, 0)
+                if plt := sys.modules.get("matplotlib.pyplot"):
+                    plt.close("all")
+                restore()
 
     def _out_of_time(self, number: int, _: Any) -> None:
         if number == signal.SIGPROF:
