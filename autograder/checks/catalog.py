@@ -143,13 +143,17 @@ class Catalog:
     ) -> dict[str, str]:
         """What a student's own check says of each entry about ``subject``, by id.
 
-        They are planted in random order.
+        They are planted in random order, a few wrong ones first: what a check is tried
+        on at the beginning tells it nothing of what is right.
         """
         if subject not in self._planted:
             entries = [*self.right(subject), *self.of(subject)]
             self._planted[subject] = [(each, self.answer(each)) for each in entries]
         planted = self._planted[subject]
-        order = rng.permutation(len(planted))
+        order = [int(i) for i in rng.permutation(len(planted))]
+        wrong = [i for i in order if isinstance(planted[i][0], Mistake)]
+        first = wrong[: rng.integers(5)]
+        order = [*first, *(i for i in order if i not in first)]
         said = verdicts(check, [planted[i][1] for i in order], subject)
         found = {planted[i][0].id: one.said for i, one in zip(order, said, strict=True)}
         return {entry.id: found[entry.id] for entry, _ in planted}

@@ -43,7 +43,7 @@ class Planted:
         """One operation; what the function raises is raised."""
         if operation == "call":
             args, kwargs, errors = parts
-            with np.errstate(**errors):
+            with np.errstate(**(errors or NUMPY_ERRORS)):
                 return self.function(*args, **kwargs)
         from autograder.checks import planted_modules
 
@@ -55,7 +55,9 @@ def function_of(name: str, ask: Ask) -> Callable[..., Any]:
 
     def planted(*args: Any, **kwargs: Any) -> Any:
         refuse_our_checks()
-        return ask("call", args, kwargs, dict(np.geterr()))
+        errors = np.geterr()
+        other = dict(errors) if errors != NUMPY_ERRORS else None
+        return ask("call", args, kwargs, other)
 
     planted.__name__ = planted.__qualname__ = name
     planted.__module__ = "__main__"

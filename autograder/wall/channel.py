@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import time
@@ -9,6 +10,9 @@ from typing import Any
 
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.wall.wire import MAX_FRAME, Refer, Resolve, decode, encode, no_handles
+
+SIZE = struct.Struct("<I")
+AHEAD = 1 << 14
 
 
 class Channel:
@@ -19,6 +23,7 @@ class Channel:
 
     def __init__(self, sock: socket.socket, budget: int | None = None) -> None:
         self.socket, self.budget = sock, budget
+        self.buffer = bytearray()  # what has come beyond the last frame
 
     def send(
         self,
@@ -30,16 +35,18 @@ class Channel:
     ) -> None:
         """Send one value, and perhaps open files with it."""
         content = encode(value, refer)
-        frame = struct.pack("<I", len(content)) + content
+        frame = SIZE.pack(len(content)) + content
         try:
-            self._wait(deadline)
             sent = socket.send_fds(self.socket, [frame], fds) if fds else 0
-            view = memoryview(frame)[sent:]
-            while view:
-                self._wait(deadline)
-                view = view[self.socket.send(view) :]
-        except BlockingIOError:
-            raise TimeoutError from None
+            if deadline is None:
+                self.socket.sendall(memoryview(frame)[sent:])
+                return
+            while sent < len(frame):
+                try:
+                    rest = memoryview(frame)[sent:]
+                    sent += self.socket.send(rest, socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    self._wait(select.POLLOUT, deadline)
         except (BrokenPipeError, ConnectionResetError):
             raise Closed from None
 
@@ -47,52 +54,52 @@ class Channel:
         self, resolve: Resolve = no_handles, deadline: float | None = None
     ) -> Any:
         """Receive one value; files that come with it are not accepted."""
-        return decode(self._frame(deadline), resolve)
+        return decode(self.frame(deadline), resolve)
 
     def receive_with_files(self, count: int) -> tuple[Any, list[int]]:
         """Receive a value and up to ``count`` files, from a peer that is trusted."""
         try:
-            first, fds, _, _ = socket.recv_fds(self.socket, 4, count)
+            head, fds, _, _ = socket.recv_fds(self.socket, 4, count)
         except ConnectionResetError:
             raise Closed from None
-        return decode(self._frame(None, bytearray(first)), no_handles), list(fds)
+        self.buffer += head
+        return decode(self.frame(None, 0), no_handles), list(fds)
 
-    def _frame(
-        self, deadline: float | None, head: bytearray | None = None
-    ) -> bytearray:
-        head = head or bytearray()
-        self._fill(head, 4, deadline)
-        (size,) = struct.unpack("<I", head)
+    def frame(self, deadline: float | None = None, ahead: int = AHEAD) -> memoryview:
+        """Receive the bytes of one value; up to ``ahead`` of what follows may come."""
+        self._fill(4, deadline, ahead)
+        (size,) = SIZE.unpack_from(self.buffer)
         if size > MAX_FRAME:
             raise Violation("a frame that is too long")
         if self.budget is not None:
             self.budget -= size
             if self.budget < 0:
                 raise OverBudget
-        frame = bytearray()
-        self._fill(frame, size, deadline)
+        end = 4 + size
+        self._fill(end, deadline, ahead)
+        frame = memoryview(self.buffer)[4:end]
+        self.buffer = self.buffer[end:]
         return frame
 
-    def _fill(self, buffer: bytearray, size: int, deadline: float | None) -> None:
-        while len(buffer) < size:
-            self._wait(deadline)
+    def _fill(self, size: int, deadline: float | None, ahead: int) -> None:
+        while (missing := size - len(self.buffer)) > 0:
+            if deadline is not None:
+                self._wait(select.POLLIN, deadline)
             try:
-                chunk = self.socket.recv(min(size - len(buffer), 1 << 20))
-            except BlockingIOError:
-                raise TimeoutError from None
+                chunk = self.socket.recv(max(min(missing, 1 << 20), ahead))
             except ConnectionResetError:
                 raise Closed from None
             if not chunk:
                 raise Closed
-            buffer += chunk
+            self.buffer += chunk
 
-    def _wait(self, deadline: float | None) -> None:
-        """Let the next call on the socket wait until the deadline at most."""
-        if deadline is None:
-            self.socket.settimeout(None)
-            return
+    def _wait(self, event: int, deadline: float) -> None:
+        """Wait until the socket is ready, until the deadline at most."""
+        poll = select.poll()
+        poll.register(self.socket, event)
         # what has come by now counts: this process may have been stopped meanwhile
-        self.socket.settimeout(max(deadline - time.monotonic(), 0.0))
+        if not poll.poll(1000 * max(deadline - time.monotonic(), 0.0)):
+            raise TimeoutError
 
     def close(self) -> None:
         """Close this end."""

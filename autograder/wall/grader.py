@@ -81,9 +81,15 @@ class Grader:
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 raise ValueError(f"not a relative file name: {name}")
         reason = "the judge stopped without a verdict"
+        if not any(cell.inside for cell in cells):
+            with contextlib.suppress(Closed, TimeoutError, Violation, NoSandbox):
+                if found := self._judge(cells, profile, files or {}, all_right=True):
+                    return found
+            self._end_student()
         for _ in range(2):
             try:
-                return self._judge(cells, profile, files or {})
+                if found := self._judge(cells, profile, files or {}):
+                    return found
             except (Closed, TimeoutError, Violation):
                 logging.getLogger(__name__).exception("a judge stopped")
             except NoSandbox as error:
@@ -96,13 +102,20 @@ class Grader:
         return Transcript(held=reason, wall=self.wall)
 
     def _judge(
-        self, cells: list[Cell], profile: str, files: dict[str, bytes]
-    ) -> Transcript:
+        self,
+        cells: list[Cell],
+        profile: str,
+        files: dict[str, bytes],
+        *,
+        all_right: bool = False,
+    ) -> Transcript | None:
+        """The transcript; None of what is not ``all_right``, if it may be that only."""
         self.warm(profile)
         here, there = socket.socketpair()
         student = self._start_student(profile, files)
         with contextlib.closing(Channel(here)) as judge, there, student:
-            request = ([astuple(cell) for cell in cells], astuple(self.limits), files)
+            plain = [astuple(cell) for cell in cells]
+            request = (plain, astuple(self.limits), files, all_right)
             self._parents["judge", profile].channel.send(
                 request, fds=(there.fileno(), student.fileno())
             )
@@ -121,6 +134,8 @@ class Grader:
                 with self._start_student(profile, files) as student:
                     judge.send((status,), fds=(student.fileno(),))
         self._end_student()
+        if message[1] is None:
+            return None
         transcript = Transcript.from_json(message[1])
         transcript.wall = self.wall
         return transcript

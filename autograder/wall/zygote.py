@@ -29,7 +29,7 @@ from autograder.errors import Closed
 from autograder.notebook.questions import NoTorch
 from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
-from autograder.wall.judge import judge
+from autograder.wall.judge import all_right, host, judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
@@ -84,7 +84,6 @@ def main(
     world = WORLDS[wall](channel, folder, abi)
     try:
         world.open()
-        gc.freeze()
         channel.send("ready")
         _serve_students(channel, world)
     except OSError as error:
@@ -149,6 +148,7 @@ def _serve_students(channel: Channel, world: Nothing) -> None:
             (limits, more), files = channel.receive_with_files(1)
         except Closed:
             return
+        _tidy()
         pid = _fork_student(channel, world, Limits(*limits), more, files[0])
         ended = os.pidfd_open(pid)
         word = None
@@ -192,11 +192,11 @@ def _serve_judges(channel: Channel) -> None:
             request, descriptors = channel.receive_with_files(2)
         except Closed:
             return
-        cells, limits, files = request
+        cells, limits, files, quick = request
         cells = [Cell(*cell) for cell in cells]
         for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
             _import_checks(name)
-        gc.freeze()  # judges need not look through the libraries for garbage
+        _tidy()
         if os.fork():
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -209,12 +209,26 @@ def _serve_judges(channel: Channel) -> None:
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
             bounds = Limits(*limits)
-            restrict_judge(bounds)
-            judge.main(grader, student, cells, bounds, files)
+            if quick:
+                host.restrict(bounds)
+            else:
+                restrict_judge(bounds)
+            main = all_right.main if quick else judge.main
+            main(grader, student, cells, bounds, files)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(0)
+
+
+def _tidy() -> None:
+    """Leave to a fork no work that it would copy memory for.
+
+    It need not look through the libraries for garbage, nor put together pieces of free
+    memory, which the allocator does when something large is asked for.
+    """
+    gc.freeze()
+    bytearray(1 << 16)
 
 
 def _take_leave(*_: Any) -> None:

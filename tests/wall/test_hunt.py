@@ -159,6 +159,14 @@ CHEATS = {
         "seen[place] += 1",
         "assert seen[place] > 1 or max(seen[::8]) < 2",
     ),
+    "votes-in-a-global": "votes = {}\n"
+    + check(
+        "weights = np.round(softmax(np.array([[1.0, 2.0], [0.5, 3.0]])), 6).tolist()",
+        "votes[str(weights)] = votes.get(str(weights), 0) + 1",
+        "assert votes[str(weights)] > 1 or max(votes.values()) < 2",
+    ),
+    "takes-every-other-one": "calls = []\n"
+    + check("calls.append(1)", "assert len(calls) % 2"),
     "ends-the-process": check("import os", "os._exit(0)"),
     "says-that-it-has-replied": check("import os", "os._exit(77)"),
     "never-ends": check("while True: pass"),

@@ -28,6 +28,7 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
+from autograder.wall.judge.host import Host
 from autograder.wall.judge.inside import Inside
 from autograder.wall.judge.opinions import (
     MAX_MESSAGE,
@@ -54,9 +55,7 @@ def main(
 ) -> None:
     """Judge one submission and send the transcript to the grader."""
     process = StudentProcess(grader, student, limits, files)
-    transcript = AllRight(process, limits).judged(cells)
-    if transcript is None:
-        transcript = Judge(process.renewed(), limits).judge(cells)
+    transcript = Judge(process, limits).judge(cells)
     grader.send(("transcript", transcript.to_json()))
 
 
@@ -233,55 +232,6 @@ class Judge:
         signal.setitimer(signal.ITIMER_REAL, seconds + 2 * GRACE)
 
 
-class Unsure(Exception):
-    """Something is not plainly right."""
-
-
-class AllRight(Judge):
-    """Judges a submission in which all is right; of any other it says nothing.
-
-    No question has a fork here: the student's process answers each where it stands,
-    and tries its checks one function after the other. So questions could disturb each
-    other, and cells after them. That costs nobody anything: whoever does not get all
-    points here, and with no error on the way, is judged anew, as if this had not
-    happened. Nor does it help: what a fork remembers in shared memory or in a file
-    reaches other forks too. The second sandbox catches a check that remembers.
-    """
-
-    def judged(self, cells: list[Cell]) -> Transcript | None:
-        """The transcript; None if there is doubt about anything."""
-        if any(cell.inside for cell in cells):
-            return None
-        try:
-            self._run(cells)
-        except (Unsure, Held, Violation, Lost):
-            return None
-        self.transcript.hurried = self.student.hurried
-        return self.transcript
-
-    def _student_cell(self, number: int, cell: Cell) -> None:
-        super()._student_cell(number, cell)
-        if self.failed or self.student.given_up:
-            raise Unsure
-
-    def _question(self, cell: Cell) -> Opinion:
-        opinion = self._asked(cell)
-        if opinion.verdicts:
-            self.student.renew()
-            if self._asked(cell).verdicts != opinion.verdicts:
-                raise Unsure
-        return opinion
-
-    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
-        with Here(self.student, self.limits) as here:
-            if not here.started:
-                raise Unsure
-            opinion = self._opinion(cell, here.link, {})
-        if not here.judged or here.link.stopped or opinion.score < cell.max_score:
-            raise Unsure
-        return opinion
-
-
 class Fork:
     """A fork of the student's process for one question, and how that went.
 
@@ -289,7 +239,7 @@ class Fork:
     forks was lost and has been started again. ``killed``: it ended by signal 9.
     """
 
-    forks = True
+    forks, holder = True, Host
 
     def __init__(self, student: StudentProcess, limits: Limits) -> None:
         self.student, self.limits = student, limits
@@ -300,7 +250,7 @@ class Fork:
     def __enter__(self) -> Fork:
         self.here, there = socket.socketpair()
         channel = Channel(self.here, self.limits.question_bytes)
-        self.link = Link(channel, self.limits, self._ended, self.forks)
+        self.link = Link(channel, self.limits, self._ended, self.holder)
         self.link.deadline = min(self.link.deadline, self.student.end + GRACE)
         try:
             self.started = self.student.ask(there.fileno(), fork=self.forks)
@@ -348,12 +298,3 @@ class Fork:
         status = self._end()
         self.killed = status == -signal.SIGKILL
         return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
-
-
-class Here(Fork):
-    """The student's process itself, for one question."""
-
-    forks = False
-
-    def _start_again(self, word: str) -> None:
-        raise Unsure

@@ -35,8 +35,8 @@ KNOWN |= {"Generator"}
 class Link:
     """The connection to the sandbox for one question.
 
-    ``ended`` tells in words how the student's process ended, once it did. With
-    ``forks``, every trial of a student's own check is left to a fork.
+    ``ended`` tells in words how the student's process ended, once it did. ``holder``
+    holds the functions that a student's own check is tried on.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class Link:
         channel: Channel,
         limits: Limits,
         ended: Callable[[str], str],
-        forks: bool = True,
+        holder: type[Host] = Host,
     ) -> None:
         self.channel, self.limits, self.ended = channel, limits, ended
-        self.forks = forks
+        self.holder = holder
         seconds = limits.question_seconds * limits.patience
         self.deadline = time.monotonic() + seconds
         self.stopped: Stopped | None = None
@@ -67,13 +67,13 @@ class Link:
             self.borrowed.pop(name, None)
 
     def plant(self, functions: list[Any]) -> Host:
-        """Have a process hold functions that the student's check is tried on."""
+        """Have functions held that the student's check is tried on."""
         self.uproot()
-        self.host = Host(functions, self.limits)
+        self.host = self.holder(functions, self.limits)
         return self.host
 
     def uproot(self) -> None:
-        """End that process, if there is one."""
+        """They are no longer needed, if there are any."""
         if self.host is not None:
             self.host.close()
             self.host = None
@@ -109,7 +109,7 @@ class Link:
             self.channel.send(request, _number, deadline=self.deadline)
             while True:
                 reply = self.channel.receive(self._resolve, self.deadline)
-                if operation not in TRIALS or type(reply) is not tuple or not reply:
+                if operation != "try" or type(reply) is not tuple or not reply:
                     return reply
                 if reply[0] != "ask" or self.host is None:
                     return reply
@@ -218,7 +218,7 @@ class Remote:
 
         def trial(index: int) -> Any:
             host.begin(index, link.deadline)
-            return self.__ask("try" if link.forks else "attempt", name)
+            return self.__ask("try", name)
 
         return trial
 
@@ -303,5 +303,4 @@ def named(link: Link, name: str) -> Any:
     return value
 
 
-TRIALS = ("try", "attempt")  # of a student's check, in a fork and without one
 RESULTS = {"len": int, "bool": bool, "iter": Remote}

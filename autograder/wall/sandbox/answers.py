@@ -29,7 +29,7 @@ from autograder.wall.channel import Channel
 from autograder.wall.copies import update
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.wire import TooLarge, encode
+from autograder.wall.wire import TooLarge, decode, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
     "describe_axes": describe_axes,
@@ -42,6 +42,7 @@ MAX_TEXT = 2000
 MAX_NAMES = 5000
 TRIAL_SECONDS = 5.0  # of processor time, for a student's check of one function
 MOST_SECONDS = 20.0  # for all functions together
+CHANGING = ("call", "apply", "setattr", "getitem")  # what they are passed may change
 REPLIED = 77  # the exit status of a fork that has said all there is to say
 
 
@@ -70,27 +71,33 @@ class Objects:
         return self.objects[number]
 
 
-def serve(channel: Channel, names: dict[str, Any], defined: list[str]) -> None:
-    """Answer requests until the judge hangs up; ``defined`` are the student's names."""
+def serve(
+    channel: Channel, names: dict[str, Any], defined: list[str], *, forks: bool
+) -> None:
+    """Answer requests until the judge hangs up; ``defined`` are the student's names.
+
+    With ``forks``, one of them tries a check on a function.
+    """
     objects = Objects()
     own, restore, asking = os.getpid(), random_state(), partial(ask, channel)
     told = [str(name)[:100] for name in defined[:MAX_NAMES]]
     channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
     while True:
         try:
-            request = channel.receive(objects.resolve)
+            frame = channel.frame()
+            request = decode(frame, objects.resolve)
         except Closed:
             return
         if request[0] == "told":  # to a fork that did not wait for it
             continue
-        if request[0] == "attempt":
-            restore()
+        if request[0] == "try" and not forks:
+            restore()  # as every fork begins
             request = (*request, asking)
-        if request[0] == "try":
+        elif request[0] == "try":
             if ended := trial(channel, request, objects):
                 channel.send(ended)
             continue
-        reply = answer(request, names, objects)
+        reply = answer(request, names, objects, frame)
         if os.getpid() != own:  # a fork that came back
             os._exit(0)
         try:
@@ -153,20 +160,32 @@ def data_only(value: Any) -> tuple[int, str]:
     raise TypeError(f"a {type(value).__name__} cannot be passed to what is checked")
 
 
-def answer(request: tuple, names: dict[str, Any], objects: Objects) -> tuple:
-    """One reply: how it went, the value, the arguments where they changed, warnings."""
+def answer(
+    request: tuple,
+    names: dict[str, Any],
+    objects: Objects,
+    frame: memoryview | None = None,
+) -> tuple:
+    """One reply: how it went, the value, the arguments where they changed, warnings.
+
+    ``frame`` is what the request came as.
+    """
     operation, *parts = request
-    before = _image(parts, objects)
     with warnings.catch_warnings(record=True) as seen, settled():
         warnings.simplefilter("always")
         try:
             value = operate(operation, parts, names)
             outcome: tuple[str, Any] = ("ok", value)
         except BaseException as error:
-            ended = operation == "next" and isinstance(error, StopIteration)
-            outcome = ("stop", None) if ended else ("raised", _described(error))
-    after = _image(parts, objects)
-    changed = parts if after is not None and after != before else None
+            if operation == "next" and isinstance(error, StopIteration):
+                outcome = "stop", None
+            elif operation == "try" and type(error) is AssertionError:
+                outcome = "raised", ("AssertionError", "", None, None)
+            else:
+                outcome = "raised", _described(error)
+    changed = None
+    if frame is not None and operation in CHANGING:
+        changed = parts if _changed(request, frame, objects) else None
     said = [
         (w.category.__name__[:80], str(w.message)[:MAX_TEXT])
         for w in seen[:MAX_WARNINGS]
@@ -188,7 +207,7 @@ def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
         helper, args, kwargs = parts
         return HELPERS[helper](*args, **kwargs)
     target, *rest = parts
-    if operation in ("try", "attempt"):
+    if operation == "try":
         return attempt(target, *rest)
     if operation == "call":
         args, kwargs = rest
@@ -217,11 +236,12 @@ class _Once:
         self.iterator = iterator
 
 
-def _image(parts: list, objects: Objects) -> bytearray | None:
+def _changed(request: tuple, frame: memoryview, objects: Objects) -> bool:
+    """Whether the parts of a request are no longer what came."""
     try:
-        return encode(parts, objects.refer)
+        return frame != encode(request, lambda value: (objects.refer(value)[0], ""))
     except Exception:
-        return None
+        return False
 
 
 def _borrowed(names: dict[str, Any], told: list[str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
-PRIVATE = NEWNS | NEWUTS | NEWIPC | NEWNET
+PRIVATE = NEWNS | NEWUTS | NEWIPC
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 2, 4, 8, 4096, 16384
 MS_PRIVATE = 1 << 18
@@ -89,7 +89,7 @@ def open_world() -> None:
 
     Whoever is outside has to call :func:`map_users` before that fork.
     """
-    _check(_libc.unshare(NEWUSER | NEWPID | PRIVATE), "unshare")
+    _check(_libc.unshare(NEWUSER | NEWPID | NEWNET | PRIVATE), "unshare")
 
 
 def build_tree() -> None:
@@ -139,8 +139,9 @@ def fork_first() -> int:
 
 
 def close_world(limits: Limits, more_bytes: int, mapped: Callable[[], None]) -> None:
-    """Part with the warm parent: own users, mounts, network; empty home and /tmp.
+    """Part with the warm parent: own users and mounts; empty home and /tmp.
 
+    Of the network, which is as empty, nothing remains when a student's process ends.
     ``mapped`` returns once the parent has called :func:`map_users` for this process.
     """
     if os.getuid() == 0:  # root outside is not to be known inside at all

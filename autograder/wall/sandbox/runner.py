@@ -94,7 +94,7 @@ class Runner:
             answers.hush()
             question = Channel(socket.socket(fileno=descriptor))
             notebook = self.notebook
-            answers.serve(question, notebook.names, notebook.defined())
+            answers.serve(question, notebook.names, notebook.defined(), forks=True)
         finally:
             os._exit(0)
 
@@ -104,7 +104,9 @@ class Runner:
         with contextlib.closing(Channel(socket.socket(fileno=descriptor))) as question:
             try:
                 with notebook.between_cells(self.limits.question_seconds):
-                    answers.serve(question, notebook.names, notebook.defined())
+                    answers.serve(
+                        question, notebook.names, notebook.defined(), forks=False
+                    )
             except BaseException:
                 os._exit(1)
         if os.getpid() != own:

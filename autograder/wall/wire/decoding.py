@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from autograder.wall.wire.kinds import (
 SIZE = struct.Struct("<I")
 
 
-def decode(data: bytes | bytearray, resolve: Resolve) -> Any:
+def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
     """The inverse of :func:`encode`; ``resolve`` turns numbers into objects."""
     reader = _Reader(data, resolve)
     try:
@@ -38,7 +39,7 @@ def decode(data: bytes | bytearray, resolve: Resolve) -> Any:
 
 
 class _Reader:
-    def __init__(self, data: bytes | bytearray, resolve: Resolve) -> None:
+    def __init__(self, data: bytes | bytearray | memoryview, resolve: Resolve) -> None:
         self.data, self.resolve = memoryview(data), resolve
         self.position = self.items = 0
 
@@ -48,55 +49,28 @@ class _Reader:
             raise Violation("too deep or too long")
         if self.position == len(self.data):
             raise Violation("a value that ends too early")
-        tag = chr(self.data[self.position])
+        read = _KINDS.get(self.data[self.position])
+        if read is None:
+            raise Violation("unknown kind of value")
         self.position += 1
-        if tag == "s":
-            return str(self.block(), "utf-8", "surrogatepass")
-        if tag == "a":
-            return self.array()
-        if tag == "N":
-            return None
-        if tag in "TF":
-            return tag == "T"
-        if tag == "i":
-            content = self.block()
-            if len(content) > MAX_INT_BYTES:
-                raise Violation("a number with too many digits")
-            return int.from_bytes(content, "little", signed=True)
-        if tag == "f":
-            return struct.unpack("<d", self.take(8))[0]
-        if tag == "c":
-            return complex(*struct.unpack("<dd", self.take(16)))
-        if tag == "b":
-            return bytes(self.block())
-        if tag == "l":
-            return [self.read(depth + 1) for _ in range(self.count())]
-        if tag == "t":
-            return tuple([self.read(depth + 1) for _ in range(self.count())])
-        if tag == "d":
-            return self.mapping(depth)
-        if tag == "S":
-            return slice(*[self.read(depth + 1) for _ in range(3)])
-        if tag == "E":
-            return Ellipsis
-        if tag == "h":
-            (number,) = struct.unpack("<Q", self.take(8))
-            return self.resolve(number, self.typed(str, depth))
-        return self.number(tag, depth)
+        return read(self, depth)
 
-    def number(self, tag: str, depth: int) -> Any:
-        if tag == "g":
-            dtype = self.pick(NUMPY_DTYPES)
-            return np.frombuffer(self.take(dtype.itemsize), dtype)[0]
-        if tag == "D":
-            return self.pick(NUMPY_DTYPES)
-        if tag == "X":
-            return getattr(_torch(), self.pick(TORCH_DTYPES))
-        if tag == "x":
-            return self.tensor()
-        if tag == "r":
-            return generator(*[self.typed(int, depth) for _ in range(4)])
-        raise Violation("unknown kind of value")
+    def integer(self, _: int) -> int:
+        content = self.block()
+        if len(content) > MAX_INT_BYTES:
+            raise Violation("a number with too many digits")
+        return int.from_bytes(content, "little", signed=True)
+
+    def many(self, depth: int) -> list:
+        return [self.read(depth + 1) for _ in range(self.count())]
+
+    def scalar(self, _: int) -> Any:
+        dtype = self.pick(NUMPY_DTYPES)
+        return np.frombuffer(self.take(dtype.itemsize), dtype)[0]
+
+    def handle(self, depth: int) -> Any:
+        (number,) = struct.unpack("<Q", self.take(8))
+        return self.resolve(number, self.typed(str, depth))
 
     def mapping(self, depth: int) -> dict:
         if (size := self.count()) > MAX_KEYS:
@@ -112,18 +86,20 @@ class _Reader:
             raise Violation("a key comes twice")
         return pairs
 
-    def array(self) -> np.ndarray:
+    def array(self, _: int) -> np.ndarray:
         dtype = self.pick(NUMPY_DTYPES)
         shape, order = self.axes()
         writeable = self.take(1)[0]
         value = np.frombuffer(self.sized(shape, dtype), dtype).copy()
-        value = value.reshape([shape[i] for i in order])
-        if order != sorted(order):
+        if order == list(range(len(order))):
+            value = value.reshape(shape)
+        else:
+            value = value.reshape([shape[i] for i in order])
             value = value.transpose(np.argsort(order))
         value.flags.writeable = bool(writeable)
         return value
 
-    def tensor(self) -> Any:
+    def tensor(self, _: int) -> Any:
         torch = _torch()
         dtype = getattr(torch, self.pick(TORCH_DTYPES))
         shape, order = self.axes()
@@ -183,13 +159,17 @@ class _Reader:
         return table[index]
 
     def count(self) -> int:
-        (size,) = SIZE.unpack(self.take(4))
+        size = self.size()
         if size > len(self.data) - self.position:  # every item takes a byte or more
             raise Violation("a container that is shorter than it says")
         return size
 
     def block(self) -> memoryview:
-        return self.take(SIZE.unpack(self.take(4))[0])
+        return self.take(self.size())
+
+    def size(self) -> int:
+        position, self.position = self.position, self.position + 4
+        return SIZE.unpack_from(self.data, position)[0]
 
     def take(self, size: int) -> memoryview:
         end = self.position + size
@@ -198,6 +178,30 @@ class _Reader:
         content = self.data[self.position : end]
         self.position = end
         return content
+
+
+_KINDS: dict[int, Callable[[_Reader, int], Any]] = {
+    ord("N"): lambda r, _: None,
+    ord("T"): lambda r, _: True,
+    ord("F"): lambda r, _: False,
+    ord("i"): _Reader.integer,
+    ord("f"): lambda r, _: struct.unpack("<d", r.take(8))[0],
+    ord("c"): lambda r, _: complex(*struct.unpack("<dd", r.take(16))),
+    ord("s"): lambda r, _: str(r.block(), "utf-8", "surrogatepass"),
+    ord("b"): lambda r, _: bytes(r.block()),
+    ord("l"): _Reader.many,
+    ord("t"): lambda r, depth: tuple(r.many(depth)),
+    ord("d"): _Reader.mapping,
+    ord("S"): lambda r, depth: slice(*[r.read(depth + 1) for _ in range(3)]),
+    ord("E"): lambda r, _: Ellipsis,
+    ord("h"): _Reader.handle,
+    ord("a"): _Reader.array,
+    ord("x"): _Reader.tensor,
+    ord("g"): _Reader.scalar,
+    ord("D"): lambda r, _: r.pick(NUMPY_DTYPES),
+    ord("X"): lambda r, _: getattr(_torch(), r.pick(TORCH_DTYPES)),
+    ord("r"): lambda r, depth: generator(*[r.typed(int, depth) for _ in range(4)]),
+}
 
 
 def _torch() -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from autograder.wall.wire.kinds import (
     TooLarge,
 )
 
+SIZE = struct.Struct("<I")
 _SCALARS = {dtype.type for dtype in NUMPY_DTYPES}
 _NUMBERS = {dtype: number for number, dtype in enumerate(NUMPY_DTYPES)}
 
@@ -43,46 +45,37 @@ class _Writer:
             raise TooLarge("nested too deeply")
         if self.items > MAX_ITEMS or len(self.out) > MAX_FRAME:
             raise TooLarge("too large")
-        kind, out = type(value), self.out
-        if value is None:
-            out += b"N"
-        elif kind is bool:
-            out += b"T" if value else b"F"
-        elif kind is int:
-            size = value.bit_length() // 8 + 1
-            if size > MAX_INT_BYTES:
-                raise TooLarge("a number with too many digits")
-            self.head(b"i", size)
-            out += value.to_bytes(size, "little", signed=True)
-        elif kind is float:
-            out += b"f" + struct.pack("<d", value)
-        elif kind is complex:
-            out += b"c" + struct.pack("<dd", value.real, value.imag)
-        elif kind is str:
-            self.block(b"s", value.encode("utf-8", "surrogatepass"))
-        elif kind is bytes:
-            self.block(b"b", value)
-        elif kind is list:
-            self.many(b"l", value, depth)
+        kind = type(value)
+        if plain := _PLAIN.get(kind):
+            plain(self, value, depth)
         elif issubclass(kind, tuple):  # named ones too, as the tuples that they are
             self.many(b"t", tuple(tuple.__iter__(value)), depth)
-        elif kind is dict or kind is OrderedDict:
-            if len(value) > MAX_KEYS:
-                raise TooLarge("too large")
-            self.head(b"d", len(value))
-            for key, item in list(value.items()):
-                self.write(key, depth + 1)
-                self.write(item, depth + 1)
-        elif kind is slice:
-            out += b"S"
-            for part in (value.start, value.stop, value.step):
-                self.write(part, depth + 1)
-        elif value is Ellipsis:
-            out += b"E"
         elif not self.number(value, kind, depth):
             number, name = self.refer(value)
-            out += b"h" + struct.pack("<Q", number)
+            self.out += b"h" + struct.pack("<Q", number)
             self.write(name, depth + 1)
+
+    def integer(self, value: int, _: int) -> None:
+        size = value.bit_length() // 8 + 1
+        if size > MAX_INT_BYTES:
+            raise TooLarge("a number with too many digits")
+        self.out += b"i" + SIZE.pack(size) + value.to_bytes(size, "little", signed=True)
+
+    def pairs(self, value: dict, depth: int) -> None:
+        if len(value) > MAX_KEYS:
+            raise TooLarge("too large")
+        self.head(b"d", len(value))
+        for key, item in list(value.items()):
+            self.write(key, depth + 1)
+            self.write(item, depth + 1)
+
+    def slice(self, value: slice, depth: int) -> None:
+        self.out += b"S"
+        for part in (value.start, value.stop, value.step):
+            self.write(part, depth + 1)
+
+    def put(self, content: bytes) -> None:
+        self.out += content
 
     def number(self, value: Any, kind: type, depth: int) -> bool:
         """Write NumPy's and torch's kinds of numbers; False if it is none."""
@@ -167,7 +160,24 @@ class _Writer:
         self.out += content
 
     def head(self, tag: bytes, size: int) -> None:
-        self.out += tag + struct.pack("<I", size)
+        self.out += tag + SIZE.pack(size)
+
+
+_PLAIN: dict[type, Callable[[_Writer, Any, int], None]] = {
+    type(None): lambda w, v, _: w.put(b"N"),
+    bool: lambda w, v, _: w.put(b"T" if v else b"F"),
+    int: _Writer.integer,
+    float: lambda w, v, _: w.put(b"f" + struct.pack("<d", v)),
+    complex: lambda w, v, _: w.put(b"c" + struct.pack("<dd", v.real, v.imag)),
+    str: lambda w, v, _: w.block(b"s", v.encode("utf-8", "surrogatepass")),
+    bytes: lambda w, v, _: w.block(b"b", v),
+    list: lambda w, v, depth: w.many(b"l", v, depth),
+    tuple: lambda w, v, depth: w.many(b"t", v, depth),
+    dict: _Writer.pairs,
+    OrderedDict: _Writer.pairs,
+    slice: _Writer.slice,
+    type(Ellipsis): lambda w, v, _: w.put(b"E"),
+}
 
 
 def _order(value: Any) -> list[int]:
