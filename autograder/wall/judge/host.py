@@ -23,11 +23,12 @@ from autograder.notebook.running import random_state, seed
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
 from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.wire import encode, no_handles
+from autograder.wall.wire import decode, encode, no_handles
 
 OPERATIONS = ("call", "make", "forward", "backward")
 MAX_WARNINGS = 20
 MOST_FILES = 4096
+ASK = bytes(encode("ask", no_handles))  # the first item of such a frame
 Told = tuple[str, Any, Any, list[tuple[str, str]]]
 LOST: Told = ("raised", "RuntimeError", None, [])
 
@@ -46,11 +47,15 @@ class Host:
         if self.pid is not None:
             self._exchange(("begin", index), deadline)
 
-    def answer(self, request: tuple, deadline: float) -> Told:
+    def answer(self, frame: memoryview, deadline: float) -> Told:
         """What comes of a student's call; of any other request, an error."""
         if self.pid is None:
             self._start()
             self._exchange(("begin", self.index), deadline)
+        try:
+            request = decode(frame, no_handles)
+        except Violation:
+            return LOST
         return self._exchange(request, deadline) or LOST
 
     def _exchange(self, request: tuple, deadline: float) -> Any:
@@ -100,11 +105,11 @@ class Inhouse(Host):
         self.planted = Planted(self.functions[index])
         seed()
 
-    def answer(self, request: tuple, deadline: float) -> Told:
+    def answer(self, frame: memoryview, deadline: float) -> Told:
         """What comes of a student's call; of any other request, an error."""
         try:
-            return told(self.planted, *request)
-        except (Violation, ValueError):
+            return told(self.planted, frame)
+        except (Violation, ValueError, TypeError):
             return LOST
 
     def close(self) -> None:
@@ -127,25 +132,29 @@ def serve(channel: Channel, functions: list[Any]) -> None:
     planted = Planted(None)
     while True:
         try:
-            request = channel.receive()
+            frame = channel.frame()
         except Closed:
             return
-        if request[0] == "begin":
-            planted = Planted(functions[request[1]])
+        if not asks(frame):
+            planted = Planted(functions[decode(frame, no_handles)[1]])
             seed()
             channel.send(("ok", None, None, []))
             continue
         try:
-            channel.send(told(planted, *request))
+            channel.send(told(planted, frame))
         except (Violation, ValueError):  # a result that is no data, or too large
             channel.send(LOST)
 
 
-def told(planted: Planted, *request: Any) -> Told:
+def asks(frame: memoryview) -> bool:
+    """Whether a student's check asks for something, of the function it is tried on."""
+    return frame[5 : 5 + len(ASK)] == ASK
+
+
+def told(planted: Planted, frame: memoryview) -> Told:
     """How one operation went: its value or the type of an exception, the arguments
     where they changed, and the warnings."""
-    operation, *parts = request
-    before = encode(parts, no_handles)
+    ask, operation, *parts = decode(frame, no_handles)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -155,6 +164,7 @@ def told(planted: Planted, *request: Any) -> Told:
         except BaseException as error:
             # its text could tell the functions apart
             status, value = "raised", type(error).__name__
-    changed = parts if encode(parts, no_handles) != before else None
+    after = encode((ask, operation, *parts), no_handles)
+    changed = parts if frame != after else None
     said = [(w.category.__name__, str(w.message)) for w in seen[:MAX_WARNINGS]]
     return status, value, changed, said

@@ -30,11 +30,7 @@ from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
 from autograder.wall.judge.host import Host
 from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.opinions import (
-    MAX_MESSAGE,
-    Opinion,
-    points_of,
-)
+from autograder.wall.judge.opinions import MAX_MESSAGE, Opinion, points_of
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, StudentProcess, ending

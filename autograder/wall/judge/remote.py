@@ -19,32 +19,30 @@ from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.copies import Reshaped, update
-from autograder.wall.judge.host import Host
+from autograder.wall.judge.host import Host, asks
 from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
-from autograder.wall.wire import TooLarge
+from autograder.wall.wire import TooLarge, decode
 
 AXES = {"Axes", "PolarAxes", "Axes3D"}
 KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
 KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
 KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
 KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
-KNOWN |= {"Generator"}
+KNOWN.add("Generator")
+
+Ended = Callable[[str], str]
 
 
 class Link:
     """The connection to the sandbox for one question.
 
-    ``ended`` tells in words how the student's process ended, once it did. ``holder``
-    holds the functions that a student's own check is tried on.
+    ``ended`` tells in words how the student's process ended, once it did; ``holder``
+    has the functions that a student's check is tried on.
     """
 
     def __init__(
-        self,
-        channel: Channel,
-        limits: Limits,
-        ended: Callable[[str], str],
-        holder: type[Host] = Host,
+        self, channel: Channel, limits: Limits, ended: Ended, holder: type[Host]
     ) -> None:
         self.channel, self.limits, self.ended = channel, limits, ended
         self.holder = holder
@@ -95,10 +93,8 @@ class Link:
 
     def has(self, name: str) -> bool:
         """Whether the student has defined a name; of very many, not all are told."""
-        if name in self.names:
-            return True
-        if not self.more:
-            return False
+        if name in self.names or not self.more:
+            return name in self.names
         return bool(self.request("", "defined", name))
 
     def request(self, label: str, operation: str, *parts: Any) -> Any:
@@ -108,13 +104,11 @@ class Link:
             request = (operation, *parts)
             self.channel.send(request, _number, deadline=self.deadline)
             while True:
-                reply = self.channel.receive(self._resolve, self.deadline)
-                if operation != "try" or type(reply) is not tuple or not reply:
-                    return reply
-                if reply[0] != "ask" or self.host is None:
-                    return reply
-                told = self.host.answer(reply[1:], self.deadline)
-                self.channel.send(("told", *told), deadline=self.deadline)
+                frame = self.channel.frame(self.deadline)
+                if operation != "try" or self.host is None or not asks(frame):
+                    return decode(frame, self._resolve)
+                told = ("told", *self.host.answer(frame, self.deadline))
+                self.channel.send(told, deadline=self.deadline)
 
         with self._guarded():
             reply = self._exchange(exchange, label)

@@ -1,7 +1,7 @@
 """The student's process: a fork of a warm parent, behind the wall.
 
-It runs the cells it is sent. For each question it forks, so that a crash or a hang in
-one question costs that question alone.
+It runs the cells it is sent, and answers questions. For each it forks, so that a crash
+or a hang in one question costs that question alone, unless all is thought to be right.
 """
 
 from __future__ import annotations
