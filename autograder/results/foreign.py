@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from autograder.checks.variant import Worked
@@ -62,9 +62,9 @@ def foreign(course: Course, assignment: Assignment) -> list[Foreign]:
                 found.append(Foreign(student, tuple(sorted(others)), TESTS))
             own = rows_of(worked, code_of(secret, student))
             for place, text in texts:
-                rows = rows_in(text, {len(row) for row in index})
-                known = [index[row] for row in sorted(rows & index.keys() - own)]
-                if students := set().union(*known) - {student}:
+                known = rows_in(text, index.keys()) - own
+                students = set().union(*(index[row] for row in known)) - {student}
+                if students:
                     found.append(Foreign(student, tuple(sorted(students)), place))
     return found
 
@@ -89,11 +89,12 @@ def own_texts(release: Release, data: bytes) -> Iterator[tuple[str, str]]:
             yield OWN_CELL, cell.source
 
 
-def rows_in(text: str, lengths: set[int]) -> set[Row]:
-    """The runs of so many numbers in a text, whatever stands between them."""
+def rows_in(text: str, known: Collection[Row]) -> set[Row]:
+    """Those of the known rows that stand in a text, whatever is between the numbers."""
     numbers = [round(float(number), 6) for number in NUMBER.findall(text)]
     return {
-        tuple(numbers[start : start + length])
-        for length in lengths
+        row
+        for length in {len(row) for row in known}
         for start in range(len(numbers) - length + 1)
+        if (row := tuple(numbers[start : start + length])) in known
     }
