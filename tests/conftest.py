@@ -1,7 +1,11 @@
-"""A browser where tests need one; NO_SKIPS=1 where no test may be skipped."""
+"""A browser where tests need one, and grading without processes that start anew.
+
+NO_SKIPS=1 where no test may be skipped.
+"""
 
 import os
 import shutil
+from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
 
@@ -60,3 +64,34 @@ def browser():
 @pytest.fixture(scope="session")
 def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+class Inline(Executor):
+    """Does jobs at once, in this process, where one grader stays warm."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    """Let a grading that asks for at most so many workers do without processes."""
+    from autograder.grading import jobs
+
+    started = jobs.local_pool
+
+    def inline(most):
+        def pool(workers, releases):
+            if workers > most:
+                return started(workers, releases)
+            jobs.learn(releases)
+            return Inline()
+
+        monkeypatch.setattr(jobs, "local_pool", pool)
+
+    return inline

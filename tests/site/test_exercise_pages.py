@@ -60,8 +60,9 @@ def solution(tmp_path, request):
 
 
 @pytest.mark.parametrize("solution", IN_THE_PAGE, indirect=True, ids=IN_THE_PAGE)
-def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
+def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inline):
     name, path = solution
+    inline(most=1)
     page.goto(f"book/solve/{name}.html")
     page.locator("#exercise-tools input[type=file]").set_input_files(path)
     page.get_by_text(f"{path.name} is open.").wait_for()

@@ -26,6 +26,12 @@ from autograder.release.students import notebook_text, students_notebook
 ASSIGNMENT = "01-attention"
 
 
+@pytest.fixture(autouse=True)
+def pool(inline):
+    """One worker is this process; where there are two, they are processes."""
+    inline(most=1)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Course:
     return Course.find(Path(__file__).parent)
