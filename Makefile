@@ -25,7 +25,7 @@ _build/tests-passed: $(EVERYTHING)
 	@touch $@
 
 run-tests: setup lint _build/python-home
-	@$(BIN)/python -m pytest -n 2 --dist loadfile \
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 	    --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg \
 	    tests $(wildcard book/*.ipynb) $(PYTEST_FLAGS)
 

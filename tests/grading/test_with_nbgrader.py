@@ -28,7 +28,7 @@ def environment(repository, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     return {
         "PATH": f"{BIN}:{os.environ['PATH']}",
-        "PYTHONPATH": str(repository.root),
+        "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{repository.root}",
         "HOME": str(home),
         "OMP_NUM_THREADS": "1",
     }
