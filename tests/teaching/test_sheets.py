@@ -125,6 +125,13 @@ def test_a_blind_worksheet_is_filled_by_its_numbers(marked, export, fit):
     assert new == fit(BLIND.replace(line + ",", line + "11.0,"))
 
 
+def test_what_was_collected_blind_finds_its_names_later(marked, export, fit):
+    marked({"participant-12": 16.0})
+    code, new = export(GERMAN)
+    text = fit(GERMAN).replace('abgegeben",,', 'abgegeben","16,0",')
+    assert (code, new) == (0, text)
+
+
 def test_a_team_that_was_collected_without_a_list_goes_to_nobody(
     marked, export, fit, capsys
 ):
