@@ -15,6 +15,7 @@ from autograder.notebook.reading import read
 from autograder.options import describe
 from autograder.release.plan import plans
 from autograder.results.alike import Group, Sources, alike
+from autograder.results.foreign import foreign
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -25,7 +26,8 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "Lines that many wrote in work that differs otherwise are left out; work that "
         "many share is listed once, as a group. Short answers are alike without "
-        "copying: the page is for a person to look at, and changes no points.",
+        "copying: the page is for a person to look at, and changes no points. "
+        "With variants, who has the numbers of another student's cards is listed too.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -56,9 +58,14 @@ def run(options: argparse.Namespace) -> None:
         size = f"{len(group.students)} students: " if len(group.students) > 2 else ""
         print(f"{group.share:.0%}  {size}{names}")
     print(f"Alike: {counted(groups) if groups else 'nobody'}. No points were changed.")
-    if groups:
+    strange = foreign(course, assignment)
+    for each in strange:
+        names = ", ".join(map(one_line, each.owners))
+        print(f"{one_line(each.student)} has the numbers of {names}: {each.place}")
+    if groups or strange:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
-        page = render("similarity.html", name=assignment.name, groups=groups)
+        about = {"name": assignment.name, "groups": groups, "foreign": strange}
+        page = render("similarity.html", **about)
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
 
