@@ -7,6 +7,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
+from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
@@ -49,7 +50,8 @@ class Assignment:
         """
         read = f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
-        question = Question(name, points, read, *by_name)
+        cards = partial(signatures, self.package.rpartition(".")[2])
+        question = Question(name, points, read, *by_name, cards)
         self.questions[name], self.uses[name] = question, uses
         return question
 

@@ -95,7 +95,8 @@ class Run:
         if failed is None:
             return outputs, Outcome(number)
         text = next((o[2] for o in reversed(outputs) if o[0] == "error"), "")
-        cell = Failed(number, source, reason(failed, text), self.notebook.place)
+        why = reason(failed, text)
+        cell = Failed(number, source, why, self.notebook.place, text)
         self.failed.append(cell)
         return outputs, Outcome(number, problem=cell.reason + cell.where)
 
