@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from autograder.checks.cards import signatures
+from autograder.checks.challenge import Challenge
 from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
@@ -38,6 +39,7 @@ class Assignment:
         self.questions: dict[str, Question] = {}
         self._table: dict[str, Any] | None = None
         self.uses: dict[str, tuple[str, ...]] = {}
+        self.challenge: Challenge | None = None  # without points
         self.known: Diagnoses | None = None  # a catalog registers itself here
 
     def question(
