@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 
 from autograder.checks.lines import Line, Rules, code
@@ -13,13 +12,6 @@ OF_NUMPY = {"astype", "copy"}
 OF_TORCH = {"unsqueeze", "masked_fill", "softmax", "log_softmax", "permute", "dim"}
 OF_TORCH |= {"view_as", "float", "long", "double", "bool", "detach", "expand", "chunk"}
 OF_TORCH |= {"exp", "log", "sqrt", "contiguous", "tril", "triu"}
-CALLED = {
-    "numpy.ndarray": "an array",
-    "Tensor": "an array",
-    "tuple": "a tuple",
-    "torch.Size": "a tuple",
-    "list": "a list",
-}
 FLOATS_NOT_SIZES = (
     r"^'(?:float|numpy\.float\d+)' object cannot be interpreted as an integer",
     r"tuple of ints, ?but got float",
@@ -41,7 +33,7 @@ rules = Rules()
 )
 def is_a_list(line: Line, match: re.Match[str]) -> str:
     """A list where an array is due."""
-    value = line.named("list")
+    value = line.operand("list")
     due = "a tensor" if "Tensor" in match[0] else "an array"
     return f"`{value.name}` is a list; make it {due} first" if value else ""
 
@@ -49,7 +41,7 @@ def is_a_list(line: Line, match: re.Match[str]) -> str:
 @rules.on(r"^'tuple' object has no attribute", r"(?:operand|instances).*'tuple'")
 def is_a_pair(line: Line, _: re.Match[str]) -> str:
     """A pair that was not taken apart."""
-    value = line.named("tuple")
+    value = line.operand("tuple")
     if not value:
         return ""
     return (
@@ -73,19 +65,16 @@ def is_two_things(_: Line, match: re.Match[str]) -> str:
 @rules.on(r"NoneType")
 def is_none(line: Line, _: re.Match[str]) -> str:
     """None where something else is due: left out, or not returned."""
-    if value := line.named("None"):
+    if value := line.operand("None"):
         if value.name in line.optional:
             return (
                 f"`{value.name}` is None where the call leaves it out; that case goes "
                 "its own way"
             )
         return f"`{value.name}` is None; perhaps what gave it has no `return`"
-    for part in line.part:
-        inner = getattr(part, "value", None)
-        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(
-            inner, ast.Call
-        ):
-            return f"`{code(inner)}` gave None; perhaps it has no `return`"
+    calls = [node for node in line.operands if isinstance(node, ast.Call)]
+    if len(calls) == 1 and isinstance(line.part[0], ast.Attribute | ast.Subscript):
+        return f"`{code(calls[0])}` gave None; perhaps it has no `return`"
     return ""
 
 
@@ -112,7 +101,7 @@ def two_libraries(line: Line, _: re.Match[str]) -> str:
 def of_the_other_library(line: Line, match: re.Match[str]) -> str:
     """A method that only the other library's arrays have."""
     numpy = match[1] == "numpy.ndarray"
-    value = line.named("array" if numpy else "tensor")
+    value = line.operand("array" if numpy else "tensor")
     if not value or match[2] not in (OF_TORCH if numpy else OF_NUMPY):
         return ""
     own, there = ("a NumPy array", "torch") if numpy else ("a tensor", "NumPy")
@@ -122,7 +111,7 @@ def of_the_other_library(line: Line, match: re.Match[str]) -> str:
 @rules.on(r"must be Tensor, not numpy\.ndarray")
 def tensor_due(line: Line, _: re.Match[str]) -> str:
     """A NumPy array for a function or layer of torch."""
-    value = line.named("array")
+    value = line.operand("array")
     return f"`{value.name}` is a NumPy array, and a tensor is due" if value else ""
 
 
@@ -248,83 +237,3 @@ def ids(line: Line, _: re.Match[str]) -> str:
     """Token ids that are no integers."""
     value = numbers(line, "float")
     return f"`{value.name}` is {value.dtype}, and ids are integers" if value else ""
-
-
-# -------------------------------------------------------------------- torch's modules
-
-rules.say(
-    r"leaf Variable that requires grad is being used in an in-place operation",
-    sentence="a parameter may not change in place while gradients are recorded; "
-    "`torch.no_grad()` stops that",
-)
-rules.say(
-    r"^cannot assign \w+ before Module\.__init__\(\) call",
-    r"object has no attribute '_(?:modules|parameters|buffers|backward_hooks)'",
-    sentence="a torch module's `__init__` begins with `super().__init__()`",
-)
-
-# --------------------------------------------------------------------------- Python
-
-
-@rules.on(r"^'([\w.]{1,30})' object is not callable$")
-def not_a_function(line: Line, match: re.Match[str]) -> str:
-    """Something is called that is no function."""
-    for call, said, _ in line.calls():
-        name = isinstance(call.func, ast.Name)
-        if name and callable(vars(builtins).get(said)):
-            return f"`{said}` is a name of yours here, and hides Python's function"
-        if match[1] in CALLED and (name or isinstance(call.func, ast.Attribute)):
-            return (
-                f"`{said}` is {CALLED[match[1]]} and no function; square brackets pick "
-                "from it"
-            )
-        break
-    return ""
-
-
-rules.say(
-    r"^The truth value of an array with more than one element is ambiguous",
-    r"^Boolean value of Tensor with more than one value is ambiguous",
-    sentence="an array is not True or False as a whole; choose entry by entry, or ask "
-    "`.all()` or `.any()`",
-)
-
-
-@rules.on(
-    r"^only (?:0-dimensional|length-1|size-1) arrays can be converted",
-    r"^only one element tensors can be converted",
-)
-def one_number(line: Line, _: re.Match[str]) -> str:
-    """An array for a function of one number."""
-    value = line.named(*ARRAYS)
-    for _call, said, _last in line.calls():
-        if value and (said.startswith("math.") or said in ("float", "int")):
-            return f"`{said}` takes one number, and `{value.name}` is an array"
-    return ""
-
-
-@rules.on(r"^name '\w{1,60}' is not defined")
-def self_forgotten(line: Line, _: re.Match[str]) -> str:
-    """A name that only the object itself has."""
-    for value in line.values.values():
-        if value.kind == "attribute":
-            return f"there is `{value.name}`; was `self.` left out?"
-    return ""
-
-
-@rules.on(r"^maximum recursion depth exceeded")
-def calls_itself(line: Line, _: re.Match[str]) -> str:
-    """A function that calls itself in the line that raised."""
-    for _call, said, _last in line.calls():
-        if said == line.function:
-            return f"`{said}` calls itself without end"
-    return ""
-
-
-@rules.on(r"^cannot access local variable '(\w{1,60})'")
-def not_on_every_way(_: Line, match: re.Match[str]) -> str:
-    """A variable of a function that has no value yet."""
-    return (
-        f"not every way through the function gives `{match[1]}` a value before this "
-        "line"
-    )

@@ -33,6 +33,29 @@ class Line:
         return None
 
     @property
+    def operands(self) -> list[ast.AST]:
+        """What failed was done to these: factors, arguments, the owner of a name."""
+        found: list[ast.AST] = []
+        for node in self.part:
+            found += [
+                child.value if isinstance(child, ast.keyword) else child
+                for name, child in children(node)
+                if not (isinstance(node, ast.Subscript) and name == "slice")
+            ]
+        return found
+
+    def operand(self, *kinds: str) -> Value | None:
+        """The first operand that is a name of one of these kinds.
+
+        Where Python does not say what failed, the first such name of the line.
+        """
+        for node in self.operands:
+            value = self.values.get(code(node))
+            if value and value.kind in kinds:
+                return value
+        return self.named(*kinds) if self.part is self.whole else None
+
+    @property
     def function(self) -> str:
         """The name of the function that the line is in."""
         return self.around.name if self.around else ""
@@ -76,6 +99,14 @@ class Line:
                 if node.func.attr in PRODUCTS and 2 <= len(factors) <= 3:
                     return code(node), factors[-2], factors[-1]
         return None
+
+
+def children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The direct parts of a piece of code, by the field that they are in."""
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield name, child
 
 
 def code(node: ast.AST | None) -> str:

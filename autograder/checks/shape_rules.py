@@ -114,7 +114,7 @@ def lost_axis(line: Line, _: re.Match[str]) -> str:
     """An operand lacks an axis of the other; a sum, mean or maximum loses one."""
     if line.product():
         return ""
-    for node in line.nodes():
+    for node in line.part:  # what lies deeper has gone well
         if not isinstance(node, ast.BinOp | ast.AugAssign | ast.Compare):
             continue
         sides = list(ast.iter_child_nodes(node))

@@ -282,6 +282,21 @@ RAISED = [
         "x (2, 3, 4)",
         "`helper(x)` gave None; perhaps it has no `return`",
     ),
+    Raised(
+        "helper-without-return-and-a-mask",
+        "def helper(x, mask):\n    x + 1\n\n"
+        + lines("return helper(x, mask).shape", of="x, mask=None"),
+        CUBE,
+        "x (2, 3, 4)",
+        "`helper(x, mask)` gave None; perhaps it has no `return`",
+    ),
+    Raised(
+        "keepdims-forgotten-deeper-and-harmless",
+        lines("return (x - x.max(axis=-1)) / y", of="x, y"),
+        "np.ones((3, 3)), np.ones((2, 3))",
+        "x (3, 3), y (2, 3)",
+        "shapes line up from the last axis, where sizes are equal or 1; here 3 meets 2",
+    ),
     # ------------------------------------------------------------- NumPy and torch
     Raised(
         "array-and-tensor",
