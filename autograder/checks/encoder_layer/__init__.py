@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.challenge import shortest
 from autograder.checks.encoder_layer.cases import (
     Nothing,
     Zeros,
@@ -27,6 +28,7 @@ from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
 __getattr__ = assignment.hidden_half
+assignment.challenge = shortest("EncoderLayer", 270, "MultiHeadAttention")
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
 EncoderLayer = assignment.question(

@@ -26,6 +26,7 @@ from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
+from autograder.wall.places import parts_of
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import TooLarge, encode
@@ -242,9 +243,7 @@ def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None
         text = ""
     name = getattr(error, "name", None)
     missing = name if type(name) is str else None
-    place = place_of(error)
-    where = (place.cell, place.line, place.start, place.end) if place else None
-    return kind[:80], text, missing, where
+    return kind[:80], text, missing, parts_of(place_of(error))
 
 
 def hush() -> None:
