@@ -26,6 +26,11 @@ from autograder.checks.surroundings import settled
 LARGE = "the card warns of large numbers; trying them is left to the student"
 BATCHES = "the card says that any batch works; trying one is left to the student"
 
+NOTHING = (
+    "Nothing is returned: the word `return` is missing before the result, which "
+    "printing does not hand over."
+)
+
 
 @dataclass(frozen=True)
 class Mistake(Misconception):
@@ -234,6 +239,11 @@ class About:
         other = replace(entry, code=self._whole(code), unseen=unseen, planted=False)
         self.catalog.variants.append(other)
 
+    def nothing(self) -> None:
+        """The reference without its last ``return``; no check has to hunt that."""
+        before, _, value = self.reference.rpartition("return ")
+        self.wrong("nothing", NOTHING, f"{before}result = {value}", planted=False)
+
     def edited(self, *edits: tuple[str, str]) -> str:
         """The reference with each ``(old, new)`` applied, one after the other.
 
@@ -314,6 +324,18 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
 def any_error(result: Any) -> Any:
     """An outcome in which all exceptions are one: what counts is that it fails."""
     return "raised" if result[0] == "raised" else result
+
+
+def added(result: Any, totals: np.ndarray) -> bool:
+    """Whether one small number was added to ``totals`` before weights were divided.
+
+    It may be too small for :func:`alike` to see.
+    """
+    if getattr(result[1], "shape", ())[:-1] != totals.shape:
+        return False
+    with np.errstate(all="ignore"):
+        more = totals / result[1].sum(axis=-1) - totals
+    return bool(more.min() > 1e-10 and np.allclose(more, more[0], rtol=1e-3, atol=0))
 
 
 def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import attention as check
-from autograder.checks.catalog import BATCHES, LARGE, Catalog, any_error, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog, added, any_error, outcome
 
 PRELUDE = """
 import numpy as np
@@ -172,12 +172,7 @@ softmax.also(
     return e / e.sum(axis=axis, keepdims=True)
 """,
 )
-softmax.edit(
-    "nothing",
-    "Nothing is returned: the weights are computed, and the word `return` is missing.",
-    ("return", "weights ="),
-    planted=False,
-)
+softmax.nothing()
 softmax.edit(
     "finite-infinity",
     "Minus infinity becomes a finite number, and other scores may be lower; exp of "
@@ -221,6 +216,15 @@ for digits in (2, 3):
     return np.round(e / e.sum(axis=axis, keepdims=True), {digits})
 """,
     )
+softmax.wrong(
+    "second-axis",
+    "Axis 1 is used whatever `axis` says; a vector has none.",
+    """
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+""",
+    planted=False,
+)
 softmax.wrong(
     "axis-moved",
     "`axis` is moved to the end and never moved back.",
@@ -311,8 +315,8 @@ scores.edit(
 )
 scores.edit(
     "first-axis-size",
-    "The divisor is the square root of `Q.shape[0]`, the number of queries or the "
-    "batch size; d_k is the last axis.",
+    "The divisor is the square root of a first axis (`shape[0]`, `len`), the number of "
+    "tokens or the batch size; d_k is the last axis.",
     ("shape[-1]", "shape[0]"),
 )
 scores.wrong(
@@ -357,6 +361,13 @@ scores.wrong(
     return q @ np.swapaxes(k, -1, -2)
 """,
 )
+scores.also(
+    "first-axis-size",
+    """
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(len(K))
+""",
+)
+scores.nothing()
 scores.edit(
     "fixed-width",
     "The divisor is the number 2, which is √d_k for the example's width 4; other "
@@ -568,6 +579,7 @@ attention.edit(
     "`K.T` reverses all axes; with a batch only the last two may be swapped.",
     ("attention_scores(Q, K)", "Q @ K.T / np.sqrt(Q.shape[-1])"),
 )
+attention.nothing()
 attention.wrong(
     "mixes-with-scores",
     "The scores mix the values; it has to be the weights, after the softmax.",
@@ -575,6 +587,22 @@ attention.wrong(
     scores = attention_scores(Q, K)
     return scores @ V, softmax(scores)
 """,
+)
+attention.edit(
+    "keys-by-queries",
+    "The scores have a row for each key; they should have a row for each query.",
+    ("(Q, K))", "(K, Q))"),
+)
+attention.edit(
+    "values-first",
+    "The values stand before the weights in the product; it is the rows of weights "
+    "that mix the values.",
+    ("weights @ V", "V @ weights"),
+)
+attention.edit(
+    "two-axes",
+    "Only arrays with two axes work; with a batch in front there are more.",
+    ("weights = ", "n_q, d_k = Q.shape\n    weights = "),
 )
 attention.edit(
     "second-axis",
@@ -672,7 +700,7 @@ def probe_softmax(answer: Any) -> list:
         rows = outcome(answer, x.copy())
         return [
             rows,
-            short_of_one(rows, np.exp(x - x.max(-1, keepdims=True)).sum(-1)),
+            added(rows, np.exp(x - x.max(-1, keepdims=True)).sum(-1)),
             any_error(outcome(answer, x[0].copy())),
             any_error(outcome(answer, np.stack([x, 1 - x]))),
             outcome(answer, low),
@@ -682,14 +710,6 @@ def probe_softmax(answer: Any) -> list:
             outcome(answer, far),
             outcome(answer, np.array([[0.0, 1e4], [1e4, 1e4 + 1.0]])),
         ]
-
-
-def short_of_one(result: Any, totals: np.ndarray) -> bool:
-    """Whether one small number was added to the totals before the division."""
-    if result[0] == "raised" or getattr(result[1], "shape", ()) != (3, 3):
-        return False
-    added = totals / result[1].sum(axis=-1) - totals
-    return bool(added.min() > 1e-10 and np.allclose(added, added[0], rtol=1e-3, atol=0))
 
 
 @scores.probe
