@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -239,11 +240,6 @@ class About:
         other = replace(entry, code=self._whole(code), unseen=unseen, planted=False)
         self.catalog.variants.append(other)
 
-    def nothing(self) -> None:
-        """The reference without its last ``return``; no check has to hunt that."""
-        before, _, value = self.reference.rpartition("return ")
-        self.wrong("nothing", NOTHING, f"{before}result = {value}", planted=False)
-
     def edited(self, *edits: tuple[str, str]) -> str:
         """The reference with each ``(old, new)`` applied, one after the other.
 
@@ -256,6 +252,11 @@ class About:
                 raise ValueError(f"an edit of {name}: {old!r} occurs {hits} times")
             code = code.replace(old, new)
         return code
+
+    def nothing(self) -> None:
+        """The reference without its last ``return``; no check has to hunt that."""
+        before, _, value = self.reference.rpartition("return ")
+        self.wrong("nothing", NOTHING, f"{before}result = {value}", planted=False)
 
     def right(self, name: str, code: str) -> None:
         """A right answer in another style."""
@@ -306,7 +307,7 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     An exception is an outcome too: its type's name and what it says.
     """
     # changes are seen in `args` themselves, so the caller passes fresh arrays
-    before = [np.array(arg) if isinstance(arg, np.ndarray) else None for arg in args]
+    before = [numbers_of(arg) for arg in args]
     try:
         value = answer(*args, **kwargs)
     except CheckFailed:
@@ -315,27 +316,23 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
         # what raised for another reason is another mistake
         return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
     changed = any(
-        b is not None and not np.array_equal(a, b, equal_nan=True)
+        b is not None and not np.array_equal(numbers_of(a), b, equal_nan=True)
         for a, b in zip(args, before, strict=True)
     )
     return ("returned", value, changed)
 
 
+def numbers_of(value: Any) -> np.ndarray | None:
+    """A copy of the numbers of an array or a tensor; None of anything else."""
+    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.detach().numpy().copy()
+    return np.array(value) if isinstance(value, np.ndarray) else None
+
+
 def any_error(result: Any) -> Any:
     """An outcome in which all exceptions are one: what counts is that it fails."""
     return "raised" if result[0] == "raised" else result
-
-
-def added(result: Any, totals: np.ndarray) -> bool:
-    """Whether one small number was added to ``totals`` before weights were divided.
-
-    It may be too small for :func:`alike` to see.
-    """
-    if getattr(result[1], "shape", ())[:-1] != totals.shape:
-        return False
-    with np.errstate(all="ignore"):
-        more = totals / result[1].sum(axis=-1) - totals
-    return bool(more.min() > 1e-10 and np.allclose(more, more[0], rtol=1e-3, atol=0))
 
 
 def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
@@ -366,6 +363,18 @@ def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
     return a.shape == b.shape and bool(
         np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     )
+
+
+def added(result: Any, totals: np.ndarray) -> bool:
+    """Whether one small number was added to ``totals`` before weights were divided.
+
+    It may be too small for :func:`alike` to see.
+    """
+    if getattr(result[1], "shape", ())[:-1] != totals.shape:
+        return False
+    with np.errstate(all="ignore"):
+        more = totals / result[1].sum(axis=-1) - totals
+    return bool(more.min() > 1e-10 and np.allclose(more, more[0], rtol=1e-3, atol=0))
 
 
 def compiled(code: str, name: str) -> Any:

@@ -8,10 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 
 from autograder.checks import attention, masking
 from autograder.checks.assignment import Assignment
-from autograder.checks.catalog import Catalog
+from autograder.checks.catalog import Catalog, outcome
 from autograder.checks.hunt import Hunt
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
@@ -245,6 +246,16 @@ def test_checks_of_students_meet_no_mistake_that_is_not_planted(small):
 
     said = catalog.tried(check_double, "double", np.random.default_rng(0))
     assert said == {"double-reference": "accepts", "double-same": "rejects"}
+
+
+@pytest.mark.parametrize("kind", [np.array, torch.tensor])
+def test_an_array_or_a_tensor_that_was_changed_is_an_outcome(kind):
+    def doubled_in_place(x):
+        x *= 2
+        return x
+
+    assert outcome(doubled_in_place, kind([1.0]))[2] is True
+    assert outcome(lambda x: x * 2, kind([1.0, float("nan")]))[2] is False
 
 
 def test_a_catalog_names_mistakes_from_the_moment_it_is_made(small):
