@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,11 +32,13 @@ BATCHES = "the card says that any batch works; trying one is left to the student
 class Mistake(Misconception):
     """A misconception as code that defines the name of its question.
 
-    ``unseen`` is the reason why it may pass all visible checks, if it does.
+    ``unseen`` is the reason why it may pass all visible checks, if it does. Checks that
+    students write are tried on it where it is ``planted``.
     """
 
     code: str
     unseen: str = ""
+    planted: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Catalog:
     def __init__(self, assignment: Assignment, prelude: str) -> None:
         self.assignment, self.prelude = assignment, prelude
         self.misconceptions: list[Mistake] = []
+        self.variants: list[Mistake] = []  # other ways to make one, by the same id
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
         self.ladders: dict[str, Ladder] = {}
@@ -91,6 +95,17 @@ class Catalog:
         """The misconceptions about one question."""
         return [m for m in self.misconceptions if m.question == question]
 
+    def every(self, question: str) -> list[Mistake]:
+        """The misconceptions about one question, in all ways to make them."""
+        return [
+            *self.of(question),
+            *(m for m in self.variants if m.question == question),
+        ]
+
+    def hunted(self, subject: str) -> list[Mistake]:
+        """The misconceptions that a student's own check about ``subject`` meets."""
+        return [entry for entry in self.of(subject) if entry.planted]
+
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The misconception whose outcomes are those of ``answer``, if any."""
         if question not in self._probes:
@@ -115,7 +130,7 @@ class Catalog:
             probe = self._probes[question]
             with settled():
                 self._known[question] = [
-                    (entry, probe(self.answer(entry))) for entry in self.of(question)
+                    (entry, probe(self.answer(entry))) for entry in self.every(question)
                 ]
         return self._known[question]
 
@@ -146,7 +161,7 @@ class Catalog:
         They are planted in random order.
         """
         if subject not in self._planted:
-            entries = [*self.right(subject), *self.of(subject)]
+            entries = [*self.right(subject), *self.hunted(subject)]
             self._planted[subject] = [(each, self.answer(each)) for each in entries]
         planted = self._planted[subject]
         order = rng.permutation(len(planted))
@@ -181,18 +196,44 @@ class About:
         self.catalog, self.question = catalog, question
         self.reference = reference.lstrip("\n")
 
-    def wrong(self, name: str, diagnosis: str, code: str, unseen: str = "") -> None:
+    def wrong(
+        self,
+        name: str,
+        diagnosis: str,
+        code: str,
+        *,
+        unseen: str = "",
+        planted: bool = True,
+    ) -> None:
         """A wrong answer; ``diagnosis`` is the sentence that students read."""
         question = self.question
         told = self._id(name), question.name, diagnosis, question.read
-        entry = Mistake(*told, self._whole(code), unseen)
+        entry = Mistake(*told, self._whole(code), unseen, planted)
         self.catalog.misconceptions.append(entry)
 
     def edit(
-        self, name: str, diagnosis: str, *edits: tuple[str, str], unseen: str = ""
+        self,
+        name: str,
+        diagnosis: str,
+        *edits: tuple[str, str],
+        unseen: str = "",
+        planted: bool = True,
     ) -> None:
         """A wrong answer that is the reference, :meth:`edited`."""
-        self.wrong(name, diagnosis, self.edited(*edits), unseen)
+        code = self.edited(*edits)
+        self.wrong(name, diagnosis, code, unseen=unseen, planted=planted)
+
+    def also(self, name: str, code: str, *, unseen: str = "") -> None:
+        """Another way to make the mistake ``name``, which has other outcomes.
+
+        Raises ValueError where that mistake is unknown.
+        """
+        id = self._id(name)
+        entry = next((m for m in self.catalog.misconceptions if m.id == id), None)
+        if entry is None:
+            raise ValueError(f"another way to make {id}, which is no mistake yet")
+        other = replace(entry, code=self._whole(code), unseen=unseen, planted=False)
+        self.catalog.variants.append(other)
 
     def edited(self, *edits: tuple[str, str]) -> str:
         """The reference with each ``(old, new)`` applied, one after the other.
@@ -256,7 +297,7 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     An exception is an outcome too: its type's name and what it says.
     """
     # changes are seen in `args` themselves, so the caller passes fresh arrays
-    before = [np.array(arg) if isinstance(arg, np.ndarray) else None for arg in args]
+    before = [numbers_of(arg) for arg in args]
     try:
         value = answer(*args, **kwargs)
     except CheckFailed:
@@ -265,10 +306,23 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
         # what raised for another reason is another mistake
         return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
     changed = any(
-        b is not None and not np.array_equal(a, b, equal_nan=True)
+        b is not None and not np.array_equal(numbers_of(a), b, equal_nan=True)
         for a, b in zip(args, before, strict=True)
     )
     return ("returned", value, changed)
+
+
+def numbers_of(value: Any) -> np.ndarray | None:
+    """A copy of the numbers of an array or a tensor; None of anything else."""
+    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
+    if torch is not None and isinstance(value, torch.Tensor):
+        return np.array(value.detach())
+    return np.array(value) if isinstance(value, np.ndarray) else None
+
+
+def any_error(result: Any) -> Any:
+    """An outcome in which all exceptions are one: what counts is that it fails."""
+    return "raised" if result[0] == "raised" else result
 
 
 def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:

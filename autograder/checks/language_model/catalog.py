@@ -9,6 +9,7 @@ import torch
 
 from autograder.checks import language_model as check
 from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.encoder_layer.cases import layer_shapes
 from autograder.checks.encoder_layer.catalog import PRELUDE, behavior
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model import generator
@@ -726,7 +727,7 @@ class DecoderLayer(nn.Module):
 @layer.probe
 def outcomes_of_layer(answer: Any) -> list:
     """Tell layers apart by parameters, order, mask and dropout."""
-    return behavior(answer, (6, 2, 8), seeded(2, 4, 6))
+    return behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6))
 
 
 # ---------------------------- what differs in other ways, for those who passed
