@@ -316,7 +316,7 @@ def numbers_of(value: Any) -> np.ndarray | None:
     """A copy of the numbers of an array or a tensor; None of anything else."""
     torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
     if torch is not None and isinstance(value, torch.Tensor):
-        return np.array(value.detach())
+        return value.detach().numpy().copy()
     return np.array(value) if isinstance(value, np.ndarray) else None
 
 
