@@ -159,12 +159,6 @@ feed_forward.edit(
     ("d_ff, d_model", "d_ff, d_model, bias=False"),
 )
 feed_forward.edit(
-    "no-expansion",
-    "The hidden width is d_model; it has to be d_ff.",
-    ("(d_model, d_ff)", "(d_model, d_model)"),
-    ("d_ff, d_model", "d_model, d_model"),
-)
-feed_forward.edit(
     "silu",
     "The activation is SiLU; the exact GELU is asked for.",
     ("F.gelu", "F.silu"),
@@ -235,6 +229,12 @@ feed_forward.edit(
 feed_forward.also(
     "no-dropout",
     feed_forward.edited(("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
+)
+feed_forward.edit(
+    "no-expansion",
+    "The hidden width is d_model; it has to be d_ff.",
+    ("(d_model, d_ff)", "(d_model, d_model)"),
+    ("d_ff, d_model", "d_model, d_model"),
 )
 feed_forward.right(
     "modules",
@@ -425,12 +425,6 @@ layer.edit(
     ("_ = self", "weights = self"),
     ("return x", "return x, weights"),
 )
-layer.edit(
-    "other-names",
-    "The parts have other names; self_attn, ffn, norm1 and norm2 are asked for.",
-    ("self_attn ", "attention "),
-    ("_ = self.self_attn", "_ = self.attention"),
-)
 layer.also(
     "one-norm", layer.edited(("norm2 = nn.LayerNorm(d_model)", "norm2 = self.norm1"))
 )
@@ -500,6 +494,12 @@ layer.edit(
         "        x = F.layer_norm(x, x.shape[1:])\n"
         "        x = x * self.norm1.weight + self.norm1.bias",
     ),
+)
+layer.edit(
+    "other-names",
+    "The parts have other names; self_attn, ffn, norm1 and norm2 are asked for.",
+    ("self_attn ", "attention "),
+    ("_ = self.self_attn", "_ = self.attention"),
 )
 layer.right(
     "two-dropouts",
@@ -632,12 +632,6 @@ count.edit(
     ("projections + ffn + norms", "12 * (projections + ffn + norms)"),
 )
 count.edit(
-    "ffn-bias-twice",
-    "The two biases of the feed-forward network have different sizes: d_ff and "
-    "d_model.",
-    ("d_model * d_ff + d_ff + d_ff * d_model + d_model", "2 * (d_model * d_ff + d_ff)"),
-)
-count.edit(
     "ffn-matrix-once",
     "The feed-forward network has two matrices of d_model · d_ff; one is counted.",
     ("d_ff + d_ff * d_model + d_model", "d_ff + d_model"),
@@ -667,6 +661,12 @@ count.edit(
     "by-head",
     "The projections are counted once for each head; all heads share them.",
     ("projections = 4", "projections = 4 * 4"),
+)
+count.edit(
+    "ffn-bias-twice",
+    "The two biases of the feed-forward network have different sizes: d_ff and "
+    "d_model.",
+    ("d_model * d_ff + d_ff + d_ff * d_model + d_model", "2 * (d_model * d_ff + d_ff)"),
 )
 count.right(
     "formula",
@@ -797,11 +797,6 @@ encode.edit(
     ),
 )
 encode.edit(
-    "no-layers",
-    "The layers are never applied.",
-    ("for layer in layers:\n        x = layer(x)\n    ", ""),
-)
-encode.edit(
     "scaled-by-vocabulary",
     "The embeddings are multiplied by the root of the size of the vocabulary; √d_model "
     "is the root of their width.",
@@ -848,6 +843,11 @@ encode.edit(
     ),
     ("x * math.sqrt(d_model)", "x"),
     unseen="it takes a second call with the same embedding to show",
+)
+encode.edit(
+    "no-layers",
+    "The layers are never applied.",
+    ("for layer in layers:\n        x = layer(x)\n    ", ""),
 )
 encode.right(
     "reduce",

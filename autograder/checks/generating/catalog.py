@@ -230,11 +230,6 @@ rotate.edit(
     "Angles in double precision make the result double too; return the dtype of x.",
     (".astype(np.result_type(x, np.float16))", ""),
 )
-rotate.edit(
-    "truncates",
-    "Integer input is cut back to integers; its result has to be floating-point.",
-    (".astype(np.result_type(x, np.float16))", ".astype(x.dtype)"),
-)
 
 rotate.also(
     "overwritten-too-early",
@@ -287,6 +282,11 @@ rotate.edit(
     "The power is divided by d; the division belongs into the exponent, in brackets.",
     ("(-np.arange(0, d, 2) / d)", "-np.arange(0.0, d, 2) / d"),
     planted=False,
+)
+rotate.edit(
+    "truncates",
+    "Integer input is cut back to integers; its result has to be floating-point.",
+    (".astype(np.result_type(x, np.float16))", ".astype(x.dtype)"),
 )
 rotate.right(
     "complex",
@@ -520,12 +520,6 @@ grouped.edit(
     "Output and weights are returned in the wrong order.",
     ("return weights @ values, weights", "return weights, weights @ values"),
 )
-grouped.edit(
-    "float64",
-    "`np.sqrt` of a whole number is a double, and makes the result double too; "
-    "`math.sqrt` or `** 0.5` keeps the dtype.",
-    ("Q.shape[-1] ** 0.5", "np.sqrt(Q.shape[-1])"),
-)
 
 grouped.also(
     "mean-of-queries",
@@ -568,6 +562,12 @@ grouped.edit(
     "truth-of-a-mask",
     "An array is asked whether it is true, which it cannot say; ask `mask is None`.",
     ("True if mask is None else mask", "mask or True"),
+)
+grouped.edit(
+    "float64",
+    "`np.sqrt` of a whole number is a double, and makes the result double too; "
+    "`math.sqrt` or `** 0.5` keeps the dtype.",
+    ("Q.shape[-1] ** 0.5", "np.sqrt(Q.shape[-1])"),
 )
 grouped.right(
     "grouped-axis",
@@ -1005,12 +1005,6 @@ cache.edit(
         "return list(self.keys.swapaxes(0, -2)), list(self.values.swapaxes(0, -2))",
     ),
 )
-cache.edit(
-    "float64",
-    "The store is made of double-precision zeros, which makes single precision double.",
-    ("self.keys, self.values = k, v", "self.keys, self.values = k + EMPTY, v + EMPTY"),
-    ("class KVCache:", "EMPTY = np.zeros(1)\n\n\nclass KVCache:"),
-)
 
 cache.also(
     "shared",
@@ -1111,6 +1105,12 @@ class KVCache:
         keys = np.stack(self.keys[first:], axis=-2)
         return keys, np.stack(self.values[first:], axis=-2)
 """,
+)
+cache.edit(
+    "float64",
+    "The store is made of double-precision zeros, which makes single precision double.",
+    ("self.keys, self.values = k, v", "self.keys, self.values = k + EMPTY, v + EMPTY"),
+    ("class KVCache:", "EMPTY = np.zeros(1)\n\n\nclass KVCache:"),
 )
 cache.right(
     "lists",
@@ -1363,14 +1363,6 @@ decoding.edit(
         "    keys, values = cache.append(k, v) if cache else (k, v)",
     ),
 )
-decoding.edit(
-    "output-only",
-    "Only the output is returned; the weights are asked for too.",
-    (
-        "return grouped_query_attention(q, keys, values)",
-        "return grouped_query_attention(q, keys, values)[0]",
-    ),
-)
 
 decoding.also(
     "rotates-twice",
@@ -1423,6 +1415,14 @@ def decode_step(q, k, v, cache):
     return grouped_query_attention(q, *cache.append(k, v))
 """,
     unseen="it takes two texts by turns to show",
+)
+decoding.edit(
+    "output-only",
+    "Only the output is returned; the weights are asked for too.",
+    (
+        "return grouped_query_attention(q, keys, values)",
+        "return grouped_query_attention(q, keys, values)[0]",
+    ),
 )
 decoding.right(
     "in-one-line",

@@ -147,11 +147,6 @@ loss.edit(
     ("losses[real].mean()", "losses[real].mean().item()"),
 )
 loss.edit(
-    "detached",
-    "The loss is cut off from the logits, so nothing can learn from it.",
-    ("logits[:, :-1], tokens", "logits[:, :-1].detach(), tokens"),
-)
-loss.edit(
     "divided-by-real-tokens",
     "The sum is divided by how many tokens are real; the first of each text is no "
     "target. Divide by how many targets are real.",
@@ -220,6 +215,11 @@ loss.edit(
         "    logs = guesses.log_softmax(dim=1)\n"
         "    losses = -logs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n",
     ),
+)
+loss.edit(
+    "detached",
+    "The loss is cut off from the logits, so nothing can learn from it.",
+    ("logits[:, :-1], tokens", "logits[:, :-1].detach(), tokens"),
 )
 loss.right(
     "cross-entropy",
@@ -430,11 +430,6 @@ draw.edit(
     ),
 )
 draw.edit(
-    "greedy-below-one",
-    "The temperature is rounded down: below 1 the largest logit is always taken.",
-    ("temperature == 0", "int(temperature) == 0"),
-)
-draw.edit(
     "squeezed",
     "`squeeze()` drops every axis of size 1, that of a batch of one as well; "
     "`squeeze(1)` drops the last one.",
@@ -470,6 +465,11 @@ draw.edit(
     "list",
     "A list of numbers is returned; a tensor is asked for.",
     (".squeeze(1)", ".squeeze(1).tolist()"),
+)
+draw.edit(
+    "greedy-below-one",
+    "The temperature is rounded down: below 1 the largest logit is always taken.",
+    ("temperature == 0", "int(temperature) == 0"),
 )
 draw.right(
     "gumbel",
@@ -776,12 +776,6 @@ layer.edit(
     ),
 )
 layer.edit(
-    "weights-too",
-    "The layer returns the weights as well; the tokens alone go to the next layer.",
-    ("attended, _ =", "attended, weights ="),
-    ("return x", "return x, weights"),
-)
-layer.edit(
     "upper-triangle",
     "The mask is upside down: each token sees itself and what comes after it, and "
     "nothing before.",
@@ -842,6 +836,12 @@ layer.edit(
         "self.dropout(self.ffn(self.norm2(x)))",
         "self.ffn(self.dropout(self.norm2(x)))",
     ),
+)
+layer.edit(
+    "weights-too",
+    "The layer returns the weights as well; the tokens alone go to the next layer.",
+    ("attended, _ =", "attended, weights ="),
+    ("return x", "return x, weights"),
 )
 layer.right(
     "short",

@@ -144,11 +144,6 @@ norm.edit(
     "``eps`` is a fixed number here; the argument is not used.",
     ("+ eps)", "+ 1e-5)"),
 )
-norm.edit(
-    "always-single",
-    "The result is always in single precision; it should have the input's dtype.",
-    ("return x / size * weight", "return (x / size * weight).float()"),
-)
 norm.also(
     "standard-deviation",
     norm.edited(
@@ -183,6 +178,11 @@ norm.edit(
     "The tensor that came in is divided itself and changes for the caller; make a new "
     "one.",
     ("return x / size * weight", "x /= size\n    return x * weight"),
+)
+norm.edit(
+    "always-single",
+    "The result is always in single precision; it should have the input's dtype.",
+    ("return x / size * weight", "return (x / size * weight).float()"),
 )
 norm.right(
     "rsqrt",
@@ -335,11 +335,6 @@ halves.edit(
     "The heads stay apart in a third axis; the result is a matrix again.",
     (".reshape(rows, d_model)", ".reshape(n_heads, -1, d_model)"),
 )
-halves.edit(
-    "always-single",
-    "The result is always in single precision; it should have the input's dtype.",
-    (".reshape(rows, d_model)", ".reshape(rows, d_model).float()"),
-)
 halves.also(
     "heads-last",
     """
@@ -408,6 +403,11 @@ halves.also(
     numbers = torch.arange(len(weight)).reshape(n_heads, -1)
     return torch.cat([numbers[:, 0::2], numbers[:, 1::2]], dim=1).flatten()
 """,
+)
+halves.edit(
+    "always-single",
+    "The result is always in single precision; it should have the input's dtype.",
+    (".reshape(rows, d_model)", ".reshape(rows, d_model).float()"),
 )
 halves.right(
     "order-of-rows",
@@ -595,16 +595,6 @@ load.wrong(
     layer.load_state_dict(state, strict=False)
 """,
 )
-load.wrong(
-    "published-names",
-    "Nothing was copied: with strict=False, names that do not match are passed over in "
-    "silence.",
-    """
-    start = f"blk.{index}."
-    own = {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
-    layer.load_state_dict(own, strict=False)
-""",
-)
 load.also(
     "off-by-one",
     load.edited(("renamed(tensors, index)", "renamed(tensors, index + 1)")),
@@ -695,6 +685,16 @@ load.wrong(
     layer.load_state_dict(convert(layer, state))
 """,
     unseen="it takes eleven layers to show, and the card speaks of all",
+)
+load.wrong(
+    "published-names",
+    "Nothing was copied: with strict=False, names that do not match are passed over in "
+    "silence.",
+    """
+    start = f"blk.{index}."
+    own = {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
+    layer.load_state_dict(own, strict=False)
+""",
 )
 load.right(
     "get-submodule",
@@ -837,11 +837,6 @@ share.edit(
     ),
 )
 share.edit(
-    "always-single",
-    "The result is always in single precision; it should have the input's dtype.",
-    (".mean(dim=-1)", ".mean(dim=-1).float()"),
-)
-share.edit(
     "last-four",
     "The last four queries are left out; the first four have to be.",
     ("4:", ":-4"),
@@ -886,6 +881,11 @@ share.edit(
     "list",
     "The result is a list of lists; a tensor is asked for.",
     ("dim=-1)", "dim=-1).tolist()"),
+)
+share.edit(
+    "always-single",
+    "The result is always in single precision; it should have the input's dtype.",
+    (".mean(dim=-1)", ".mean(dim=-1).float()"),
 )
 share.right(
     "loops",
@@ -1021,11 +1021,6 @@ surprise.wrong(
     unseen=LARGE,
 )
 surprise.edit(
-    "tensor",
-    "The result is a tensor; a Python float was asked for.",
-    ("math.exp(loss)", "loss.exp()"),
-)
-surprise.edit(
     "softmax-over-positions",
     "The softmax runs over the positions; at each position it has to run over the "
     "vocabulary.",
@@ -1065,6 +1060,11 @@ surprise.edit(
         "F.cross_entropy(logits[:-1], tokens[1:])",
         "-logits.log_softmax(-1)[:-1, tokens[1:]].mean()",
     ),
+)
+surprise.edit(
+    "tensor",
+    "The result is a tensor; a Python float was asked for.",
+    ("math.exp(loss)", "loss.exp()"),
 )
 surprise.right(
     "gather",
