@@ -1,8 +1,10 @@
 """What the site needs beyond Jupyter Book. _config.yml loads this extension.
 
-- Formulas become MathML (mathml.py).
+- Formulas become MathML (mathml.py); queries, keys and values have their colors in
+  them, and in code (roles.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
-- Drawings become part of the page, so that their colors follow its scheme.
+- Drawings become part of the page, so that their colors follow its scheme; figures of
+  the chapters get a twin for dark pages (figures.py).
 - Pages load no Thebe and no icon script; of the icon fonts only what is used.
 - Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
   and the modules of the interactive elements that it shows.
@@ -23,7 +25,9 @@ from pathlib import Path
 import address
 import bundle
 import encoder_file
+import figures
 import mathml
+import roles
 import solving
 from docutils import nodes
 from fontTools import subset
@@ -237,6 +241,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         folder = Path(app.outdir)
         rewriting, whole = Rewriting(), not bundle.bundled(folder)
         correct_pages(folder, rewriting)
+        figures.add_twins(folder)
         shrink_icons(folder, rewriting)
         bundle.bundle_pages(folder, rewriting)
         if whole:  # pages of an earlier build are corrected already
@@ -249,6 +254,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     address.setup(app)
     mathml.setup(app)
+    roles.setup(app)
     solving.setup(app)
     encoder_file.setup(app)
     app.add_transform(ExerciseDownloads)
