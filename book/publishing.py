@@ -146,6 +146,14 @@ def inline_drawings(app, pagename, templatename, context, doctree) -> None:
         context["body"] = DRAWING.sub(drawing, context["body"])
 
 
+def mark() -> str:
+    """The book's mark as part of a page, which then asks for no file."""
+    source = Path(__file__).with_name("static") / "favicon.svg"
+    drawing = re.sub(r"\s*(<!--.*?-->)?\s*\n\s*", "", source.read_text("utf-8"))
+    named = r'<svg class="logo__image" role="img" aria-label=\1'
+    return drawing.replace("<svg", named, 1)
+
+
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
     (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
@@ -161,6 +169,12 @@ CORRECTIONS = [
         '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
     ),
     (r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"'),  # without scripts
+    # the mark, once for each scheme
+    (
+        r'<img [^>]*logo__image only-light" alt=("[^"]*")/>\s*'
+        r"(?:<script>.*?</script>\s*)?<img [^>]*logo__image only-dark[^>]*>",
+        mark(),
+    ),
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # Markdown has no table without a head; an empty one says nothing

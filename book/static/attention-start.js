@@ -1,9 +1,8 @@
 // <attention-start>: the first thing that moves. Two sentences side by side, or three
 // tokens step by step. What is shown is in the address: a link leads to the same picture.
-import { Address } from "./address.js";
 import { SentencePair } from "./sentence-pair.js";
 import { load } from "./reader.js";
-import { near } from "./weights-table.js";
+import { Address, near } from "./weights-table.js";
 
 const MODES = [
   ["pair", "Two sentences"],

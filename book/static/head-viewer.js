@@ -2,8 +2,7 @@
 // a sentence of the reader's own, which the encoder computes here when it is asked for.
 // Attributes layer and head set how it begins; encoder is where the model lies. What is
 // shown is in the address.
-import { Address } from "./address.js";
-import { WeightsTable, near } from "./weights-table.js";
+import { Address, WeightsTable, near } from "./weights-table.js";
 
 /** The weights (n, n) of one head, of all (layers, heads, n, n) in a row. */
 const cut = (all, n, head) =>
