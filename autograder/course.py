@@ -14,6 +14,7 @@ from autograder.notebook.records import Tests
 from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
+SECRET = 16  # characters that nobody guesses
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,17 @@ class Course:
                 f'{one_line(assignment)}; it takes "remote" or "inside".'
             )
         return chosen
+
+    def variants(self) -> str:
+        """The secret that students' variants are drawn with; "" where all are alike."""
+        secret = self.nbgrader().get("Autograder", {}).get("variants", "")
+        if secret and (not isinstance(secret, str) or len(secret) < SECRET):
+            raise CourseError(
+                f"c.Autograder.variants in {CONFIG} has to be a secret text of "
+                f"{SECRET} characters or more, the same all term; make one with "
+                "python -c 'import secrets; print(secrets.token_hex())'."
+            )
+        return secret or ""
 
     def book(self) -> str:
         """The address before the names of the book's chapters.

@@ -8,12 +8,15 @@ import hashlib
 import html
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from address import wheel_name
 from sphinx.application import Sphinx
 
 from autograder.checks.ladder import Ladder
+from autograder.checks.variant import Worked
+from autograder.notebook.variants import worked_in
 from autograder.release.catalogs import catalog_of
 
 ROOT = Path(__file__).parents[1]
@@ -62,12 +65,13 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     ids = [role_of(cell).get("grade_id") for cell in cells]
     catalog = catalog_of(Path(file).stem)
     ladders = catalog.ladders if catalog else {}
+    worked = worked_in(Path(file).stem)
     folded = True
     for cell in cells:
         if folded and cell["cell_type"] == "markdown":
             parts.append("</details>")
             folded = False
-        parts += shown(cell, ids)
+        parts += [with_places(text, worked) for text in shown(cell, ids)]
         if ladder := ladders.get(role_of(cell).get("grade_id")):
             parts.append(fold_of(ladder))
     parts += ["</details>"] if folded else []
@@ -81,6 +85,14 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
         f"{embedded}</script>"
     )
     return "\n\n".join(parts) + "\n"
+
+
+def with_places(text: str, worked: Mapping[str, Worked]) -> str:
+    """A text with places for the examples that a student's variant has otherwise."""
+    for question, each in worked.items():
+        place = f'<span class="card-example" data-question="{question}">'
+        text = text.replace(each.printed, f"{place}{each.printed}</span>")
+    return text
 
 
 def role_of(cell: dict) -> dict:

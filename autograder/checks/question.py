@@ -16,6 +16,7 @@ import numpy as np
 from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.known import Trail, noted
 from autograder.checks.surroundings import borrowed, not_written, settled
+from autograder.checks.variant import Example
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
@@ -60,9 +61,10 @@ class Question:
         read: str,
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
         recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
+        example: Callable[[str], Example | None] = lambda code: None,
     ) -> None:
         self.name, self.points, self.read = name, points, read
-        self.diagnose, self.recognize = diagnose, recognize
+        self.diagnose, self.recognize, self.example = diagnose, recognize, example
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -70,11 +72,13 @@ class Question:
         self.checks.append(check)
         return check
 
-    def __call__(self, answer: Any) -> None:
+    def __call__(self, answer: Any, variant: str = "") -> None:
         if module := borrowed(answer):
             raise CheckFailed(not_written(self.name, module), title=self.name)
-        total = len(self.checks)
-        for number, check in enumerate(self.checks, 1):
+        example = self.example(variant) if variant else None
+        checks = [*self.checks, *([example.visible()] if example else [])]
+        total = len(checks)
+        for number, check in enumerate(checks, 1):
             failure, notes = noticed(check, answer)
             if failure is None:
                 continue

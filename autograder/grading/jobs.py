@@ -41,7 +41,8 @@ log = logging.getLogger(__name__)
 class Task:
     """A submission that was opened and has no verdict yet.
 
-    ``key`` is the fingerprint of all that the verdict will rest on.
+    ``key`` is the fingerprint of all that the verdict will rest on, ``variant`` the
+    code of the student's own examples.
     """
 
     submission: Submission
@@ -49,6 +50,7 @@ class Task:
     key: str
     data: bytes
     notes: tuple[str, ...] = ()
+    variant: str = ""
 
 
 class Jobs:
@@ -105,7 +107,7 @@ class Jobs:
 
     def submit(self, task: Task) -> Future:
         """Give a task to the workers; to new ones when one has died."""
-        job = (task.release.hash, task.data, task.notes, self.sandbox)
+        job = (task.release.hash, task.data, task.notes, self.sandbox, task.variant)
         try:
             return self.pool.submit(work, *job)
         except BrokenProcessPool:
@@ -155,11 +157,16 @@ def learn(releases: Mapping[str, Release]) -> None:
 
 
 def work(
-    release: str, submission: bytes, notes: tuple[str, ...], sandbox: bool
+    release: str,
+    submission: bytes,
+    notes: tuple[str, ...],
+    sandbox: bool,
+    variant: str = "",
 ) -> tuple[Verdict, list[str]]:
     """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
     with Lines() as lines:
-        verdict = job.grade(known[release], submission, grader_of(sandbox), notes)
+        grader = grader_of(sandbox)
+        verdict = job.grade(known[release], submission, grader, notes, variant)
     return verdict, lines
 
 

@@ -23,6 +23,7 @@ from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe
 from autograder.release.plan import plans
+from autograder.results.foreign import foreign
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -43,7 +44,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "Lines that many of the class wrote are left out. Short answers are alike "
-        "without copying: the page is for a person to look at, and changes no points.",
+        "without copying: the page is for a person to look at, and changes no points. "
+        "With variants, who has the numbers of another student's cards is listed too.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -110,9 +112,14 @@ def run(options: argparse.Namespace) -> None:
     for pair in pairs:
         print(f"{pair.share:.0%}  {one_line(pair.one)}  {one_line(pair.other)}")
     print(f"Alike pairs: {len(pairs)}. No points were changed.")
-    if pairs:
+    strange = foreign(course, assignment)
+    for each in strange:
+        names = ", ".join(map(one_line, each.owners))
+        print(f"{one_line(each.student)} has the numbers of {names}: {each.place}")
+    if pairs or strange:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
-        page = render("similarity.html", name=assignment.name, pairs=pairs)
+        about = {"name": assignment.name, "pairs": pairs, "foreign": strange}
+        page = render("similarity.html", **about)
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
 

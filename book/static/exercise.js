@@ -6,11 +6,13 @@ import { Keeper } from "./keeping.js";
 import { Ladder } from "./ladder.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
+import { keepVariant, showExample, variantHere, variantIn } from "./variant.js";
 import { ageOf, holds, make, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
-const release = JSON.parse(element.textContent);
+const common = JSON.parse(element.textContent); // as everybody has it
+let release = common; // as this student has it
 const KEPT = "It is kept in this browser.";
 const NO_PYTHON =
   "Python could not be loaded here. What you wrote is kept: try again, or download your " +
@@ -49,6 +51,7 @@ class Exercise {
     this.tools();
     for (const bar of document.querySelectorAll(".exercise-bar")) this.enliven(bar);
     for (const fold of document.querySelectorAll(".ladder")) this.erect(fold);
+    this.vary(variantHere());
     this.recall();
     for (const sign of ["pointermove", "keydown", "touchstart", "focusin"])
       addEventListener(sign, () => this.python.warm(this.packages()), { once: true, passive: true });
@@ -144,7 +147,7 @@ class Exercise {
     const now = usable ? merge(notebook, release, kept.given) : { notebook: release, differing: [] };
     this.results = this.keeper.read("results") ?? {};
     this.show(now.notebook);
-    if (now.differing.length)
+    if (now.differing.length && !this.variant)
       this.status.textContent = "The exercise has been corrected since. Your answers are as you left them.";
   }
 
@@ -179,6 +182,19 @@ class Exercise {
 
   disable(yes) {
     for (const { press } of this.stations.values()) press.disabled = yes;
+  }
+
+  /** Have the examples of a variant on the cards, and check them. */
+  vary(code) {
+    if (!code || code === this.variant) return;
+    this.variant = code;
+    const job = { notebook: common, name: file.replace(/\.ipynb$/, ""), code };
+    this.python.vary(job, ({ notebook, examples }) => {
+      release = notebook;
+      for (const place of document.querySelectorAll(".card-example"))
+        showExample(place, examples[place.dataset.question]);
+      this.show(merge(this.notebook, release).notebook);
+    });
   }
 
   // ---- Python
@@ -342,11 +358,14 @@ class Exercise {
       this.status.textContent = `${chosen.name} was not opened. ${problem}`;
       return;
     }
+    const code = variantIn(notebook.cells.filter((cell) => cell && isCheck(cell)).map(source));
+    if (code) keepVariant(code);
+    this.vary(code);
     const { notebook: opened, differing } = merge(notebook, release);
     this.replace(opened);
     const added = opened.cells.filter((cell) => !gradeId(cell)).length;
     const more = added ? ` ${added} cells of your own are kept and run, but not shown.` : "";
-    const other = differing.length
+    const other = differing.length && !code // a variant differs on its cards
       ? ` Given cells that differ are as the exercise has them: ${differing.join(", ")}.`
       : "";
     this.status.textContent = `${chosen.name} is open.${more}${other}`;

@@ -26,6 +26,12 @@ export class Python {
     this.post({ packages, job });
   }
 
+  /** The exercise in a variant; told({ notebook, examples }) once Python is there. */
+  vary(variant, told) {
+    this.varied = told;
+    this.post({ packages: ["numpy"], variant });
+  }
+
   async post(message) {
     await (this.kept ??= this.keep());
     this.worker ??= this.hire();
@@ -55,6 +61,7 @@ export class Python {
     const worker = new Worker(address, { type: "module" });
     worker.onmessage = ({ data }) => {
       if (data.parts) this.parts = data.parts;
+      if (data.varied) this.varied(data.varied);
       if (data.state === "running") this.ready = true;
       this.heard(data);
     };

@@ -25,14 +25,14 @@ def pool():
     """These tests are about worker processes."""
 
 
-def dies_on_eve(marker, release, submission, notes, sandbox):
+def dies_on_eve(marker, release, submission, *rest):
     """A job that ends its process for one submission: once, or whenever it sees it."""
     path = Path(marker)
     if b"eve was here" in submission and path.read_text() != "done":
         if path.read_text() == "once":
             path.write_text("done")
         os.kill(os.getpid(), signal.SIGKILL)
-    return jobs.work(release, submission, notes, sandbox)
+    return jobs.work(release, submission, *rest)
 
 
 @pytest.mark.parametrize("how_often", ["once", "always"])
