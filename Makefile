@@ -25,7 +25,7 @@ _build/tests-passed: $(EVERYTHING)
 	@touch $@
 
 run-tests: setup lint _build/python-home
-	@$(BIN)/python -m pytest -n 2 --dist loadfile \
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
 	    --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg \
 	    tests $(wildcard book/*.ipynb) $(PYTEST_FLAGS)
 
@@ -56,7 +56,8 @@ lock:  ## pin all that lies below requirements.txt, by an installation from noth
 	@$(call install-torch,_build/lock/bin)
 	@_build/lock/bin/$(PIP_INSTALL) --no-cache-dir -r requirements.txt
 	@_build/lock/bin/python -m pip freeze --disable-pip-version-check --all \
-	    | sed -e '/^pip==/d;/^setuptools==/d;s/+cpu$$//' > requirements.lock
+	    | sed -e '/^pip==/d;/^setuptools==/d;s/+cpu$$//' \
+	    -e '/^soupsieve==/s/$$/; python_full_version >= "3.11.5"/' > requirements.lock
 	@rm -rf _build/lock
 
 # kernels that do not warn about their own port on every start

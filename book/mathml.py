@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from roles import color_formula
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
@@ -53,6 +54,7 @@ def to_mathml(tex: str, display: bool = False) -> str:
         if (element.text or "").startswith("\\"):
             raise ValueError(f"holds {element.text}, which has no MathML yet: {tex}")
     polish(math, display)
+    color_formula(math)
     math.set("xmlns", NAMESPACE)
     return ElementTree.tostring(math, encoding="unicode")
 

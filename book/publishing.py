@@ -1,8 +1,10 @@
 """What the site needs beyond Jupyter Book. _config.yml loads this extension.
 
-- Formulas become MathML (mathml.py).
+- Formulas become MathML (mathml.py); queries, keys and values have their colors in
+  them, and in code (roles.py).
 - A link from a chapter to an exercise becomes a download of that notebook.
-- Drawings become part of the page, so that their colors follow its scheme.
+- Drawings become part of the page, so that their colors follow its scheme; figures of
+  the chapters get a twin for dark pages (figures.py).
 - Pages load no Thebe and no icon script; of the icon fonts only what is used.
 - Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
   and the modules of the interactive elements that it shows.
@@ -23,7 +25,9 @@ from pathlib import Path
 import address
 import bundle
 import encoder_file
+import figures
 import mathml
+import roles
 import solving
 from docutils import nodes
 from fontTools import subset
@@ -142,6 +146,14 @@ def inline_drawings(app, pagename, templatename, context, doctree) -> None:
         context["body"] = DRAWING.sub(drawing, context["body"])
 
 
+def mark() -> str:
+    """The book's mark as part of a page, which then asks for no file."""
+    source = Path(__file__).with_name("static") / "favicon.svg"
+    drawing = re.sub(r"\s*(<!--.*?-->)?\s*\n\s*", "", source.read_text("utf-8"))
+    named = r'<svg class="logo__image" role="img" aria-label=\1'
+    return drawing.replace("<svg", named, 1)
+
+
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
     (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
@@ -157,6 +169,12 @@ CORRECTIONS = [
         '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
     ),
     (r'(<html[^>]*) data-theme="auto"', r'\1 data-theme="light"'),  # without scripts
+    # the mark, once for each scheme
+    (
+        r'<img [^>]*logo__image only-light" alt=("[^"]*")/>\s*'
+        r"(?:<script>.*?</script>\s*)?<img [^>]*logo__image only-dark[^>]*>",
+        mark(),
+    ),
     (r'(<div id="pst-primary-sidebar")', r'\1 role="complementary" aria-label="Book"'),
     (r'role="doc-biblioentry"', 'role="listitem"'),
     # Markdown has no table without a head; an empty one says nothing
@@ -237,6 +255,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         folder = Path(app.outdir)
         rewriting, whole = Rewriting(), not bundle.bundled(folder)
         correct_pages(folder, rewriting)
+        figures.add_twins(folder)
         shrink_icons(folder, rewriting)
         bundle.bundle_pages(folder, rewriting)
         if whole:  # pages of an earlier build are corrected already
@@ -249,6 +268,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     address.setup(app)
     mathml.setup(app)
+    roles.setup(app)
     solving.setup(app)
     encoder_file.setup(app)
     app.add_transform(ExerciseDownloads)

@@ -105,6 +105,9 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
     text, role = "".join(cell["source"]), role_of(cell)
     name, solution = role.get("grade_id"), role.get("solution", False)
     if cell["cell_type"] == "markdown":
+        if name == "challenge":
+            title, _, rule = text.partition("\n\n")
+            return [f"```{{admonition}} {title.lstrip('# ')}\n{rule}\n```"]
         written = f'<div class="exercise-bar written" data-cell="{name}"></div>'
         return [written if solution else text]
     code = f"```{{code-block}} python\n{text}\n```"

@@ -1,11 +1,21 @@
-"""A browser where tests need one; NO_SKIPS=1 where no test may be skipped."""
+"""A browser where tests need one, and grading without processes that start anew.
+
+NO_SKIPS=1 where no test may be skipped.
+"""
 
 import os
 import shutil
+from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+
+LIGHT = str(Path(__file__).parent / "light")  # processes that tests start are faster
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [LIGHT, *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = [
@@ -27,8 +37,35 @@ MODELS = {
 }
 
 
+# files that take a minute or more, the longest first: what begins last should be short
+LONGEST = [
+    "test_with_nbgrader.py",
+    "test_browser.py",
+    "test_exercise_pages.py",
+    "09-language-model.ipynb",
+    "07-reading-attention.ipynb",
+    "test_driver.py",
+    "10-generating.ipynb",
+    "test_remote.py",
+    "test_catalog.py",
+    "03-multi-head.ipynb",
+    "test_parents.py",
+    "test_corpus.py",
+    "test_hunt.py",
+    "test_second.py",
+    "test_postgres.py",
+    "test_formgrader.py",
+    "test_nbgrader_course.py",
+    "test_foreign.py",
+    "test_parallel.py",
+    "test_term.py",
+]
+
+
 def pytest_collection_modifyitems(items):
-    """A chapter that reads a published model is not replayed where that is missing."""
+    """Long files first; and a chapter whose published model is missing is skipped."""
+    rank = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
     for item in items:
         package = MODELS.get(item.path.name)
         if package and find_spec(package) is None:
@@ -60,3 +97,34 @@ def browser():
 @pytest.fixture(scope="session")
 def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+class Inline(Executor):
+    """Does jobs at once, in this process, where one grader stays warm."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    """Let a grading that asks for at most so many workers do without processes."""
+    from autograder.grading import jobs
+
+    started = jobs.local_pool
+
+    def inline(most):
+        def pool(workers, releases):
+            if workers > most:
+                return started(workers, releases)
+            jobs.learn(releases)
+            return Inline()
+
+        monkeypatch.setattr(jobs, "local_pool", pool)
+
+    return inline

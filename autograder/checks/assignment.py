@@ -8,6 +8,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
+from autograder.checks.cards import signatures
+from autograder.checks.challenge import Challenge
 from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
@@ -39,6 +41,7 @@ class Assignment:
         self.questions: dict[str, Question] = {}
         self._table: dict[str, Any] | None = None
         self.uses: dict[str, tuple[str, ...]] = {}
+        self.challenge: Challenge | None = None  # without points
         self.known: Diagnoses | None = None  # a catalog registers itself here
         self.examples: dict[str, Worked] = {}  # by question, once they are loaded
 
@@ -52,7 +55,9 @@ class Assignment:
         """
         read = f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
-        question = Question(name, points, read, *by_name, partial(self.example, name))
+        cards = partial(signatures, self.package.rpartition(".")[2])
+        example = partial(self.example, name)
+        question = Question(name, points, read, *by_name, example, cards)
         self.questions[name], self.uses[name] = question, uses
         return question
 

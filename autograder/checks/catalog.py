@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,16 +27,23 @@ from autograder.checks.surroundings import settled
 LARGE = "the card warns of large numbers; trying them is left to the student"
 BATCHES = "the card says that any batch works; trying one is left to the student"
 
+NOTHING = (
+    "Nothing is returned: the word `return` is missing before the result, which "
+    "printing does not hand over."
+)
+
 
 @dataclass(frozen=True)
 class Mistake(Misconception):
     """A misconception as code that defines the name of its question.
 
-    ``unseen`` is the reason why it may pass all visible checks, if it does.
+    ``unseen`` is the reason why it may pass all visible checks, if it does. Checks that
+    students write are tried on it where it is ``planted``.
     """
 
     code: str
     unseen: str = ""
+    planted: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class Catalog:
     def __init__(self, assignment: Assignment, prelude: str) -> None:
         self.assignment, self.prelude = assignment, prelude
         self.misconceptions: list[Mistake] = []
+        self.variants: list[Mistake] = []  # other ways to make one, by the same id
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
         self.ladders: dict[str, Ladder] = {}
@@ -91,6 +100,17 @@ class Catalog:
         """The misconceptions about one question."""
         return [m for m in self.misconceptions if m.question == question]
 
+    def every(self, question: str) -> list[Mistake]:
+        """The misconceptions about one question, in all ways to make them."""
+        return [
+            *self.of(question),
+            *(m for m in self.variants if m.question == question),
+        ]
+
+    def hunted(self, subject: str) -> list[Mistake]:
+        """The misconceptions that a student's own check about ``subject`` meets."""
+        return [entry for entry in self.of(subject) if entry.planted]
+
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The misconception whose outcomes are those of ``answer``, if any."""
         if question not in self._probes:
@@ -115,7 +135,7 @@ class Catalog:
             probe = self._probes[question]
             with settled():
                 self._known[question] = [
-                    (entry, probe(self.answer(entry))) for entry in self.of(question)
+                    (entry, probe(self.answer(entry))) for entry in self.every(question)
                 ]
         return self._known[question]
 
@@ -147,7 +167,7 @@ class Catalog:
         on at the beginning tells it nothing of what is right.
         """
         if subject not in self._planted:
-            entries = [*self.right(subject), *self.of(subject)]
+            entries = [*self.right(subject), *self.hunted(subject)]
             self._planted[subject] = [(each, self.answer(each)) for each in entries]
         planted = self._planted[subject]
         order = [int(i) for i in rng.permutation(len(planted))]
@@ -185,18 +205,44 @@ class About:
         self.catalog, self.question = catalog, question
         self.reference = reference.lstrip("\n")
 
-    def wrong(self, name: str, diagnosis: str, code: str, unseen: str = "") -> None:
+    def wrong(
+        self,
+        name: str,
+        diagnosis: str,
+        code: str,
+        *,
+        unseen: str = "",
+        planted: bool = True,
+    ) -> None:
         """A wrong answer; ``diagnosis`` is the sentence that students read."""
         question = self.question
         told = self._id(name), question.name, diagnosis, question.read
-        entry = Mistake(*told, self._whole(code), unseen)
+        entry = Mistake(*told, self._whole(code), unseen, planted)
         self.catalog.misconceptions.append(entry)
 
     def edit(
-        self, name: str, diagnosis: str, *edits: tuple[str, str], unseen: str = ""
+        self,
+        name: str,
+        diagnosis: str,
+        *edits: tuple[str, str],
+        unseen: str = "",
+        planted: bool = True,
     ) -> None:
         """A wrong answer that is the reference, :meth:`edited`."""
-        self.wrong(name, diagnosis, self.edited(*edits), unseen)
+        code = self.edited(*edits)
+        self.wrong(name, diagnosis, code, unseen=unseen, planted=planted)
+
+    def also(self, name: str, code: str, *, unseen: str = "") -> None:
+        """Another way to make the mistake ``name``, which has other outcomes.
+
+        Raises ValueError where that mistake is unknown.
+        """
+        id = self._id(name)
+        entry = next((m for m in self.catalog.misconceptions if m.id == id), None)
+        if entry is None:
+            raise ValueError(f"another way to make {id}, which is no mistake yet")
+        other = replace(entry, code=self._whole(code), unseen=unseen, planted=False)
+        self.catalog.variants.append(other)
 
     def edited(self, *edits: tuple[str, str]) -> str:
         """The reference with each ``(old, new)`` applied, one after the other.
@@ -210,6 +256,11 @@ class About:
                 raise ValueError(f"an edit of {name}: {old!r} occurs {hits} times")
             code = code.replace(old, new)
         return code
+
+    def nothing(self) -> None:
+        """The reference without its last ``return``; no check has to hunt that."""
+        before, _, value = self.reference.rpartition("return ")
+        self.wrong("nothing", NOTHING, f"{before}result = {value}", planted=False)
 
     def right(self, name: str, code: str) -> None:
         """A right answer in another style."""
@@ -260,7 +311,7 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     An exception is an outcome too: its type's name and what it says.
     """
     # changes are seen in `args` themselves, so the caller passes fresh arrays
-    before = [np.array(arg) if isinstance(arg, np.ndarray) else None for arg in args]
+    before = [numbers_of(arg) for arg in args]
     try:
         value = answer(*args, **kwargs)
     except CheckFailed:
@@ -269,10 +320,23 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
         # what raised for another reason is another mistake
         return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
     changed = any(
-        b is not None and not np.array_equal(a, b, equal_nan=True)
+        b is not None and not np.array_equal(numbers_of(a), b, equal_nan=True)
         for a, b in zip(args, before, strict=True)
     )
     return ("returned", value, changed)
+
+
+def numbers_of(value: Any) -> np.ndarray | None:
+    """A copy of the numbers of an array or a tensor; None of anything else."""
+    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.detach().numpy().copy()
+    return np.array(value) if isinstance(value, np.ndarray) else None
+
+
+def any_error(result: Any) -> Any:
+    """An outcome in which all exceptions are one: what counts is that it fails."""
+    return "raised" if result[0] == "raised" else result
 
 
 def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
@@ -303,6 +367,18 @@ def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
     return a.shape == b.shape and bool(
         np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     )
+
+
+def added(result: Any, totals: np.ndarray) -> bool:
+    """Whether one small number was added to ``totals`` before weights were divided.
+
+    It may be too small for :func:`alike` to see.
+    """
+    if getattr(result[1], "shape", ())[:-1] != totals.shape:
+        return False
+    with np.errstate(all="ignore"):
+        more = totals / result[1].sum(axis=-1) - totals
+    return bool(more.min() > 1e-10 and np.allclose(more, more[0], rtol=1e-3, atol=0))
 
 
 def compiled(code: str, name: str) -> Any:

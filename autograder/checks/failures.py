@@ -8,7 +8,10 @@ import linecache
 from dataclasses import dataclass
 
 from autograder.checks.drawing import Drawing
-from autograder.checks.places import HERE, definition, place_of
+from autograder.checks.places import HERE, Place, definition, place_of
+from autograder.text import printable
+
+LONGEST_PLACE = 400
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class CheckFailed(AssertionError):
     ``kind`` is one of "unanswered", "error", "type", "shape", "changed" and "value".
     ``drawing`` shows the values of a visible check; it is no part of the message.
     ``missing`` is a name that was not defined, or the question that has no answer yet.
+    ``arrays`` are those in the line that raised an exception, and ``reason`` why.
     """
 
     def __init__(
@@ -41,12 +45,15 @@ class CheckFailed(AssertionError):
         misconception: Misconception | None = None,
         drawing: Drawing | None = None,
         missing: str = "",
+        arrays: str = "",
+        reason: str = "",
     ) -> None:
         self.seen, self.expected, self.read = seen, expected, read
         self.kind, self.place = kind, place
         self.title, self.misconception = title, misconception
         self.drawing = drawing
         self.missing = missing
+        self.arrays, self.reason = arrays, reason
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -59,10 +66,13 @@ class CheckFailed(AssertionError):
         lines.append(f"  seen:     {self.seen}")
         if self.place:
             lines.append(f"  at:       {self.place}")
+        if self.arrays:
+            lines.append(f"  in it:    {self.arrays}")
         if self.expected:
             lines.append(f"  expected: {self.expected}")
-        if self.misconception:
-            lines.append(f"  likely:   {self.misconception.diagnosis}")
+        known = self.misconception
+        if likely := known.diagnosis if known else self.reason:
+            lines.append(f"  likely:   {likely}")
         read = self.misconception.read if self.misconception else self.read
         if read:
             lines.append(f"  read:     {read}")
@@ -82,9 +92,10 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
     """Put an exception of the student's code into a sentence.
 
     The text of an exception is written by the student's code and could carry hidden
-    inputs out, so in ``hidden`` checks only its type is told.
+    inputs out, and so could shapes that it makes up: in ``hidden`` checks only the type
+    of the exception and its place are told.
     """
-    if isinstance(error, NotImplementedError):
+    if is_stub(error):
         return CheckFailed("no answer yet", kind="unanswered", missing=stub(error))
     if sentence := getattr(error, "sentence", None):  # the wall's own words
         return CheckFailed(sentence, kind="error")
@@ -99,14 +110,24 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
             "code that still works after Restart & Run All",
             kind="error",
             missing=error.name,
+            reason=why(error)[1],
         )
     text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
+    arrays, reason = ("", "") if hidden else why(error)
     return CheckFailed(
         f"your code raised {kind}{': ' if text else ''}{text}",
         "no exception",
         kind="error",
         place=where(error),
+        arrays=arrays,
+        reason=reason,
     )
+
+
+def is_stub(error: BaseException) -> bool:
+    """Whether an answer says that it is not written; torch uses this kind as well."""
+    says = NotImplementedError
+    return isinstance(error, says) and "not implemented for '" not in str(error)
 
 
 def kind_of(error: BaseException) -> tuple[str, str]:
@@ -119,9 +140,11 @@ def kind_of(error: BaseException) -> tuple[str, str]:
     if vars(builtins).get(first.__name__) is first:
         return first.__name__, ""
     for kind in bases:
+        if vars(builtins).get(kind.__name__) is not kind:
+            continue
         if kind.__name__ == first.__name__:  # the wall's own class of that name
             return kind.__name__, ""
-        if vars(builtins).get(kind.__name__) is kind and takes_text(kind):
+        if takes_text(kind):
             return kind.__name__, f"{first.__name__}: "
     return first.__name__, ""
 
@@ -136,19 +159,30 @@ def takes_text(kind: type) -> bool:
 
 def where(error: BaseException) -> str:
     """The student's line that raised ``error``, with a caret; empty if unknown."""
-    if told_place := getattr(error, "told_place", None):  # by the wall
-        return told_place
+    place, source = seen_at(error)
+    return printable(place.told(source), LONGEST_PLACE) if place else ""
+
+
+def why(error: BaseException) -> tuple[str, str]:
+    """The arrays in the line that raised ``error``, and the likely reason."""
+    place, source = seen_at(error)
+    text = f"{kind_of(error)[1]}{error}"
+    return place.reason(source, text) if place else ("", "")
+
+
+def seen_at(error: BaseException) -> tuple[Place | None, str]:
+    """The place of an exception and the source of its cell, here or behind the wall."""
+    if there := getattr(error, "_wall_seen_at_", None):
+        place, source = there
+        return place, source
     place = place_of(error)
-    return place.told("".join(linecache.getlines(place.file))) if place else ""
+    return place, "".join(linecache.getlines(place.file)) if place else ""
 
 
-def stub(error: NotImplementedError) -> str:
+def stub(error: BaseException) -> str:
     """The student's function or class that says it is not written; empty if unknown."""
-    if name := getattr(error, "told_stub", ""):  # by the wall
-        return str(name)
-    place = place_of(error)
-    source = "".join(linecache.getlines(place.file)) if place else ""
-    return definition(source, place.line) if place else ""
+    place, source = seen_at(error)
+    return printable(definition(source, place.line), 60) if place else ""
 
 
 def names_in_reach(error: BaseException) -> list[str]:

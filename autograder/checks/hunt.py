@@ -37,7 +37,7 @@ class Hunt(Hidden):
         catalog = cast("Catalog", self.assignment.known)
         name = self.subject.name
         found = catalog.tried(answer, name, np.random.default_rng(seed))
-        right, wrong = catalog.right(name), catalog.of(name)
+        right, wrong = catalog.right(name), catalog.hunted(name)
         accepted = [entry for entry in right if found[entry.id] == ACCEPTS]
         caught = [entry for entry in wrong if found[entry.id] == REJECTS]
         share = 0.0

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
+from autograder.checks.reasons import likely
+from autograder.checks.values import Value, about, told, values_at
+
 CELL = re.compile(r"<cell (\d{1,6})>")
+KIND = re.compile(r"^[A-Za-z_]\w{0,60}: ")  # of a student's or library's own
 WIDEST = 100
 OUTERMOST = re.compile(r"(?:(?:async )?def|class) +(\w+)")
 HERE = str(Path(__file__).resolve().parents[1])
@@ -23,7 +27,8 @@ def cell_name(number: int) -> str:
 class Place:
     """A part of a line: cell and line count from 1, the columns from 0 (none: -1).
 
-    Cell 0 is a file, or a cell that Jupyter has no number for.
+    Cell 0 is a file, or a cell that Jupyter has no number for. ``values`` are what
+    the names of the line stood for.
     """
 
     cell: int
@@ -31,6 +36,14 @@ class Place:
     start: int = -1
     end: int = -1
     file: str = ""
+    values: tuple[Value, ...] = ()
+
+    def reason(self, source: str, text: str) -> tuple[str, str]:
+        """The arrays in the line, and why it raised an exception of this text."""
+        text = KIND.sub("", text)
+        values = about(self.values, source, self.line)
+        why = likely(source, self.line, (self.start, self.end), text, values)
+        return told(values, text), why
 
     def told(self, source: str) -> str:
         """The place in words, the line's text, and a caret under what failed."""
@@ -71,16 +84,25 @@ def place_of(error: BaseException) -> Place | None:
             same_line = error.end_lineno in (None, error.lineno)
             end = end if same_line and end > start else start + 1
             return Place(int(match[1]), error.lineno, start, end, match[0])
-    place, trace = None, error.__traceback__
+    found, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         match = CELL.fullmatch(code.co_filename)
         if match or is_main(trace.tb_frame):
-            number = int(match[1]) if match else 0
-            where = columns(code, trace)
-            place = Place(number, trace.tb_lineno, *where, code.co_filename)
+            found = trace
         trace = trace.tb_next
-    return place
+    return place_in(found, error) if found else None
+
+
+def place_in(trace: TracebackType, error: BaseException) -> Place:
+    """The place that a traceback begins with, and what the names there stood for."""
+    code, line = trace.tb_frame.f_code, trace.tb_lineno
+    match = CELL.fullmatch(code.co_filename)
+    source = "".join(linecache.getlines(code.co_filename))
+    missing = error.name if isinstance(error, NameError) else None
+    values = values_at(trace.tb_frame, source, line, missing)
+    number = int(match[1]) if match else 0
+    return Place(number, line, *columns(code, trace), code.co_filename, values)
 
 
 def is_main(frame: FrameType) -> bool:

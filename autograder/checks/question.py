@@ -18,6 +18,7 @@ from autograder.checks.known import Trail, noted
 from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.checks.variant import Example
 
+WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
@@ -52,6 +53,7 @@ class Question:
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
     misconception that behaves like an answer, if there is one; ``recognize`` the one of
     which the failing check, and if need be those after it, note the same.
+    ``signatures`` are what the cards of the assignment write.
     """
 
     def __init__(
@@ -62,9 +64,11 @@ class Question:
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
         recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
         example: Callable[[str], Example | None] = lambda code: None,
+        signatures: Callable[[], dict[str, str]] = dict,
     ) -> None:
         self.name, self.points, self.read = name, points, read
         self.diagnose, self.recognize, self.example = diagnose, recognize, example
+        self.signatures = signatures
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -92,6 +96,7 @@ class Question:
                 )
                 others = (noticed(c, answer)[1] for c in self.checks[number:])
                 trail = itertools.chain([notes], others)
+                failure.reason = failure.reason or self.wrong_call(failure)
                 # by what visible checks see, it has the same name wherever this runs
                 failure.misconception = self.recognize(number, trail) or self.diagnose(
                     answer
@@ -101,6 +106,14 @@ class Question:
             f"{self.name}: visible checks {total} of {total} hold; "
             "hidden checks run when you submit"
         )
+
+    def wrong_call(self, failure: CheckFailed) -> str:
+        """What the card writes, where a call did not even enter the function."""
+        called = WRONG_CALL.search(failure.seen)
+        if failure.kind != "error" or failure.place or not called:
+            return ""
+        card = self.signatures().get(called[1])
+        return f"the card writes `{card}`" if card else ""
 
 
 class Hidden:

@@ -59,6 +59,14 @@ class Deadlines:
             return cls(due, None, zone)
         return cls(due, read_extensions(path, names, course), zone)
 
+    def of_nobody(self, course: Course, known: set[str]) -> list[str]:
+        """Students of extensions.csv whom the course has not, such as a misspelled one.
+
+        ``known`` are those of the gradebook.
+        """
+        students = {student for student, _ in self.extended or ()} - known
+        return sorted(s for s in students if not (course.submitted / s).is_dir())
+
     def enter(
         self, store: OpenGradebook, submissions: list[Submission], *, alone: bool
     ) -> None:
@@ -123,7 +131,7 @@ def read_extensions(
         raise CourseError(
             f"{path} has no column {missing[0]}; it needs {', '.join(wanted)}."
         )
-    extended = {}
+    extended: dict[tuple[str, str], datetime] = {}
     for row in sheet.rows:
         student, name, due = (sheet.value(row, headings.index(h)) for h in wanted)
         if not student and not name:
@@ -134,9 +142,14 @@ def read_extensions(
                 f"there is {', '.join(names)}."
             )
         try:
-            extended[student, name] = moment(due, course_zone(course)).astimezone(UTC)
+            until = moment(due, course_zone(course)).astimezone(UTC)
         except CourseError as error:
             raise CourseError(f"{path}, line {row + 1}: {error}") from None
+        if extended.setdefault((student, name), until) != until:
+            raise CourseError(
+                f"{path}, line {row + 1}: {one_line(student)} has another extension "
+                f"for {name} in a line above; keep one of them."
+            )
     return extended
 
 

@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
         if wall.claim():
             print(GROUPS, file=sys.stderr)
 
-    from autograder.grading.census import remarks, unused
+    from autograder.grading.census import listed, remarks, unused
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
     from autograder.grading.progress import Progress
@@ -150,6 +150,9 @@ def run(options: argparse.Namespace) -> int:
                 one_hash(r.hash for r in driver.releases[assignment.name]),
             )
         ]
+        strangers = deadlines.of_nobody(course, store.students())
+        if strangers and not options.students:
+            said.append(f"extensions for nobody in this course: {listed(strangers)}")
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {

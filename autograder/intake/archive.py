@@ -21,6 +21,7 @@ from autograder.text import one_line
 
 ENTRIES = 200_000
 RATIO = 500
+PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
         time = datetime(*info.date_time).astimezone(UTC)
     except ValueError:
         time = datetime(1980, 1, 1, tzinfo=UTC)
-    return Entry(PurePosixPath(info.filename), time, read)
+    # some programs for Windows write its separators
+    return Entry(PurePosixPath(info.filename.replace("\\", "/")), time, read)
 
 
 def refuse(name: str, reason: str) -> NoReturn:

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError, Held
-from autograder.intake.archive import Entry, opened
+from autograder.errors import CourseError
+from autograder.intake.archive import PACKED, Entry, opened
+from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
 from autograder.intake.keeping import Keeper, Version
 from autograder.intake.names import Label, hidden, label_of, safe
 from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
 from autograder.intake.times import course_zone
-from autograder.notebook.finding import resemblance
-from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.reading import SIZE_LIMIT
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan
@@ -106,6 +106,10 @@ class Owner:
     label: Label | None = None
     person: Person | None = None
 
+    @property
+    def source(self) -> tuple[Label | None, Person | None]:
+        return self.label, self.person
+
 
 class Collector:
     """Sorts what an archive holds into submitted/."""
@@ -125,6 +129,7 @@ class Collector:
         self.given = course.chosen([assignment])[0] if assignment else None
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
+        self.numbered: set[str] = set()
         self.releases: dict[Assignment, Release] = {}
         if roster and roster.unread:
             self.lines.append(
@@ -162,6 +167,11 @@ class Collector:
                     self.leave(entry, str(why))
             for key in sorted(groups):
                 self.keeper.put(groups[key])
+        if self.numbered:
+            self.lines.append(
+                f"{len(self.numbered)} keep the number under which they were collected "
+                "while marking was blind"
+            )
         self.found = {assignment for _, assignment, _ in groups}
         if not self.keeper.counts:
             raise CourseError(f"{archive} holds no notebook of this course.")
@@ -176,6 +186,7 @@ class Collector:
                 person.student
                 for person in self.roster.people
                 if not (self.course.submitted / safe(person.student) / name).is_dir()
+                and not self.blind(person, name)
             ]
             listed = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
             lines.append(
@@ -188,20 +199,43 @@ class Collector:
 
     def identify(self, entry: Entry) -> list[Version]:
         """Whose notebook for which assignment; Left when nobody knows."""
+        if entry.path.suffix.lower() in PACKED:
+            raise Left(
+                "is an archive in the archive; unpack it, and collect the folder"
+            )
         if entry.path.suffix.lower() != ".ipynb":
             raise Left("is no notebook")
         owners = self.owners(entry.path)
         data = entry.read()
-        assignment = self.assignment(entry.path, data)
+        assignment = assignment_of(entry.path, data, self.releases, self.given)
         if assignment is None:
-            raise Left("does not tell its assignment; give it with --assignment")
+            empty = "" if data else "is empty, and "
+            raise Left(
+                f"{empty}does not tell its assignment; give it with --assignment"
+            )
         if len(data) > SIZE_LIMIT:
             raise Left(f"is larger than {SIZE_LIMIT // 1_000_000} MB")
         digest = hashlib.sha256(data).hexdigest()
         return [
-            Version(o.student, assignment, entry, digest, o.label, o.person)
+            Version(self.student(o, assignment), assignment, entry, digest, *o.source)
             for o in owners
         ]
+
+    def student(self, owner: Owner, assignment: Assignment) -> str:
+        """What the student is called: by the number, if marking was blind before."""
+        if owner.person and self.blind(owner.person, assignment.name):
+            self.numbered.add(owner.person.number)
+            return f"participant-{owner.person.number}"
+        return owner.student
+
+    def blind(self, person: Person, assignment: str) -> bool:
+        """Whether work was collected while Moodle's worksheet had no names.
+
+        Moodle's numbers are of one assignment alone, and are never given again.
+        """
+        folder = self.course.submitted / f"participant-{person.number}" / assignment
+        moodle = self.platform == "moodle" and bool(person.number)
+        return moodle and folder.is_dir()
 
     def leave(self, entry: Entry, why: str) -> None:
         """Do not collect a file, and say so."""
@@ -261,22 +295,3 @@ class Collector:
             return bool(self.roster.find(label))
         except Unknown:
             return False
-
-    def assignment(self, path: PurePosixPath, data: bytes) -> Assignment | None:
-        """By the cells in it; of a file that cannot be read, as told or by its name."""
-        try:
-            cells = read(data)
-        except Held:
-            cells = []
-        known = {a: resemblance(self.releases[a], cells) for a in self.assignments}
-        best = max(self.assignments, key=lambda a: known[a])
-        if known[best]:
-            return best
-        if self.given:
-            parts = self.given.parts
-            named = [part for part in parts if part.notebook in path.name]
-            return (named or list(parts))[0]
-        folders = [a for a in self.assignments if a.name in path.parts]
-        named = [a for a in self.assignments if a.notebook in path.name]
-        longest = sorted(named, key=lambda a: -len(a.notebook))
-        return next(iter(folders + longest), None)

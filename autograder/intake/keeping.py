@@ -105,8 +105,11 @@ class Keeper:
             self.keep_version(version)
         chosen = group[-1] if self.keep == "latest" else group[0]
         if len({version.digest for version in group}) > 1:
+            known = len({version.order[:-1] for version in group}) > 1
+            same = "all of one time, and this one is taken:"
+            taken = f"the {self.keep} counts," if known else same
             self.lines.append(
-                f"{who}: {len(group)} versions; the {self.keep} counts, "
+                f"{who}: {len(group)} versions; {taken} "
                 f"{one_line(str(chosen.entry.path))[:200]}"
             )
         folder = self.course.submitted / chosen.student / chosen.assignment.name

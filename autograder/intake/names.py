@@ -84,7 +84,11 @@ def cleaned(name: str) -> str:
 
 
 def safe(name: str) -> str:
-    """As ``cleaned``, and two names that differ never give the same."""
+    """As ``cleaned``, and two names that differ never give the same.
+
+    One name in two forms of Unicode, as macOS and others write it, is one name.
+    """
+    name = unicodedata.normalize("NFC", name)
     clean = cleaned(name)
     if clean == name:
         return name

@@ -102,7 +102,10 @@ class Roster:
                 return person
         name, _, number = student.rpartition("-")
         for person in self.people:
-            if number.isdigit() and person.number == number and person.agrees(name):
+            if not number.isdigit() or person.number != number:
+                continue
+            blind = name == "participant" and person.word  # collected without names
+            if blind or person.agrees(name):
                 return person
         return None
 
@@ -188,7 +191,23 @@ def read_roster(
             unread.append(value["time"])
         team = value.get("team", "")
         people.append(Person(student, name, number, team, word, time, row))
-    return Roster(sheet, columns, people, tuple(unread))
+    if not people:
+        raise CourseError(f"The roster {sheet.name} names no student.")
+    return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))
+
+
+def without_twins(people: list[Person], table: str) -> list[Person]:
+    """Each student once; CourseError when one id is given to two of them."""
+    known: dict[str, Person] = {}
+    for person in people:
+        first = known.setdefault(person.student, person)
+        if (plain(first.name), first.number) != (plain(person.name), person.number):
+            raise CourseError(
+                f"{table}, line {person.row + 1}: {person.student} is {person.name}, "
+                f"and in line {first.row + 1} {first.name}; give each student an id of "
+                "their own."
+            )
+    return list(known.values())
 
 
 def invented(label: Label) -> str:

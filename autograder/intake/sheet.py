@@ -29,13 +29,17 @@ class Sheet:
     def read(cls, path: Path) -> Sheet:
         """The sheet in a file; CourseError when it is no text in UTF-8."""
         try:
-            text = path.read_bytes().decode("utf-8")
+            data = path.read_bytes()
+            text = data.decode("utf-8")
         except OSError as error:
             raise CourseError(f"The table {path} cannot be read: {error}.") from None
         except UnicodeDecodeError:
             raise CourseError(
-                f"The table {path} is not in UTF-8; save it as CSV in UTF-8."
+                f"The table {path} is {other_kind(data)}; save it as CSV in UTF-8 "
+                '(in Excel: "CSV UTF-8").'
             ) from None
+        if not text.strip(f"{MARK}\r\n\t ,;"):
+            raise CourseError(f"The table {path} is empty.")
         return cls(text, str(path))
 
     @property
@@ -93,6 +97,15 @@ class Sheet:
         if len(raw) > 1 and raw[0] == raw[-1] == '"':
             return raw[1:-1].replace('""', '"')
         return raw
+
+
+def other_kind(data: bytes) -> str:
+    """What a table is that is not in UTF-8."""
+    if data.startswith(b"PK"):
+        return "a workbook or another archive, not a CSV file"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "in UTF-16, not in UTF-8"
+    return "not in UTF-8"
 
 
 def spans(text: str, delimiter: str) -> list[list[Span]]:

@@ -50,13 +50,18 @@ class Failed:
     source: str
     reason: str
     place: Place | None = None
+    text: str = ""  # all that the exception says
 
     @property
     def where(self) -> str:
-        """The line that failed, with a caret, for a message; empty if unknown."""
+        """The line that failed, and what is known of it; empty if there is none."""
         if self.place is None or self.place.cell != self.number:
             return ""
-        return f"\n  at:       {printable(self.place.told(self.source), 400)}"
+        arrays, why = self.place.reason(self.source, self.text)
+        lines = [f"\n  at:       {printable(self.place.told(self.source), 400)}"]
+        lines += [f"\n  in it:    {arrays}"] if arrays else []
+        lines += [f"\n  likely:   {why}"] if why else []
+        return "".join(lines)
 
 
 def reason(kind: str, text: str) -> str:

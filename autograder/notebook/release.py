@@ -7,14 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from autograder.checks.cards import SHELVES
 from autograder.notebook.finding import resemblance
 from autograder.notebook.questions import profile_of
 from autograder.notebook.reading import text_of
 from autograder.notebook.records import Kind, Release, ReleasedCell, SubmittedCell
-
-HOME = Path(__file__).resolve().parents[1]
-# in the students' wheel, and in the repository
-SHELVES = (HOME / "exercises", HOME.parent / "exercises")
 
 
 def kind_of(about: dict[str, Any], cell_type: str) -> Kind:

@@ -105,29 +105,41 @@ class Run:
     def __init__(self) -> None:
         self.notebook = Notebook()
         self.failed: list[Failed] = []
+        self.sources: dict[int, str] = {}
 
     def cell(self, number: int, source: str) -> tuple[list, Outcome]:
         """Run a student's cell: its outputs, and what stopped it, if something did."""
+        self.sources[number] = source
         outputs, failed = self.notebook.run(number, source)
         if failed is None:
             return outputs, Outcome(number)
         text = next((o[2] for o in reversed(outputs) if o[0] == "error"), "")
-        cell = Failed(number, source, reason(failed, text), self.notebook.place)
+        why = reason(failed, text)
+        cell = Failed(number, source, why, self.notebook.place, text)
         self.failed.append(cell)
         return outputs, Outcome(number, problem=cell.reason + cell.where)
 
     def question(self, number: int, source: str, name: str) -> Outcome:
         """Run a test cell: what it said, or the message of the check that failed."""
         said, problem, drawing = io.StringIO(), None, None
+        names = TestNames(self.find)
         try:
             with contextlib.redirect_stdout(said), settled():
-                value_of(source, f"test_{name}", TestNames(self.find))
+                value_of(source, f"test_{name}", names)
+                self.challenge(name, names)
         except CheckFailed as failure:
             problem = str(explained(failure, self.failed))
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(told(error).about(name))
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
+
+    def challenge(self, name: str, names: TestNames) -> None:
+        """What the answer is worth in the open challenge, if it is about this one."""
+        assignment = getattr(names.get("check"), "assignment", None)
+        challenge = getattr(assignment, "challenge", None)
+        if challenge and challenge.question == name:
+            print(challenge.told(self.notebook.names, self.sources))
 
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""

@@ -177,7 +177,11 @@ def main() -> int:
     )
     options.add_argument("folder", type=Path, metavar="FOLDER")
     options.add_argument(
-        "--assignment", action="append", default=[], help="default: 01-attention"
+        "--assignment",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="may be repeated (default: 01-attention)",
     )
     given = options.parse_args()
     try:

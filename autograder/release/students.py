@@ -16,6 +16,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, describe
+from autograder.release.links import link_chapters
 from autograder.release.proof import shortcomings
 from autograder.release.rules import broken_rules
 from autograder.wall import Grader, available
@@ -138,6 +139,7 @@ def prepared(
     config = course.nbgrader()
     steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
     notebook = stored = solution_notebook(assignment)
+    link_chapters(notebook, course.root)
     folder = str(assignment.source.parent)
     resources = {"nbgrader": {}, "metadata": {"path": folder}}
     for step in steps:

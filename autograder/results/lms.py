@@ -66,22 +66,43 @@ def export_lms(
             f"{', '.join(results)}."
         )
     lines: list[str] = []
+    wanted, filled = list(results), False
     for name, verdicts in results.items():
-        column = column_of(roster, name, wishes)
+        try:
+            column = column_of(roster, name, wishes, results)
+        except NoColumn as why:
+            if name == wanted[-1] and not filled:
+                raise
+            lines.append(f"not exported: {name}: {why}")
+            continue
+        filled = True
         fill(roster, column, name, verdicts, lines, wishes.scale)
     path = folder / ("canvas.csv" if wishes.form == "canvas" else f"moodle-{name}.csv")
     write_whole(path, roster.sheet.text())
     return [path], lines
 
 
-def column_of(roster: Roster, name: str, wishes: Wishes) -> int:
+class NoColumn(CourseError):
+    """The gradebook has no column for an assignment; the others have theirs."""
+
+
+def column_of(
+    roster: Roster, name: str, wishes: Wishes, results: Mapping[str, object]
+) -> int:
     """The column of an assignment: as told, Moodle's grade, or Canvas's title."""
     for wish in wishes.column:
         head, _, title = wish.partition("=")
         if head.strip() == name:
             return roster.sheet.find(title)
-    if len(wishes.column) == 1:
-        return roster.sheet.find(wishes.column[0])
+    for wish in wishes.column:
+        if wish.partition("=")[0].strip() in results:
+            continue  # it is about another one
+        if len(results) == 1 and len(wishes.column) == 1:
+            return roster.sheet.find(wish)
+        raise CourseError(
+            f"--column {wish!r} does not tell its assignment: name one of "
+            f'{", ".join(results)}, or write --column "{name}={wish}".'
+        )
     if wishes.form == "moodle":
         if (grade := roster.columns["grade"]) is not None:
             return grade
@@ -96,7 +117,7 @@ def column_of(roster: Roster, name: str, wishes: Wishes) -> int:
     if name in roster.sheet.columns:
         return roster.sheet.find(name)
     there = ", ".join(titles) or "it has no assignment"
-    raise CourseError(
+    raise NoColumn(
         f"Canvas's gradebook has no column for {name}; say which one it is, such as "
         f'--column "Homework 1 (4711)": {there}.'
     )
@@ -113,6 +134,11 @@ def fill(
     """Put the points of one assignment into the sheet."""
     sheet = roster.sheet
     points = points_of(roster, verdicts, lines)
+    if not any(roster.of_student(student) for student in verdicts):
+        raise CourseError(
+            f"Nobody who handed in {name} is in {sheet.name}; is it the list of "
+            "another course?"
+        )
     highest = next((v.max_score for v in verdicts.values() if v.max_score), 0.0)
     row, place = most_cell(roster, column)
     most = sheet.value(row, place) if row else ""

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import io
-import keyword
-import math
-import tokenize
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import combinations
+from collections import defaultdict
 from pathlib import Path
-
-from rapidfuzz.distance import Indel
 
 from autograder.course import Assignment, Course
 from autograder.errors import Held
@@ -23,28 +14,19 @@ from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe
 from autograder.release.plan import plans
+from autograder.results.alike import Group, Sources, alike
 from autograder.results.foreign import foreign
 from autograder.results.templates import render
 from autograder.text import one_line, printable
-
-SKIPPED = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-)
-Answer = tuple[str, ...]
-FEW = 6  # nobody can say what is common among fewer
 
 
 def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder similarity`."""
     describe(
         verb,
-        "Lines that many of the class wrote are left out. Short answers are alike "
-        "without copying: the page is for a person to look at, and changes no points. "
+        "Lines that many wrote in work that differs otherwise are left out; work that "
+        "many share is listed once, as a group. Short answers are alike without "
+        "copying: the page is for a person to look at, and changes no points. "
         "With variants, who has the numbers of another student's cards is listed too.",
         "autograder similarity 01-attention --least 0.95",
     )
@@ -66,108 +48,46 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(run=run)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of an answer: the other answer has it too, or many of the class have."""
-
-    text: str
-    both: bool
-    common: bool
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two students, how alike they are, and their answers line by line."""
-
-    share: float
-    one: str
-    other: str
-    answers: tuple[tuple[str, list[Line], list[Line]], ...] = ()
-
-
-@dataclass(frozen=True)
-class Own:
-    """An answer: its lines, and the tokens of those that are not common."""
-
-    source: str
-    common: frozenset[Answer]
-
-    @property
-    def lines(self) -> list[tuple[str, Answer]]:
-        """Each line with its shape."""
-        return [(line, shape(line.strip())) for line in self.source.splitlines()]
-
-    @property
-    def tokens(self) -> Answer:
-        """The shape of what nobody else, or not everybody, wrote."""
-        kept = [line for line, form in self.lines if form and form not in self.common]
-        return tuple(token for line in kept for token in shape(line.strip()))
-
-
 def run(options: argparse.Namespace) -> None:
-    """Print the pairs, and write the page that shows them."""
+    """Print the groups, and write the page that shows them."""
     course = Course.find()
     assignment = course.chosen([options.assignment])[0]
-    pairs = similar(course, assignment, options.least)
-    for pair in pairs:
-        print(f"{pair.share:.0%}  {one_line(pair.one)}  {one_line(pair.other)}")
-    print(f"Alike pairs: {len(pairs)}. No points were changed.")
+    groups = similar(course, assignment, options.least)
+    for group in groups:
+        names = "  ".join(one_line(student) for student in group.students)
+        size = f"{len(group.students)} students: " if len(group.students) > 2 else ""
+        print(f"{group.share:.0%}  {size}{names}")
+    print(f"Alike: {counted(groups) if groups else 'nobody'}. No points were changed.")
     strange = foreign(course, assignment)
     for each in strange:
         names = ", ".join(map(one_line, each.owners))
         print(f"{one_line(each.student)} has the numbers of {names}: {each.place}")
-    if pairs or strange:
+    if groups or strange:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
-        about = {"name": assignment.name, "pairs": pairs, "foreign": strange}
+        about = {"name": assignment.name, "groups": groups, "foreign": strange}
         page = render("similarity.html", **about)
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
 
 
-def shape(source: str) -> Answer:
-    """The tokens of code with every name alike, so that renaming hides nothing."""
-    tokens = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in SKIPPED:
-                continue
-            name = token.type == tokenize.NAME and not keyword.iskeyword(token.string)
-            tokens.append("name" if name else token.string)
-    except (tokenize.TokenError, SyntaxError):
-        return tuple(source.split())
-    return tuple(tokens)
+def counted(groups: list[Group]) -> str:
+    """How many groups, and of how many students."""
+    students = sum(len(group.students) for group in groups)
+    return f"{len(groups)} group{'' if len(groups) == 1 else 's'}, {students} students"
 
 
-def similar(course: Course, assignment: Assignment, least: float) -> list[Pair]:
-    """Pairs of students whose answers are alike, the most alike first.
-
-    Lines of the students' notebook, and lines that many of the class wrote, are left
-    out; each answer is compared with the same answer of the other. 1 means that all the
-    rest is the same but for names.
-    """
-    works = answers_of(course, assignment)
-    tokens = {
-        student: {name: own.tokens for name, own in answers.items() if own.tokens}
-        for student, answers in works.items()
-    }
-    pairs = []
-    for one, other in combinations(sorted(works), 2):
-        share = likeness(tokens[one], tokens[other])
-        if share >= least:
-            both = [name for name in tokens[one] if name in tokens[other]]
-            answers = tuple(
-                (name, *side_by_side(works[one][name], works[other][name]))
-                for name in both
-            )
-            pairs.append(Pair(share, one, other, answers))
-    return sorted(pairs, key=lambda pair: (-pair.share, pair.one, pair.other))
+def similar(course: Course, assignment: Assignment, least: float) -> list[Group]:
+    """Students whose answers are alike, the most alike first."""
+    return alike(*answers_of(course, assignment), least)
 
 
-def answers_of(course: Course, assignment: Assignment) -> dict[str, dict[str, Own]]:
-    """The answers that students wrote themselves, by student and question."""
+def answers_of(
+    course: Course, assignment: Assignment
+) -> tuple[Sources, dict[str, str]]:
+    """The answers that students wrote, by student and question; and what was given."""
     releases = plans(course, assignment)
     names = [f"{release.notebook}.ipynb" for release in releases]
-    sources: dict[str, dict[str, str]] = defaultdict(dict)
+    sources: Sources = defaultdict(dict)
     given: dict[str, str] = {}
     for release in releases:
         before = f"{release.notebook}/" if len(releases) > 1 else ""
@@ -183,52 +103,4 @@ def answers_of(course: Course, assignment: Assignment) -> dict[str, dict[str, Ow
                 for cell in cells
                 if cell.kind == "answer" and cell.grade_id and not cell.unanswered
             }
-    common = {name: common_lines(name, given[name], sources) for name in given}
-    return {
-        student: {name: Own(text, common[name]) for name, text in answers.items()}
-        for student, answers in sources.items()
-    }
-
-
-def common_lines(
-    question: str, given: str, sources: dict[str, dict[str, str]]
-) -> frozenset[Answer]:
-    """Shapes of lines that were given, or that many wrote: more than √n of n.
-
-    Such a line tells nothing about two of them, and short answers have no other.
-    """
-    texts = [own[question] for own in sources.values() if question in own]
-    count = Counter(form for text in texts for form in set(line_shapes(text)))
-    most = math.isqrt(len(texts)) if len(texts) >= FEW else len(texts)
-    return frozenset(line_shapes(given)) | {f for f, n in count.items() if n > most}
-
-
-def line_shapes(text: str) -> list[Answer]:
-    """The shape of each line."""
-    return [shape(line.strip()) for line in text.splitlines()]
-
-
-def side_by_side(one: Own, other: Own) -> tuple[list[Line], list[Line]]:
-    """The lines of two answers; a line is in both when its shape is."""
-    shapes = [form for _, form in one.lines], [form for _, form in other.lines]
-    same: tuple[set[int], set[int]] = (set(), set())
-    matcher = SequenceMatcher(a=shapes[0], b=shapes[1], autojunk=False)
-    for start, begin, length in matcher.get_matching_blocks():
-        same[0].update(range(start, start + length))
-        same[1].update(range(begin, begin + length))
-    told = [
-        [
-            Line(text, n in same[side], form in own.common)
-            for n, (text, form) in enumerate(own.lines)
-        ]
-        for side, own in enumerate((one, other))
-    ]
-    return told[0], told[1]
-
-
-def likeness(one: dict[str, Answer], other: dict[str, Answer]) -> float:
-    """The share of tokens in the same order, over the answers that both gave."""
-    both = one.keys() & other.keys()
-    total = sum(len(one[name]) + len(other[name]) for name in both)
-    apart = sum(Indel.distance(one[name], other[name]) for name in both)
-    return 1 - apart / total if total else 0.0
+    return sources, given

@@ -28,7 +28,8 @@ def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[st
     catalog, points = catalog_of(package), package.assignment.questions[name].points
     visible = hidden = named = 0
     wrong = set()
-    for entry in catalog.of(name):
+    entries = catalog.every(name)
+    for entry in entries:
         answer = catalog.answer(entry)
         runs = [judge(package, name, answer, seed) for seed in seeds]
         visible += runs[0][0] == 0
@@ -41,7 +42,7 @@ def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[st
         answer = catalog.answer(style)
         if any(judge(package, name, answer, seed)[0] != points for seed in seeds):
             wrong.add(style.id)
-    return [len(catalog.of(name)), visible, hidden, named, len(styles)], wrong
+    return [len(entries), visible, hidden, named, len(styles)], wrong
 
 
 def hidden_alone(package: ModuleType, name: str, answer: Any, seed: int) -> float:

@@ -13,7 +13,7 @@ import contextlib
 import io
 import json
 import sys
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,22 +57,23 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
     """The table of a question, and the mistakes that it cannot name."""
     catalog, chance = catalog_of(package), by_chance(package, question)
     trails, unnamed = [], []
-    shared: Counter[str] = Counter()
-    for entry in catalog.of(question):
+    leads: defaultdict[str, set[str]] = defaultdict(set)  # to which mistakes
+    for entry in catalog.every(question):
         left = []
         for _ in range(3):  # some mistakes do something else in every run
             notes = notes_of(package, question, catalog.answer(entry))
             failing = next((i for i, n in enumerate(notes) if n[0] != "holds"), None)
             if failing is not None:
                 left.append(list(fingerprints(failing + 1, notes[failing:], chance)))
-        shared.update({key for trail in left for key in trail})
+        for key in {key for trail in left for key in trail}:
+            leads[key].add(entry.id)
         if left and left.count(left[0]) == len(left):
             trails.append((entry, left[0]))
         elif left:
             unnamed.append(entry.id)
     table: dict[str, Any] = {"chance": sorted(chance)} if chance else {}
     for entry, trail in trails:
-        alone = next((i for i, key in enumerate(trail) if shared[key] == 1), None)
+        alone = next((i for i, key in enumerate(trail) if len(leads[key]) == 1), None)
         if alone is None:
             unnamed.append(entry.id)
             continue

@@ -2,29 +2,12 @@
 // tokens step by step. What is shown is in the address: a link leads to the same picture.
 import { SentencePair } from "./sentence-pair.js";
 import { load } from "./reader.js";
-import { near } from "./weights-table.js";
+import { Address, near } from "./weights-table.js";
 
 const MODES = [
   ["pair", "Two sentences"],
   ["steps", "Step by step"],
 ];
-
-/** What the address says, and a way to change it without leaving the page. */
-const state = {
-  get: (name) => new URLSearchParams(location.search).get(name),
-  set(values) {
-    clearTimeout(this.soon);
-    this.values = { ...this.values, ...values };
-    this.soon = setTimeout(() => this.write(), 200); // browsers refuse many in a row
-  },
-  write() {
-    const query = new URLSearchParams(location.search);
-    for (const [name, value] of Object.entries(this.values))
-      if (value === undefined) query.delete(name);
-      else query.set(name, value);
-    history.replaceState(history.state, "", `?${query}${location.hash}`);
-  },
-};
 
 class AttentionStart extends HTMLElement {
   async connectedCallback() {
@@ -35,7 +18,8 @@ class AttentionStart extends HTMLElement {
     } catch {
       return; // the picture for readers without scripts stays
     }
-    this.views = { pair: new SentencePair(model, state) };
+    this.state = new Address(this);
+    this.views = { pair: new SentencePair(model, this.state) };
     const choice = document.createElement("div");
     choice.className = "start-modes";
     choice.setAttribute("role", "group");
@@ -44,7 +28,7 @@ class AttentionStart extends HTMLElement {
       const button = document.createElement("button");
       Object.assign(button, { type: "button", textContent: words });
       button.addEventListener("click", () => {
-        state.set({ view: mode });
+        this.state.set({ view: mode });
         this.style.minHeight = "0"; // it kept the place of the first view only
         this.show(mode);
       });
@@ -53,14 +37,14 @@ class AttentionStart extends HTMLElement {
     });
     this.place = document.createElement("div");
     this.replaceChildren(choice, this.place);
-    this.show(state.get("view") === "steps" ? "steps" : "pair");
+    this.show(this.state.get("view") === "steps" ? "steps" : "pair");
   }
 
   async show(mode) {
     MODES.forEach(([name], index) => (this.buttons[index].ariaPressed = String(name === mode)));
     if (!this.views[mode]) {
       const { ThreeTokens } = await import("./three-tokens.js");
-      this.views[mode] = new ThreeTokens(state);
+      this.views[mode] = new ThreeTokens(this.state);
     }
     this.place.replaceChildren(this.views[mode].element);
   }

@@ -1,7 +1,8 @@
 // <head-viewer>: every head of MiniLM on a few sentences, as measured beforehand, and on
 // a sentence of the reader's own, which the encoder computes here when it is asked for.
-// Attributes layer and head set how it begins; encoder is where the model lies.
-import { WeightsTable, near } from "./weights-table.js";
+// Attributes layer and head set how it begins; encoder is where the model lies. What is
+// shown is in the address.
+import { Address, WeightsTable, near } from "./weights-table.js";
 
 /** The weights (n, n) of one head, of all (layers, heads, n, n) in a row. */
 const cut = (all, n, head) =>
@@ -97,14 +98,37 @@ class HeadViewer extends HTMLElement {
     );
     this.fields.layer.max = this.heads.layers - 1;
     this.fields.head.max = this.heads.heads - 1;
-    this.fields.layer.value = this.getAttribute("layer") ?? 0;
-    this.fields.head.value = this.getAttribute("head") ?? 0;
-    this.table = new WeightsTable("Attention weights of one head of MiniLM");
+    this.address = new Address(this);
+    this.begin();
+    this.table = new WeightsTable("Attention weights of one head of MiniLM", (row, key) =>
+      this.address.set({ row, key }),
+    );
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => this.changed(event.target));
     this.offer();
     this.replaceChildren(this.form, ...this.table.elements);
     this.draw();
+  }
+
+  /** Show what the address says, or else the attributes. */
+  begin() {
+    const { sentence, layer, head, own } = this.fields;
+    const given = (name) => Number(this.getAttribute(name) ?? 0);
+    layer.value = this.address.number("layer", this.heads.layers, given("layer"));
+    head.value = this.address.number("head", this.heads.heads, given("head"));
+    sentence.value = this.address.number("sentence", this.heads.sentences.length, 0);
+    own.value = this.address.get("own") ?? own.value;
+    const [row, key] = ["row", "key"].map((name) => this.address.number(name, Infinity));
+    this.linked = { sentence: this.address.get("own") === null ? sentence.value : OWN, row, key };
+  }
+
+  /** The row and the key to begin with: those of the link, if this is its sentence. */
+  start(tokens) {
+    const { sentence, row, key } = this.linked;
+    const it = Math.max(0, tokens.indexOf("it"));
+    if (sentence !== this.fields.sentence.value || !(row < tokens.length)) return [it];
+    this.linked = {}; // once
+    return [row, key < tokens.length ? key : undefined];
   }
 
   offer() {
@@ -115,6 +139,8 @@ class HeadViewer extends HTMLElement {
       return;
     }
     place.hidden = false;
+    if (this.linked.sentence === OWN)
+      this.note.textContent = `The link is to “${this.fields.own.value}”, which needs the encoder.`;
     this.encoder = new Encoder(this.getAttribute("encoder"), (answer) => this.heard(answer));
     button.addEventListener("click", () => {
       button.disabled = true;
@@ -138,6 +164,21 @@ class HeadViewer extends HTMLElement {
       this.fields.sentence.value = OWN;
       this.encoder.ask(field.value);
     } else this.draw();
+    this.keep();
+  }
+
+  /** Into the address, with the row of a sentence that is still the same. */
+  keep() {
+    const { sentence, layer, head, own } = this.fields;
+    const mine = sentence.value === OWN;
+    this.address.set({
+      sentence: mine ? undefined : sentence.value,
+      own: mine ? own.value : undefined,
+      layer: layer.value,
+      head: head.value,
+      row: this.table.row,
+      key: this.table.key,
+    });
   }
 
   /** What the encoder says: how much of it is here, what it found, or why it cannot. */
@@ -154,6 +195,7 @@ class HeadViewer extends HTMLElement {
       const lost = cut ? ` The last ${cut} are left out.` : "";
       this.note.textContent = `${tokens.length} word pieces, computed on this device.${lost}`;
       this.draw();
+      this.keep();
     }
   }
 
@@ -167,7 +209,7 @@ class HeadViewer extends HTMLElement {
       given === this.own
         ? cut(weights, tokens.length, Number(layer.value) * this.heads.heads + Number(head.value))
         : weightsOf(this.heads, Number(sentence.value), Number(layer.value), Number(head.value));
-    this.table.update(tokens, rows, Math.max(0, tokens.indexOf("it")));
+    this.table.update(tokens, rows, ...this.start(tokens));
   }
 }
 

@@ -2,7 +2,7 @@
 import { Toy, bars, check, choice, told } from "./toy.js";
 import { dot, softmax } from "./reader.js";
 
-const [N, D, DEPTH] = [6, 16, 24];
+const [N, D, DEPTH] = [12, 16, 24];
 
 const columns = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
 const times = (rows, matrix) => {
@@ -25,10 +25,10 @@ export function measure(rows) {
   return { size: mean(sizes), alike: mean(cosines) };
 }
 
-const attend = (x, { W_q, W_k, W_v }) => {
+const attend = (x, { W_q, W_k, W_v, W_o }) => {
   const [q, k, v] = [W_q, W_k, W_v].map((matrix) => times(x, matrix));
   const weights = q.map((query) => softmax(k.map((key) => dot(query, key) / Math.sqrt(query.length))));
-  return times(weights, v);
+  return times(times(weights, v), W_o);
 };
 const think = (x, { W_1, W_2 }) =>
   times(times(x, W_1).map((row) => row.map((value) => Math.max(0, value))), W_2);
@@ -61,11 +61,13 @@ function source(seed) {
 
 class LayerStack extends Toy {
   knobs() {
-    const draw = source(1);
+    const draw = source(6); // cosines as in the chapter's cell, whose vectors are four times as wide
     this.x = draw(N, D, 1);
+    // as large as torch draws them: a variance of 1 / (3 inputs)
+    const linear = (inputs, outputs) => draw(inputs, outputs, (3 * inputs) ** -0.5);
     this.layers = Array.from({ length: DEPTH }, () => {
-      const [W_q, W_k, W_v] = [0, 0, 0].map(() => draw(D, D, D ** -0.5));
-      return { W_q, W_k, W_v, W_1: draw(D, 4 * D, D ** -0.5), W_2: draw(4 * D, D, (4 * D) ** -0.5) };
+      const [W_q, W_k, W_v, W_o] = [0, 0, 0, 0].map(() => linear(D, D));
+      return { W_q, W_k, W_v, W_o, W_1: linear(D, 4 * D), W_2: linear(4 * D, D) };
     });
     const norms = { none: "nowhere", after: "after each part (post-norm)", before: "before each part (pre-norm)" };
     return check("residual", "add the input (residual)") + choice("norm", "normalize", norms);

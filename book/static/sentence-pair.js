@@ -21,8 +21,12 @@ const largest = (row) => row.indexOf(Math.max(...row));
 class Side {
   constructor(model, name, text, { changed, choose }) {
     Object.assign(this, { model, choose });
-    this.field = make("input", { value: text, maxLength: 120, autocomplete: "off", spellcheck: false });
+    // two lines: the last word is the one to change
+    this.field = make("textarea", { value: text, rows: 2, maxLength: 120, autocomplete: "off", spellcheck: false });
     this.field.addEventListener("input", changed);
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") event.preventDefault();
+    });
     const label = make("label", {}, `${name} sentence`, this.field);
     this.links = make("div", { className: "pair-links" });
     this.matrix = make("div", { className: "pair-matrix" });

@@ -24,12 +24,64 @@ export const near = (element) =>
     watch.observe(element);
   });
 
+/** What an element shows is in the address, so that a link leads to the same picture. */
+export class Address {
+  constructor(element) {
+    this.place = () => element.closest("section[id]")?.id;
+    this.values = {};
+  }
+
+  get(name) {
+    return new URLSearchParams(location.search).get(name);
+  }
+
+  /** A whole number from 0 to below an end, or what to take instead. */
+  number(name, end, otherwise) {
+    const text = this.get(name);
+    return /^\d+$/.test(text) && Number(text) < end ? Number(text) : otherwise;
+  }
+
+  /** Names and values; undefined takes a name out. */
+  set(values) {
+    clearTimeout(this.soon);
+    Object.assign(this.values, values);
+    this.soon = setTimeout(() => this.write(), 200); // browsers refuse many in a row
+  }
+
+  write() {
+    const query = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(this.values))
+      if (value === undefined) query.delete(name);
+      else query.set(name, value);
+    const place = this.place();
+    history.replaceState(history.state, "", `?${query}${place ? `#${place}` : location.hash}`);
+  }
+}
+
 const make = (tag, properties = {}) =>
   Object.assign(document.createElement(tag), properties);
 
-/** Shows weights, an array of rows: one per query, each with one weight per key. */
+const SVG = "http://www.w3.org/2000/svg";
+const [STEP, HEIGHT] = [10, 30]; // of a column and of all arcs, in the units of their drawing
+
+/** An arc from the column of the query to that of a key, higher the farther it goes. */
+function arc(query, key) {
+  const [from, to] = [query, key].map((column) => (column + 0.5) * STEP);
+  const [start, end] = query === key ? [from - 3, to + 3] : [from, to];
+  const up = HEIGHT - Math.min(38, 14 + 6 * Math.abs(query - key));
+  return `M${start} ${HEIGHT} C${start} ${up} ${end} ${up} ${end} ${HEIGHT}`;
+}
+
+const largest = (row) => row.indexOf(Math.max(...row));
+
+/**
+ * Shows weights, an array of rows: one per query, each with one weight per key. Arcs over
+ * the columns show the chosen row; a word, an arc and a cell are marked together.
+ */
 export class WeightsTable {
-  constructor(caption) {
+  /** chosen(row, key): what a reader has pointed at. */
+  constructor(caption, chosen = () => {}) {
+    this.chosen = chosen;
     this.table = make("table");
     this.table.append(make("caption", { textContent: caption }));
     this.box = make("div", { className: "weights-table", tabIndex: 0 });
@@ -46,8 +98,7 @@ export class WeightsTable {
       if (!step || event.target.tagName !== "BUTTON") return;
       event.preventDefault();
       const n = this.tokens.length;
-      this.choose((this.row + step + n) % n);
-      this.buttons[this.row].focus();
+      this.buttons[(this.row + step + n) % n].focus();
     });
   }
 
@@ -59,12 +110,11 @@ export class WeightsTable {
     return [this.box, this.readout];
   }
 
-  /** Draw weights; row: the query to read out when the tokens are new. */
-  update(tokens, weights, row = 0) {
+  /** Draw weights; row, key: what to mark when the tokens are new. */
+  update(tokens, weights, row = 0, key = undefined) {
     this.weights = weights;
     if (tokens.join(" ") !== this.tokens.join(" ")) {
-      this.tokens = tokens;
-      this.row = row;
+      Object.assign(this, { tokens, row, key });
       this.build();
     }
     this.cells.forEach((cells, query) =>
@@ -75,16 +125,20 @@ export class WeightsTable {
         cell.style.setProperty("--weight", weight.toFixed(3));
       }),
     );
-    this.choose(this.row);
+    this.mark();
   }
 
   build() {
     const head = make("tr");
     head.append(make("td", { textContent: "query ↓ key →" }));
-    for (const token of this.tokens)
-      head.append(make("th", { textContent: token, scope: "col" }));
+    this.heads = this.tokens.map((token, key) => {
+      const name = make("th", { textContent: token, scope: "col" });
+      name.addEventListener("pointerenter", () => this.choose(this.row, key));
+      return name;
+    });
+    head.append(...this.heads);
     const thead = make("thead");
-    thead.append(head);
+    thead.append(this.drawArcs(), head);
     const tbody = make("tbody");
     this.buttons = [];
     this.cells = this.tokens.map((token, query) => {
@@ -93,9 +147,13 @@ export class WeightsTable {
       const button = make("button", { type: "button", textContent: token });
       for (const sign of ["click", "focus"])
         button.addEventListener(sign, () => this.choose(query));
-      line.addEventListener("pointerenter", () => this.choose(query));
+      name.addEventListener("pointerenter", () => this.choose(query));
       name.append(button);
-      const cells = this.tokens.map(() => make("td"));
+      const cells = this.tokens.map((_, key) => {
+        const cell = make("td");
+        cell.addEventListener("pointerenter", () => this.choose(query, key));
+        return cell;
+      });
       line.append(name, ...cells);
       tbody.append(line);
       this.buttons.push(button);
@@ -104,13 +162,54 @@ export class WeightsTable {
     this.table.replaceChildren(this.table.caption, thead, tbody);
   }
 
-  choose(query) {
-    this.row = query;
-    this.buttons.forEach((button, index) => {
-      button.tabIndex = index === query ? 0 : -1;
-      button.ariaPressed = String(index === query);
+  /** Room for the arcs: they stand over the columns of their tokens. */
+  drawArcs() {
+    const drawing = document.createElementNS(SVG, "svg");
+    drawing.setAttribute("viewBox", `0 0 ${this.tokens.length * STEP} ${HEIGHT}`);
+    drawing.setAttribute("preserveAspectRatio", "none");
+    drawing.ariaHidden = "true"; // the table says it in numbers
+    this.arcs = this.tokens.map(() => {
+      const path = document.createElementNS(SVG, "path");
+      path.setAttribute("vector-effect", "non-scaling-stroke");
+      drawing.append(path);
+      return path;
     });
-    const words = describe(this.tokens, this.weights[query], query);
+    const place = make("td", { colSpan: this.tokens.length });
+    place.append(drawing);
+    const line = make("tr", { className: "weights-arcs" });
+    line.append(make("td"), place);
+    return line;
+  }
+
+  /** A reader points at a query, or at a query and a key. */
+  choose(row, key = undefined) {
+    if (row === this.row && key === this.key) return;
+    Object.assign(this, { row, key });
+    this.mark();
+    this.chosen(row, key);
+  }
+
+  /** Show the chosen row, and its way to a key: the strongest, if none is chosen. */
+  mark() {
+    const weights = this.weights[this.row];
+    const key = this.key ?? largest(weights);
+    this.buttons.forEach((button, index) => {
+      button.tabIndex = index === this.row ? 0 : -1;
+      button.ariaPressed = String(index === this.row);
+    });
+    this.heads.forEach((name, index) => name.classList.toggle("chosen", index === key));
+    weights.forEach((weight, index) => {
+      const path = this.arcs[index];
+      path.setAttribute("d", arc(this.row, index));
+      path.setAttribute("stroke-width", (0.6 + 5 * weight).toFixed(2));
+      path.style.opacity = weight < 0.005 ? 0 : (0.15 + 0.85 * weight).toFixed(2);
+      path.classList.toggle("chosen", index === key);
+    });
+    this.cells.forEach((cells, i) =>
+      cells.forEach((cell, j) => cell.classList.toggle("chosen", i === this.row && j === key)),
+    );
+    const pair = `“${this.tokens[this.row]}” on “${this.tokens[key]}”: ${weights[key].toFixed(3)}.`;
+    const words = describe(this.tokens, weights, this.row) + (this.key === undefined ? "" : ` ${pair}`);
     if (this.readout.textContent !== words) this.readout.textContent = words;
   }
 }

@@ -8,10 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 
 from autograder.checks import attention, masking
 from autograder.checks.assignment import Assignment
-from autograder.checks.catalog import Catalog
+from autograder.checks.catalog import Catalog, outcome
 from autograder.checks.hunt import Hunt
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
@@ -25,7 +26,8 @@ QUESTIONS = [
 MISCONCEPTIONS = [
     pytest.param(package, entry, id=entry.id)
     for package in PACKAGES
-    for entry in catalog_of(package).misconceptions
+    for name in package.assignment.questions
+    for entry in catalog_of(package).every(name)
 ]
 STYLES = [
     pytest.param(package, entry, id=entry.id)
@@ -103,7 +105,7 @@ def test_hidden_checks_decide_alike_for_many_seeds(package, question):
                 assert (
                     judge(package, question, catalog.answer(style), seed)[0] == points
                 )
-        for entry in catalog.of(question):
+        for entry in catalog.every(question):
             assert judge(package, question, catalog.answer(entry), seed)[0] < points
 
 
@@ -179,6 +181,7 @@ def test_a_prepared_catalog_names_answers_without_running_its_entries(monkeypatc
     assert catalog.diagnose("softmax", answer) is entry
 
 
+LATE = "it is hard to see"
 PLAIN = "json"  # a package without hidden checks and catalog
 
 
@@ -214,6 +217,45 @@ def test_an_indented_entry_is_the_body_of_the_function(small):
 """,
     )
     assert catalog.answer(catalog.styles[0])(4) == 8
+
+
+def test_another_way_to_make_a_mistake_bears_its_name(small):
+    catalog, double = small
+    double.wrong("less", "It is less than the double.", "    return x\n")
+    double.also("less", "    return x / 2\n", unseen=LATE)
+    double.probe(lambda answer: [answer(3)])
+    assert catalog.diagnose("double", lambda x: 0.5 * x).id == "double-less"
+    assert [entry.unseen for entry in catalog.every("double")] == ["", LATE]
+    assert [entry.code for entry in catalog.of("double")] == [
+        "def double(x):\n    return x\n"
+    ]
+    with pytest.raises(ValueError, match="double-more, which is no mistake yet"):
+        double.also("more", "    return 3 * x\n")
+
+
+def test_checks_of_students_meet_no_mistake_that_is_not_planted(small):
+    """Nor another way to make one: they would change what a check is worth."""
+    catalog, double = small
+    double.wrong("same", "It is not doubled.", "    return x\n")
+    double.wrong("odd", "It is odd.", "    return 2 * x + 1\n", planted=False)
+    double.also("same", "    return 1 * x\n")
+    assert [entry.id for entry in catalog.hunted("double")] == ["double-same"]
+
+    def check_double(double):
+        assert double(2) == 4
+
+    said = catalog.tried(check_double, "double", np.random.default_rng(0))
+    assert said == {"double-reference": "accepts", "double-same": "rejects"}
+
+
+@pytest.mark.parametrize("kind", [np.array, torch.tensor])
+def test_an_array_or_a_tensor_that_was_changed_is_an_outcome(kind):
+    def doubled_in_place(x):
+        x *= 2
+        return x
+
+    assert outcome(doubled_in_place, kind([1.0]))[2] is True
+    assert outcome(lambda x: x * 2, kind([1.0, float("nan")]))[2] is False
 
 
 def test_a_catalog_names_mistakes_from_the_moment_it_is_made(small):

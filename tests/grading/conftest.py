@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import Executor, Future
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,34 +11,16 @@ from classroom import ASSIGNMENT, Classroom
 from nbgrader.api import Gradebook
 
 from autograder.course import Course
-from autograder.grading import jobs
 from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
 
 
-class Inline(Executor):
-    """Does jobs at once, in this process, where one grader stays warm."""
-
-    def submit(self, function, *arguments):
-        future = Future()
-        try:
-            future.set_result(function(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @pytest.fixture(autouse=True)
-def pool(monkeypatch):
+def pool(inline):
     """Most tests are not about worker processes, and do without."""
-
-    def inline(workers, releases):
-        jobs.learn(releases)
-        return Inline()
-
-    monkeypatch.setattr(jobs, "local_pool", inline)
+    inline(most=sys.maxsize)
 
 
 @pytest.fixture(scope="session")

@@ -102,3 +102,23 @@ def test_the_plan_s_hash_changes_with_the_solution(classroom):
     assert plan(classroom.course, assignment).hash == before
     leaky(classroom, "introduction", "Other words.")
     assert plan(classroom.course, assignment).hash != before
+
+
+def test_chapters_are_links_where_the_sites_address_is_known(classroom, repository):
+    main(["release"])
+    assert "](" not in words(released(classroom))
+    config = 'html:\n  baseurl: "https://course.example/attention"\n'
+    (classroom.root / "_config.yml").write_text(config)
+    book = classroom.root / "book"
+    book.mkdir(exist_ok=True)
+    for path in repository.root.glob("book/[0-9][0-9]-*.ipynb"):
+        (book / path.name).touch()
+    assert main(["release"]) == 0
+    page = "https://course.example/attention/book/01-queries-keys-values.html"
+    assert f"after [chapter 1]({page}), " in words(released(classroom))
+
+
+def words(path: Path) -> str:
+    """The text cells of a notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    return "\n".join(c.source for c in cells if c.cell_type == "markdown")

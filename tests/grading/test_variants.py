@@ -271,7 +271,7 @@ def test_nothing_is_foreign_in_a_course_without_variants(
     assert FOREIGN not in text_of(classroom.autograded("ada"))
     assert "variant=" not in text_of(classroom.autograded("ada"))
     assert main(["similarity", "01-attention"]) == 0
-    assert capsys.readouterr().out.endswith("Alike pairs: 0. No points were changed.\n")
+    assert capsys.readouterr().out.endswith("Alike: nobody. No points were changed.\n")
 
 
 def test_verdicts_are_judged_anew_when_variants_are_switched_on(

@@ -28,7 +28,7 @@ def environment(repository, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     return {
         "PATH": f"{BIN}:{os.environ['PATH']}",
-        "PYTHONPATH": str(repository.root),
+        "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{repository.root}",
         "HOME": str(home),
         "OMP_NUM_THREADS": "1",
     }
@@ -131,11 +131,13 @@ def server(classroom, right, wrong, environment):
             return answer.read().decode()
 
     try:
-        for _ in range(100):
+        end = time.monotonic() + 120
+        while True:
             try:
                 get("manage_assignments")
                 break
             except OSError:
+                assert process.poll() is None and time.monotonic() < end
                 time.sleep(0.3)
         yield get
     finally:

@@ -1,7 +1,10 @@
-"""The site, built once per session into a folder that is thrown away."""
+"""The site, built once for all test processes, into a folder that is thrown away."""
 
+import fcntl
 import functools
 import http.server
+import json
+import os
 import re
 import subprocess
 import sys
@@ -15,8 +18,8 @@ import vendor
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def built(source: Path, output: Path) -> SimpleNamespace:
-    """The site as `make book` builds it, in a folder of its own."""
+def built(source: Path, output: Path) -> None:
+    """Build the site as `make book` does, in a folder of its own."""
     command = [Path(sys.executable).parent / "jupyter-book", "build", "."]
     strict = ["-W", "-n", "--keep-going", "--all", "--path-output", output]
     build = subprocess.run(
@@ -25,7 +28,24 @@ def built(source: Path, output: Path) -> SimpleNamespace:
         capture_output=True,
         text=True,
     )
-    return SimpleNamespace(folder=output / "_build" / "html", build=build)
+    said = {"returncode": build.returncode, "stderr": build.stderr}
+    (output / "build.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+def once(factory: pytest.TempPathFactory, name: str, source: Path) -> SimpleNamespace:
+    """A built site: whichever test process needs it first builds it for the others."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # then each process has its own below it
+        base = base.parent
+    output = base / name
+    output.mkdir(exist_ok=True)
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (output / "build.json").exists():
+            built(source, output)
+    build = json.loads((output / "build.json").read_text(encoding="utf-8"))
+    folder = output / "_build" / "html"
+    return SimpleNamespace(folder=folder, build=SimpleNamespace(**build))
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +68,7 @@ def python(vendored):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, vendored):
-    return built(ROOT, tmp_path_factory.mktemp("site"))
+    return once(tmp_path_factory, "site", ROOT)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +81,7 @@ def published(tmp_path_factory):
     config = re.sub(r'(\n  baseurl:) ""', r"\1 https://example.org/attn", config)
     config = re.sub(r'(\n  url:) ""', r"\1 https://github.com/someone/attn", config)
     (sources / "_config.yml").write_text(config, encoding="utf-8")
-    book = built(sources, tmp_path_factory.mktemp("published"))
+    book = once(tmp_path_factory, "published", sources)
     assert book.build.returncode == 0, book.build.stderr[-3000:]
     return book.folder
 

@@ -230,6 +230,68 @@ def test_the_viewer_works_by_keyboard(page):
     assert not page.troubles
 
 
+def test_a_cell_an_arc_and_two_words_are_marked_together(page):
+    viewer = enliven(page, "07-reading-attention", "head-viewer")
+    tokens = HEADS["sentences"][0]["tokens"]
+    query, key = tokens.index("tired"), tokens.index("street")
+    weight = weights_of_head(0, 3, 1)[query, key]
+
+    def marked():
+        row = viewer.locator("tbody button[aria-pressed=true]").text_content()
+        column = viewer.locator("thead th.chosen").text_content()
+        arcs = viewer.locator(".weights-arcs path").evaluate_all(
+            "all => all.map((path) => path.classList.contains('chosen'))"
+        )
+        cells = viewer.locator("tbody td").evaluate_all(
+            "all => all.map((cell) => cell.classList.contains('chosen'))"
+        )
+        return row, column, np.flatnonzero(arcs), np.flatnonzero(cells)
+
+    place = query * len(tokens) + key
+    viewer.locator("tbody td").nth(place).hover()
+    assert marked() == ("tired", "street", [key], [place])
+    readout = viewer.locator(".weights-readout").text_content()
+    assert readout.endswith(f"“tired” on “street”: {weight:.3f}.")
+    # the word of a column, and then that of a row, whose strongest key is marked
+    viewer.locator("thead th").nth(1).hover()
+    assert marked()[:3] == ("tired", tokens[1], [1])
+    viewer.locator("tbody th").nth(tokens.index("it")).hover()
+    assert marked()[:2] == ("it", "animal")
+    # what is zero draws no arc
+    opacity = "all => all.map((path) => Number(path.style.opacity))"
+    drawn = viewer.locator(".weights-arcs path").evaluate_all(opacity)
+    row = weights_of_head(0, 3, 1)[tokens.index("it")]
+    assert np.array_equal(np.array(drawn) > 0, row >= 0.005)
+    assert not page.troubles
+
+
+def test_what_the_viewer_shows_is_in_the_address(page):
+    viewer = enliven(page, "07-reading-attention", "head-viewer")
+    viewer.locator("select").select_option("2")
+    viewer.locator('input[name="layer"]').fill("5")
+    viewer.locator('input[name="head"]').fill("11")
+    viewer.locator("tbody td").nth(20).hover()
+    shown = viewer.locator(".weights-readout").text_content()
+    page.wait_for_url(re.compile(r"sentence=2&layer=5&head=11&row=\d+&key=\d+#[a-z]"))
+    page.reload()
+    viewer.locator(".weights-readout").wait_for()  # the address leads to its section
+    assert viewer.locator(".weights-readout").text_content() == shown
+    assert viewer.locator("select").input_value() == "2"
+    assert viewer.locator('input[name="layer"]').input_value() == "5"
+    assert viewer.locator('input[name="head"]').input_value() == "11"
+    assert not page.troubles
+
+
+@pytest.mark.parametrize("query", ["sentence=99&layer=x&head=-1", "row=400&key=7"])
+def test_an_address_that_means_nothing_shows_the_beginning(page, query):
+    page.goto(f"book/07-reading-attention.html?{query}")
+    viewer = page.locator("head-viewer")
+    viewer.scroll_into_view_if_needed()
+    viewer.locator(".weights-readout").wait_for()
+    assert "Row “it”: animal 0.68" in viewer.text_content()
+    assert not page.troubles
+
+
 def test_a_quiz_remembers_its_answers_and_starts_over(page):
     page.goto("book/02-scaling.html")
     quiz = page.locator("#quiz-scaling-1")

@@ -132,6 +132,20 @@ def test_a_reader_types_a_sentence_and_sees_its_weights(page, published):
     assert not page.troubles
 
 
+def test_a_link_to_a_sentence_of_one_s_own_waits_for_a_press(page):
+    page.goto(f"{CHAPTER}?own=The+dog+saw+it.&layer=2&head=4&row=1&key=2")
+    viewer = page.locator("head-viewer")
+    viewer.scroll_into_view_if_needed()
+    viewer.get_by_text("The link is to “The dog saw it.”").wait_for()
+    viewer.get_by_role("button", name="A sentence of your own").click()
+    own = viewer.get_by_label("Your sentence", exact=True)
+    own.wait_for(timeout=PATIENCE)
+    assert own.input_value() == "The dog saw it."
+    readout = viewer.locator(".weights-readout").text_content()
+    assert readout.startswith("Row “the”") and "“the” on “dog”" in readout
+    assert not page.troubles
+
+
 def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
     viewer = viewer_on(page)
     file = f"**/{encoder_file.name_of_file()}"

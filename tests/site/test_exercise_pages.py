@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,9 @@ def solution(tmp_path, request):
 
 
 @pytest.mark.parametrize("solution", IN_THE_PAGE, indirect=True, ids=IN_THE_PAGE)
-def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
+def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inline):
     name, path = solution
+    inline(most=1)
     page.goto(f"book/solve/{name}.html")
     page.locator("#exercise-tools input[type=file]").set_input_files(path)
     page.get_by_text(f"{path.name} is open.").wait_for()
@@ -129,12 +131,22 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys):
     bar(page, question).locator("button").first.click()
     bar(page, question).get_by_text("Running").wait_for(timeout=START)
     assert page.get_by_role("button", name="Check everything").is_disabled()
+    (worker,) = page.workers
     bar(page, question).get_by_role("button", name="Stop").click()
     bar(page, question).get_by_text("Stopped. It is kept in this browser.").wait_for()
+    ended(page, worker)
     bar(page, question).locator("button").first.click()
     page.reload()
     assert editor(page, question).input_value() == endless
     assert not page.troubles
+
+
+def ended(page, worker):
+    """Wait until a worker is no more."""
+    patience = time.monotonic() + START / 1000
+    while worker in page.workers:
+        assert time.monotonic() < patience, "it still runs"
+        page.wait_for_timeout(50)
 
 
 def grey(output):

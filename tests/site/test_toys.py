@@ -1,5 +1,6 @@
 """The toys of the chapters: before the middle, with NumPy's numbers, for everybody."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -148,7 +149,7 @@ def climbed(x, layers, residual, norm):
 
     def attend(x, layer):
         q, k, v = (x @ layer[name] for name in ("W_q", "W_k", "W_v"))
-        return softmax(q @ k.T / np.sqrt(q.shape[1])) @ v
+        return softmax(q @ k.T / np.sqrt(q.shape[1])) @ v @ layer["W_o"]
 
     def think(x, layer):
         return np.maximum(0, x @ layer["W_1"]) @ layer["W_2"]
@@ -172,7 +173,7 @@ def climbed(x, layers, residual, norm):
 @pytest.mark.parametrize("norm", ["none", "after", "before"])
 def test_lengths_and_likeness_in_a_stack(compute, residual, norm):
     rng = np.random.default_rng(0)
-    shapes = dict.fromkeys(("W_q", "W_k", "W_v"), (8, 8))
+    shapes = dict.fromkeys(("W_q", "W_k", "W_v", "W_o"), (8, 8))
     shapes |= {"W_1": (8, 32), "W_2": (32, 8)}
     layers = [
         {name: rng.normal(size=s) / np.sqrt(s[0]) for name, s in shapes.items()}
@@ -187,17 +188,27 @@ def test_lengths_and_likeness_in_a_stack(compute, residual, norm):
 
 
 def test_what_residual_and_normalization_do(page):
-    """Neither alone keeps tokens apart at a sound length; both together do."""
+    """Only the residual keeps tokens apart, as alike as in the chapter's own cell."""
     place = enliven(page, "layer-stack")
-    words = place.locator(".toy-words")
-    assert "all tokens have become one" in words.text_content()
+    words, norm = place.locator(".toy-words"), place.locator("select")
+    for choice in "none", "after", "before":
+        norm.select_option(choice)
+        assert "all tokens have become one" in words.text_content()
     page.get_by_label("add the input").check()
-    assert "length 1e+6" in words.text_content()
-    place.locator("select").select_option("after")
-    assert "length 4.00" in words.text_content()  # √16
-    place.locator("select").select_option("before")
-    assert "length 26" in words.text_content()
-    assert "still told apart" in words.text_content()
+    told = {}
+    for choice in "none", "after", "before":
+        norm.select_option(choice)
+        assert "still told apart" in words.text_content()
+        told[choice] = re.findall(r"\d\.\d\d", words.text_content())[-1]
+    chapter = ROOT / "book/06-encoder-layer.ipynb"
+    printed = chapter.read_text(encoding="utf-8")
+    for choice, row in [
+        ("none", "residual only"),
+        ("after", "post-norm"),
+        ("before", "pre-norm"),
+    ]:
+        low, high = re.search(rf"{row} +cosine ([\d.]+) to ([\d.]+)", printed).groups()
+        assert float(low) <= float(told[choice]) <= float(high)
 
 
 @pytest.mark.parametrize("shape", ["random", "diagonal", "focused", "local"])

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ from autograder.release.sample_class import reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
 
 ASSIGNMENT = "01-attention"
+
+
+@pytest.fixture(autouse=True)
+def pool(inline):
+    """One worker is this process; where there are two, they are processes."""
+    inline(most=1)
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +89,8 @@ def archive(tmp_path):
 def marked(course, attention):
     """Store verdicts without running anything: points by student, None for waiting."""
 
-    def store(points):
-        release = plan(course, attention)
+    def store(points, assignment=ASSIGNMENT):
+        release = replace(plan(course, attention), assignment=assignment)
         with Store(course) as gradebook:
             gradebook.prepare([release])
             for student, given in points.items():

@@ -151,6 +151,12 @@ def test_one_students_grading_moves_nobody_elses_deadline(
         ("", "student_id,assignment,due\nada,01,2026-11-01\n", "line 2: there is no"),
         ("", "student_id,assignment,due\nada,01-attention,x\n", "line 2: 'x' is no"),
         ("", "student_id,assignment,due\nada,01-attention,2026-11-01\n", "no due date"),
+        (
+            DUE,
+            "student_id,assignment,due\n"
+            "ada,01-attention,2026-11-01\nada,01-attention,2026-11-09\n",
+            "line 3: ada has another extension for 01-attention in a line above",
+        ),
         (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
     ],
 )
@@ -189,6 +195,10 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     (course.submitted / "yves").mkdir()
     (course.submitted / "yves" / "attention.ipynb").write_text(right)
     (course.solutions / "02-empty").mkdir()
+    (course.root / "extensions.csv").write_text(
+        "student_id,assignment,due\nyves,01-attention,2026-11-09\n"
+        "yvse,01-attention,2026-11-09\n"
+    )
     assert main(["grade", "--workers", "1", "--json", "x.json", *UNPROTECTED]) == 1
     said = capsys.readouterr()
     (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
@@ -198,6 +208,7 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     for line in (
         f"late: ada: 3 d 12 h late, {full} points less",
         "no work for 01-attention: yves, zed, zoe",
+        "extensions for nobody in this course: yvse",
         "submitted/yves/attention.ipynb is in no folder of an assignment",
         "submitted/zed/01-Attention: there is no such assignment; did you mean 01-att",
         "submitted/zoe/homework1: there is no such assignment; there is 01-attention",

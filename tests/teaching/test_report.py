@@ -9,8 +9,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.grading.verdict import QuestionResult, Run, Verdict
+from autograder.results.alike import Group, Own, Pair, shape, side_by_side
 from autograder.results.section import Section, rounded
-from autograder.results.similarity import Own, Pair, shape, side_by_side
 from autograder.results.templates import render
 
 SIGMOID = "softmax-sigmoid"
@@ -118,7 +118,8 @@ def test_two_answers_stand_side_by_side(shown, width, scheme):
     common = frozenset([shape("def f(x):")])
     sides = side_by_side(Own(one, common), Own(other, common))
     pair = Pair(0.93, "ada", "bob", (("softmax", *sides),))
-    html = render("similarity.html", name="01-attention", pairs=[pair])
+    groups = [Group(0.93, ("ada", "bob"), (pair,))]
+    html = render("similarity.html", name="01-attention", groups=groups)
     page = shown(without_policy(html), width, scheme)
     left, right = page.locator("pre").all()
     assert left.locator("mark").count() == right.locator("mark").count() == 2
@@ -149,7 +150,7 @@ def test_what_all_have_in_common_makes_nobody_alike(course, right, capsys):
     assert main(["similarity", "01-attention"]) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[0].split()[1:] == ["ada", "bob"]
-    assert "Alike pairs: 1." in said
+    assert "Alike: 1 group, 2 students." in said
     page = (course.root / "similarity-01-attention.html").read_text()
     assert "copied" in page and "student0" not in page
 

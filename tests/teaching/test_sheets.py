@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from test_platforms import BLIND, GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
 
@@ -123,6 +125,13 @@ def test_a_blind_worksheet_is_filled_by_its_numbers(marked, export, fit):
     assert new == fit(BLIND.replace(line + ",", line + "11.0,"))
 
 
+def test_what_was_collected_blind_finds_its_names_later(marked, export, fit):
+    marked({"participant-12": 16.0})
+    code, new = export(GERMAN)
+    text = fit(GERMAN).replace('abgegeben",,', 'abgegeben","16,0",')
+    assert (code, new) == (0, text)
+
+
 def test_a_team_that_was_collected_without_a_list_goes_to_nobody(
     marked, export, fit, capsys
 ):
@@ -177,3 +186,36 @@ def test_a_changed_cell_is_quoted_where_it_has_to_be():
     sheet.change(1, 1, 'z"')
     assert sheet.text() == 'a,"b"\n"x,y","z"""\n'
     assert Sheet(sheet.text()).row(1) == ["x,y", 'z"']
+
+
+@pytest.fixture
+def two(course, repository, marked):
+    """Points in two assignments."""
+    source = repository.solutions / "02-scaling"
+    shutil.copytree(source, course.solutions / "02-scaling")
+    marked({"ada": 16.0})
+    marked({"ada": 3.0}, "02-scaling")
+
+
+@pytest.mark.usefixtures("two")
+def test_a_title_without_an_assignment_is_never_taken_for_two(export, capsys):
+    code, new = export(GRADEBOOK, *COLUMN)
+    assert (code, new) == (2, "")
+    said = capsys.readouterr().err
+    assert "does not tell its assignment" in said
+    assert '--column "01-attention=Homework 1 (4711)"' in said
+
+
+@pytest.mark.usefixtures("two")
+def test_an_assignment_without_a_column_stops_no_other(export, capsys):
+    code, new = export(GRADEBOOK, "--column", "01-attention=Homework 1 (4711)")
+    assert code == 0 and ",ada,A,16.0," in new
+    said = capsys.readouterr().out
+    assert "not exported: 02-scaling: Canvas's gradebook has no column" in said
+
+
+def test_the_list_of_another_course_is_refused(marked, export, capsys):
+    marked({"zoe": 16.0, "yves": 3.0})
+    assert export(WORKSHEET) == (2, "")
+    said = capsys.readouterr().err
+    assert "Nobody who handed in 01-attention is in" in said

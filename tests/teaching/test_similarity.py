@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from autograder.cli import main
-from autograder.release.sample_class import solved
+from autograder.results.alike import alike, together
 
 
 @pytest.fixture
@@ -31,28 +29,70 @@ def test_a_copy_is_found_and_untouched_notebooks_are_not(
     assert main(["similarity", "01-attention"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[1:] == ["ada", "bob"]
-    assert lines[1] == "Alike pairs: 1. No points were changed."
+    assert lines[1] == "Alike: 1 group, 2 students. No points were changed."
     assert not (course.root / "gradebook.db").exists()
 
 
-def softmax_alone(untouched, body):
-    """A notebook with one answer."""
-    return solved(untouched, {"softmax": f"def softmax(x, axis=-1):\n    {body}\n"})
+QUESTIONS = ("softmax", "attention_scores", "scaled_dot_product_attention")
+GIVEN = dict.fromkeys(QUESTIONS, "")
 
 
-def test_what_many_wrote_makes_no_pair_and_what_two_wrote_does(
-    hand_in, untouched, capsys
-):
-    notebook = json.loads(untouched)
-    for number in range(4):
-        hand_in(f"usual{number}", softmax_alone(notebook, "return np.exp(x) / 10"))
-    for number, name in enumerate(("ada", "bob")):
-        body = f"return {'xy'[number] * 2} - np.tanh(x) ** 3"
-        hand_in(name, softmax_alone(notebook, body))
-    for number in range(6):
-        own = " + ".join(["x"] * (number + 2))
-        hand_in(f"own{number}", softmax_alone(notebook, f"return ({own})[{number}]"))
+def different(number, usual="x"):
+    """Answers that nobody else wrote, but for a line of the first that is usual."""
+    answers = {
+        name: f"y = {number}.{place} * {number}.5\nz = {number}{place} / {number}.25"
+        for place, name in enumerate(QUESTIONS)
+    }
+    answers["softmax"] += f"\n{usual} = np.exp(x) / np.exp(x).sum(axis=-1)"
+    return answers
+
+
+def test_what_many_wrote_makes_no_pair_and_what_two_wrote_does():
+    sources = {
+        f"own{number}": different(number, "xyz"[number % 3]) for number in range(9)
+    }
+    mine = {"softmax": "a = np.exp(x) / np.exp(x).sum(axis=-1)"}
+    sources |= {"ada": mine, "bob": mine}  # nothing but what all wrote
+    assert alike(sources, GIVEN, 0.9) == []
+    mine = {"softmax": f"{mine['softmax']}\nreturn xx - np.tanh(x) ** 3"}
+    theirs = {"softmax": mine["softmax"].replace("xx", "yy")}
+    sources |= {"ada": mine, "bob": theirs}
+    (group,) = alike(sources, GIVEN, 0.9)
+    assert (group.students, group.share) == (("ada", "bob"), 1.0)
+
+
+def test_a_ring_in_a_large_class_is_listed_once_as_a_group():
+    sources = {f"own{number:03}": different(number) for number in range(275)}
+    leader = {
+        name: f"{text}\nreturn np.tanh(x) ** 3" for name, text in different(0).items()
+    }
+    ring = {f"ring{number:02}": dict(leader) for number in range(25)}
+    ring["ring07"]["softmax"] += "\nz = 1"  # as somebody does who wants to hide it
+    found = alike(sources | ring, GIVEN, 0.9)
+    assert found[0].students == tuple(sorted(ring))
+    assert len(found[0].pairs) == 24
+    assert not any(set(group.students) & ring.keys() for group in found[1:])
+
+
+def test_work_that_most_hand_in_makes_no_ring():
+    """What follows from the card, or from a book that all have, is not copied."""
+    sources = {f"same{number}": different(0) for number in range(7)}
+    sources |= {f"own{number}": different(number) for number in range(1, 6)}
+    assert alike(sources, GIVEN, 0.9) == []
+
+
+def test_everybody_in_a_group_is_like_everybody_else():
+    shares = {("a", "b"): 1.0, ("b", "c"): 0.95, ("c", "d"): 0.97}
+    shares |= {(two, one): share for (one, two), share in shares.items()}
+    assert together(shares) == [["a", "b"], ["c", "d"]]
+
+
+def test_the_page_shows_a_group_as_one(hand_in, right, course, capsys):
+    for student in ("ada", "bob", "cleo"):
+        hand_in(student, right)
     assert main(["similarity", "01-attention"]) == 0
-    pair, count, _ = capsys.readouterr().out.splitlines()
-    assert pair.split()[1:] == ["ada", "bob"]
-    assert count == "Alike pairs: 1. No points were changed."
+    first, count, _ = capsys.readouterr().out.splitlines()
+    assert first == "100%  3 students: ada  bob  cleo"
+    assert count == "Alike: 1 group, 3 students. No points were changed."
+    page = (course.root / "similarity-01-attention.html").read_text()
+    assert page.count("<details") == 3 and "ada · bob · cleo" in page

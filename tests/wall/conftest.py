@@ -1,11 +1,13 @@
 """Shared by the tests of the wall: graders that stay warm, and small submissions."""
 
+import contextlib
 import sys
 from pathlib import Path
 
 import pytest
 
 from autograder.wall import Cell, Grader, available
+from autograder.wall.choosing import best
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import SHORT, WALLS, missing
@@ -20,33 +22,44 @@ def wall(request):
 
 
 @pytest.fixture(scope="session")
-def grader(wall):
-    """A grader with the limits of real grading."""
-    with Grader(wall=wall) as grader:
+def graders():
+    """Graders by wall and limits: each stays warm, also while others are asked."""
+    with contextlib.ExitStack() as stack:
+        made = {}
+
+        def grader(wall, limits=None):
+            if (wall, limits) not in made:
+                new = Grader(wall=wall, limits=limits)
+                made[wall, limits] = stack.enter_context(new)
+            return made[wall, limits]
+
         yield grader
 
 
 @pytest.fixture(scope="session")
-def best_grader():
+def grader(wall, graders):
+    """A grader with the limits of real grading."""
+    return graders(wall)
+
+
+@pytest.fixture(scope="session")
+def best_grader(graders):
     """A grader behind the best wall here, for what is the same behind each."""
     if reason := available():
         pytest.skip(reason)
-    with Grader() as grader:
-        yield grader
+    return graders(best())
 
 
 @pytest.fixture(scope="session")
-def strict(wall):
+def strict(wall, graders):
     """A grader with limits that a test can wait for."""
-    with Grader(wall=wall, limits=SHORT) as grader:
-        yield grader
+    return graders(wall, SHORT)
 
 
 @pytest.fixture(scope="session")
-def unprotected():
+def unprotected(graders):
     """A grader without a wall: what attacks do where there is no wall."""
-    with Grader(wall="none", limits=SHORT) as grader:
-        yield grader
+    return graders("none", SHORT)
 
 
 @pytest.fixture

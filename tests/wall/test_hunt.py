@@ -4,6 +4,7 @@ import importlib
 
 import pytest
 
+from autograder.tools import hunts
 from autograder.tools.judging import catalog_of
 from autograder.wall import Cell, Grader, Limits
 
@@ -45,6 +46,23 @@ def catalog(name):
 def test_the_reference_check_catches_every_mistake_behind_the_wall(hunt, name):
     known = catalog(name)
     assert hunt(known.references[name].code, name, known.prelude) == (4.0, "")
+
+
+@pytest.mark.parametrize("name", HUNTS)
+def test_a_check_of_shapes_earns_less_than_a_good_one_and_only_the_perfect_one_all(
+    best_grader, name
+):
+    """`python -m autograder.tools.hunts` prints the table."""
+    package = hunts.hunts()[name]
+    (careless, _), (good, said), (perfect, _) = (
+        hunts.points(best_grader, package, name, kind) for kind in hunts.KINDS
+    )
+    assert careless < good < perfect == 4.0
+    assert good >= 3 and "rejects" in said and "missed:" in said
+
+
+def test_the_table_has_every_question_in_which_students_write_the_check():
+    assert hunts.hunts().keys() == hunts.CHECKS.keys() == HUNTS.keys()
 
 
 LADDER = {

@@ -206,17 +206,19 @@ def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(patient, p
     catalog = catalog_of(package)
     short = package.__name__.split(".")[-1]
     cells, local = [Cell("prelude", catalog.prelude)], {}
-    for entry in [*catalog.misconceptions, *catalog.styles]:
+    every = [*catalog.misconceptions, *catalog.variants, *catalog.styles]
+    for number, entry in enumerate(every):
         if entry.question.startswith("check_"):  # see test_hunt.py
             continue
+        key = f"{entry.id} {number}"
         points = getattr(package, entry.question).points
         test = f"""from autograder.checks import {short} as check
 check.{entry.question}({entry.question})
 check.hidden.{entry.question}({entry.question})"""
-        cells.append(Cell(entry.id, entry.code))
-        cells.append(Cell(f"test {entry.id}", test, entry.id, points))
-        cells.append(Cell(f"again {entry.id}", catalog.prelude))
-        local[entry.id] = judge(package, entry.question, catalog.answer(entry), None)
+        cells.append(Cell(key, entry.code))
+        cells.append(Cell(f"test {key}", test, key, points))
+        cells.append(Cell(f"again {key}", catalog.prelude))
+        local[key] = judge(package, entry.question, catalog.answer(entry), None)
     seen = patient.judge(cells, profile="torch")
     assert seen.held is None
     there = {

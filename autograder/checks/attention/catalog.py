@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import attention as check
-from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog, added, any_error, outcome
 
 PRELUDE = """
 import numpy as np
@@ -124,6 +124,117 @@ softmax.wrong(
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 """,
 )
+softmax.also(
+    "whole-array",
+    """
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum()
+""",
+)
+softmax.edit(
+    "epsilon",
+    "A small number is added to the sums, so weights do not quite sum to 1; a sum of "
+    "exponentials, the largest of them 1, cannot be 0.",
+    ("e.sum(axis=axis, keepdims=True)", "(e.sum(axis=axis, keepdims=True) + 1e-6)"),
+    unseen="visible checks leave that much room for rounding",
+    planted=False,
+)
+softmax.wrong(
+    "clipped",
+    "The scores are clipped against overflow, so all beyond the limit count as equal; "
+    "subtract the largest score instead.",
+    """
+    e = np.exp(np.clip(x, -500, 500))
+    return e / e.sum(axis=axis, keepdims=True)
+""",
+    unseen=LARGE,
+    planted=False,
+)
+softmax.wrong(
+    "two-axes",
+    "Only arrays with two axes work; reductions with `axis` and `keepdims=True` take "
+    "any number of them.",
+    """
+    rows = x.T if axis == 0 else x
+    weights = np.zeros(rows.shape)
+    for i in range(rows.shape[0]):
+        e = np.exp(rows[i] - max(rows[i]))
+        weights[i] = e / e.sum()
+    return weights.T if axis == 0 else weights
+""",
+    planted=False,
+)
+softmax.also(
+    "two-axes",
+    """
+    n_rows, n_columns = x.shape
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+""",
+)
+softmax.nothing()
+softmax.edit(
+    "finite-infinity",
+    "Minus infinity becomes a finite number, and other scores may be lower; exp of "
+    "minus infinity is 0 without help.",
+    ("e = np", "x = np.nan_to_num(x, neginf=-1e4)\n    e = np"),
+    unseen="the card names minus infinity; trying it is left to the student",
+    planted=False,
+)
+softmax.edit(
+    "integers",
+    "The array for the weights takes its dtype from the scores: of whole numbers it "
+    "cuts all weights to 0 or 1.",
+    ("return e", "weights = np.zeros_like(x)\n    weights[...] = e"),
+    ("True)\n", "True)\n    return weights\n"),
+    unseen="the card names integers; trying them is left to the student",
+    planted=False,
+)
+softmax.wrong(
+    "base-two",
+    "The powers have base 2; the softmax takes those of e, by `np.exp`.",
+    """
+    e = 2.0 ** (x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+""",
+    planted=False,
+)
+softmax.wrong(
+    "rounded",
+    "The weights are rounded; the next step needs all their digits.",
+    """
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return np.round(e / e.sum(axis=axis, keepdims=True), 4)
+""",
+    planted=False,
+)
+for digits in (2, 3):
+    softmax.also(
+        "rounded",
+        f"""
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return np.round(e / e.sum(axis=axis, keepdims=True), {digits})
+""",
+    )
+softmax.wrong(
+    "second-axis",
+    "Axis 1 is used whatever `axis` says; a vector has none.",
+    """
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+""",
+    planted=False,
+)
+softmax.wrong(
+    "axis-moved",
+    "`axis` is moved to the end and never moved back.",
+    """
+    x = np.moveaxis(x, axis, -1)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+""",
+    planted=False,
+)
 softmax.wrong(
     "list",
     "A Python list is returned; the next step needs a NumPy array.",
@@ -204,8 +315,8 @@ scores.edit(
 )
 scores.edit(
     "first-axis-size",
-    "The divisor is the square root of `Q.shape[0]`, the number of queries or the "
-    "batch size; d_k is the last axis.",
+    "The divisor is the square root of a first axis (`shape[0]`, `len`), the number of "
+    "tokens or the batch size; d_k is the last axis.",
     ("shape[-1]", "shape[0]"),
 )
 scores.wrong(
@@ -248,6 +359,74 @@ scores.wrong(
     q = Q / np.linalg.norm(Q, axis=-1, keepdims=True)
     k = K / np.linalg.norm(K, axis=-1, keepdims=True)
     return q @ np.swapaxes(k, -1, -2)
+""",
+)
+scores.also(
+    "first-axis-size",
+    """
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(len(K))
+""",
+)
+scores.nothing()
+scores.edit(
+    "fixed-width",
+    "The divisor is the number 2, which is √d_k for the example's width 4; other "
+    "widths have other roots.",
+    ("np.sqrt(Q.shape[-1])", "2"),
+    unseen="the visible checks look at numbers for the example's width alone",
+)
+scores.wrong(
+    "two-axes",
+    "Only arrays with two axes work; with a batch in front there are more.",
+    """
+    n_q, d_k = Q.shape
+    n_k, d_k = K.shape
+    return Q @ K.T / np.sqrt(d_k)
+""",
+)
+scores.also(
+    "two-axes",
+    """
+    return Q @ K.transpose(1, 0) / np.sqrt(Q.shape[-1])
+""",
+)
+scores.also(
+    "two-axes",
+    """
+    rows = [[np.dot(q, k) / np.sqrt(len(q)) for k in K] for q in Q]
+    return np.array(rows, dtype=float).reshape(len(Q), len(K))
+""",
+)
+scores.edit(
+    "floored",
+    "`//` rounds the scores down; `/` divides.",
+    (" / ", " // "),
+)
+scores.edit(
+    "precedence",
+    "`**` binds before `/`: `d_k ** 1 / 2` is half of d_k; the root is `d_k ** 0.5`.",
+    ("np.sqrt(Q.shape[-1])", "(Q.shape[-1] ** 1 / 2)"),
+    unseen="half of the example's width 4 is its root",
+)
+scores.edit(
+    "reshaped-keys",
+    "K is reshaped, which keeps the numbers in their order; rows become columns by "
+    "`swapaxes`.",
+    ("np.swapaxes(K, -1, -2)", "K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])"),
+)
+scores.wrong(
+    "in-place",
+    "The divisor is applied in place (`/=`), which changes the caller's array.",
+    """
+    Q /= np.sqrt(Q.shape[-1])
+    return Q @ np.swapaxes(K, -1, -2)
+""",
+)
+scores.also(
+    "in-place",
+    """
+    K /= np.sqrt(Q.shape[-1])
+    return Q @ np.swapaxes(K, -1, -2)
 """,
 )
 scores.wrong(
@@ -400,6 +579,70 @@ attention.edit(
     "`K.T` reverses all axes; with a batch only the last two may be swapped.",
     ("attention_scores(Q, K)", "Q @ K.T / np.sqrt(Q.shape[-1])"),
 )
+attention.nothing()
+attention.wrong(
+    "mixes-with-scores",
+    "The scores mix the values; it has to be the weights, after the softmax.",
+    """
+    scores = attention_scores(Q, K)
+    return scores @ V, softmax(scores)
+""",
+)
+attention.edit(
+    "keys-by-queries",
+    "The scores have a row for each key; they should have a row for each query.",
+    ("(Q, K))", "(K, Q))"),
+)
+attention.edit(
+    "values-first",
+    "The values stand before the weights in the product; it is the rows of weights "
+    "that mix the values.",
+    ("weights @ V", "V @ weights"),
+)
+attention.edit(
+    "two-axes",
+    "Only arrays with two axes work; with a batch in front there are more.",
+    ("weights = ", "n_q, d_k = Q.shape\n    weights = "),
+)
+attention.edit(
+    "second-axis",
+    "The softmax runs over axis 1, which holds the keys only where no batch stands in "
+    "front; they are on the last axis, -1.",
+    ("(Q, K)", "(Q, K), axis=1"),
+    unseen=BATCHES,
+)
+attention.edit(
+    "output-like-queries",
+    "The output is made in the shape of Q; its width is that of the values, d_v.",
+    ("return weights @ V", "out = np.zeros(Q.shape)\n    out[...] = weights @ V"),
+    (", weights", "\n    return out, weights"),
+)
+attention.edit(
+    "sums-the-width",
+    "The products of weights and values are summed over the width of the values; the "
+    "sum runs over the keys.",
+    (
+        "weights @ V",
+        "(weights[..., :, :, None] * V[..., None, :, :]).sum(axis=-1)",
+    ),
+)
+attention.wrong(
+    "loops-over-queries",
+    "The sum has as many terms as there are queries; it has one for each key.",
+    """
+    weights = softmax(attention_scores(Q, K))
+    output = 0
+    for j in range(Q.shape[-2]):
+        output = output + weights[..., :, j : j + 1] * V[..., j : j + 1, :]
+    return output, weights
+""",
+)
+attention.edit(
+    "averaged",
+    "The output is divided by the number of keys; the weights sum to 1, so it is an "
+    "average already.",
+    ("@ V", "@ V / K.shape[-2]"),
+)
 attention.edit(
     "causal",
     "Later keys are hidden from earlier queries; nothing is masked in this question.",
@@ -449,12 +692,19 @@ attention.equivalent(
 
 @softmax.probe
 def probe_softmax(answer: Any) -> list:
-    """Tell softmaxes apart by axes, shapes, extremes and side effects."""
+    """Tell softmaxes apart by axes, shapes, extremes, dtypes and side effects."""
     x = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 0.3], [-0.7, 1.2, 0.1]])
     far = np.array([[1e5, 1e5 + 1.0], [-1e5, -1e5 + 2.0]])
+    low = np.array([[-np.inf, -1e5, 1.0 - 1e5]])
     with np.errstate(all="ignore"):
+        rows = outcome(answer, x.copy())
         return [
-            outcome(answer, x.copy()),
+            rows,
+            added(rows, np.exp(x - x.max(-1, keepdims=True)).sum(-1)),
+            any_error(outcome(answer, x[0].copy())),
+            any_error(outcome(answer, np.stack([x, 1 - x]))),
+            outcome(answer, low),
+            outcome(answer, np.array([[0, 1, 3], [2, 2, 1]])),
             outcome(answer, x.copy(), axis=0),
             outcome(answer, x[:2].copy(), axis=1),
             outcome(answer, far),
@@ -467,10 +717,11 @@ def probe_scores(answer: Any) -> list:
     """Tell scores apart by values, batches and cubes."""
     rng = np.random.default_rng(5)
     shapes = [((4, 9), (6, 9)), ((2, 3, 5), (2, 4, 5)), ((3, 3, 3), (3, 3, 3))]
-    return [
+    found = [
         outcome(answer, rng.standard_normal(q), rng.standard_normal(k))
         for q, k in [*shapes, ((4, 4), (4, 4))]
     ]
+    return [found[0], any_error(found[1]), any_error(found[2]), found[3]]
 
 
 @attention.probe

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
+from autograder.checks.challenge import shortest
 from autograder.checks.encoder_layer.cases import (
     Nothing,
     Zeros,
@@ -27,6 +28,7 @@ from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
 __getattr__ = assignment.hidden_half
+assignment.challenge = shortest("EncoderLayer", 270, "MultiHeadAttention")
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
 EncoderLayer = assignment.question(
@@ -76,13 +78,13 @@ def ffn_uses_the_exact_gelu(answer: Any) -> None:
 @FeedForward.visible
 def ffn_drops_only_in_training(answer: Any) -> None:
     """Dropout acts in train mode and is absent in eval mode."""
-    ffn, x = answer(8, 200, dropout=0.5), waves(1, 3, 8)
+    ffn, x = answer(8, 200, dropout=0.5), waves(1, 40, 8)
     ffn.eval()
-    one, two = (expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2))
+    one, two = (expect.tensor(expect.call(ffn, x), (1, 40, 8)) for _ in range(2))
     if not np.array_equal(one, two):
         raise CheckFailed("in eval mode two calls differ", "the same result twice")
     ffn.train()
-    one, two = (expect.tensor(expect.call(ffn, x), (1, 3, 8)) for _ in range(2))
+    one, two = (expect.tensor(expect.call(ffn, x), (1, 40, 8)) for _ in range(2))
     if np.array_equal(one, two):
         raise CheckFailed("in train mode two calls agree", "dropout: they differ")
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.nn import functional as F
 
 from autograder.checks import encoder_layer as check
 from autograder.checks.catalog import Catalog, alike, outcome
-from autograder.checks.encoder_layer.cases import embedded, linear
+from autograder.checks.encoder_layer.cases import (
+    embedded,
+    ffn_shapes,
+    layer_shapes,
+    linear,
+)
 from autograder.checks.tensors import seeded
 
 PRELUDE = """
@@ -57,6 +63,11 @@ def positions(n, d_model):
 """
 
 catalog = Catalog(check.assignment, PRELUDE)
+
+# why a mistake may pass all visible checks
+SHARES = "visible checks drop all or nothing; which share is for the hidden ones"
+FIRST = "the positions are those of chapter 5; visible checks look at the first"
+BARE = "elementwise_affine=False"
 
 
 # ----------------------------------------------------------- FeedForward
@@ -146,6 +157,78 @@ feed_forward.edit(
     "The layers have no biases; they should.",
     ("(d_model, d_ff)", "(d_model, d_ff, bias=False)"),
     ("d_ff, d_model", "d_ff, d_model, bias=False"),
+)
+feed_forward.edit(
+    "silu",
+    "The activation is SiLU; the exact GELU is asked for.",
+    ("F.gelu", "F.silu"),
+    planted=False,
+)
+feed_forward.edit(
+    "two-activations",
+    "The activation stands after linear2 as well; it belongs between the layers alone.",
+    (
+        "self.linear2(self.dropout(hidden))",
+        "F.gelu(self.linear2(self.dropout(hidden)))",
+    ),
+    planted=False,
+)
+feed_forward.wrong(
+    "other-names",
+    "The layers have other names; linear1 and linear2 are asked for.",
+    """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(d_model, d_ff),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(d_ff, d_model),
+        )
+
+    def forward(self, x):
+        return self.net(x)
+""",
+    planted=False,
+)
+feed_forward.also(
+    "other-names",
+    """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.fc2(self.dropout(F.gelu(self.fc1(x))))
+""",
+)
+feed_forward.edit(
+    "drops-tokens",
+    "`nn.Dropout1d` drops whole tokens; `nn.Dropout` drops activations one by one.",
+    ("nn.Dropout(", "nn.Dropout1d("),
+    unseen=SHARES,
+    planted=False,
+)
+feed_forward.edit(
+    "kept-not-scaled",
+    "What is kept is not divided by the share that is kept, so that sums are smaller "
+    "in train mode; `nn.Dropout` divides.",
+    ("dropout = nn.Dropout(dropout)", "p = dropout"),
+    (
+        "        return self.linear2(self.dropout(hidden))",
+        "        if self.training:\n"
+        "            hidden = hidden * (torch.rand_like(hidden) >= self.p)\n"
+        "        return self.linear2(hidden)",
+    ),
+    unseen=SHARES,
+    planted=False,
+)
+feed_forward.also(
+    "no-dropout",
+    feed_forward.edited(("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
 )
 feed_forward.edit(
     "no-expansion",
@@ -342,6 +425,76 @@ layer.edit(
     ("_ = self", "weights = self"),
     ("return x", "return x, weights"),
 )
+layer.also(
+    "one-norm", layer.edited(("norm2 = nn.LayerNorm(d_model)", "norm2 = self.norm1"))
+)
+layer.also(
+    "ffn-first",
+    layer.edited(
+        (
+            "attended, _ = self.self_attn(x, x, x, mask)\n"
+            "        x = self.norm1(x + self.dropout(attended))\n"
+            "        x = self.norm2(x + self.dropout(self.ffn(x)))",
+            "x = self.norm2(x + self.dropout(self.ffn(x)))\n"
+            "        attended, _ = self.self_attn(x, x, x, mask)\n"
+            "        x = self.norm1(x + self.dropout(attended))",
+        ),
+    ),
+)
+layer.edit(
+    "mask-inverted",
+    'The mask is inverted; True means "may attend", and self_attn takes it as it is.',
+    ("x, x, mask)", "x, x, None if mask is None else ~mask)"),
+)
+layer.edit(
+    "pair-not-unpacked",
+    "self_attn returns a pair, output and weights; only the output goes on.",
+    ("attended, _ = self", "attended = self"),
+)
+layer.edit(
+    "default-dropout-in-ffn",
+    "`dropout` is not passed on to the feed-forward network, which keeps its default.",
+    ("d_ff, dropout)", "d_ff)"),
+    unseen="visible checks drop all or nothing of the branches, not of ffn alone",
+)
+layer.edit(
+    "norms-without-parameters",
+    "The norms have no scale and no shift to learn; `nn.LayerNorm(d_model)` has both.",
+    ("norm1 = nn.LayerNorm(d_model", f"norm1 = nn.LayerNorm(d_model, {BARE}"),
+    ("norm2 = nn.LayerNorm(d_model", f"norm2 = nn.LayerNorm(d_model, {BARE}"),
+)
+layer.edit(
+    "sizes-exchanged",
+    "d_model and n_heads are exchanged where self_attn is made.",
+    ("MultiHeadAttention(d_model, n_heads)", "MultiHeadAttention(n_heads, d_model)"),
+)
+layer.edit(
+    "fixed-sizes",
+    "The sizes are the default ones, whatever comes in.",
+    (
+        "super().__init__()",
+        "super().__init__()\n        d_model, n_heads, d_ff = 64, 4, 256",
+    ),
+)
+layer.edit(
+    "in-place",
+    "`x += …` changes the tokens of the caller; `x = x + …` makes new ones.",
+    (
+        "x = self.norm1(x + self.dropout(attended))",
+        "x += self.dropout(attended)\n        x = self.norm1(x)",
+    ),
+)
+layer.edit(
+    "norm-over-tokens",
+    "The first sum is normalized over all tokens together; each token is normalized by "
+    "itself.",
+    (
+        "x = self.norm1(x + self.dropout(attended))",
+        "x = x + self.dropout(attended)\n"
+        "        x = F.layer_norm(x, x.shape[1:])\n"
+        "        x = x * self.norm1.weight + self.norm1.bias",
+    ),
+)
 layer.edit(
     "other-names",
     "The parts have other names; self_attn, ffn, norm1 and norm2 are asked for.",
@@ -479,6 +632,37 @@ count.edit(
     ("projections + ffn + norms", "12 * (projections + ffn + norms)"),
 )
 count.edit(
+    "ffn-matrix-once",
+    "The feed-forward network has two matrices of d_model · d_ff; one is counted.",
+    ("d_ff + d_ff * d_model + d_model", "d_ff + d_model"),
+)
+count.edit(
+    "three-norms",
+    "Three norms are counted; an encoder layer has two.",
+    ("2 * 2 * d_model", "3 * 2 * d_model"),
+)
+count.edit(
+    "biases-as-wide-as-inputs",
+    "linear1 has a bias for each of its outputs, of which there are d_ff; d_model are "
+    "counted.",
+    ("d_model * d_ff + d_ff + d_ff", "d_model * d_ff + d_model + d_ff"),
+)
+count.edit(
+    "fixed-sizes",
+    "This is the number for d_model = 64 and d_ff = 256, whatever comes in.",
+    ("projections = 4", "d_model, d_ff = 64, 256\n    projections = 4"),
+)
+count.edit(
+    "exclusive-or",
+    "`^` is the exclusive or of two integers; a power is written `**`.",
+    ("d_model * d_model", "(d_model ^ 2)"),
+)
+count.edit(
+    "by-head",
+    "The projections are counted once for each head; all heads share them.",
+    ("projections = 4", "projections = 4 * 4"),
+)
+count.edit(
     "ffn-bias-twice",
     "The two biases of the feed-forward network have different sizes: d_ff and "
     "d_model.",
@@ -613,6 +797,54 @@ encode.edit(
     ),
 )
 encode.edit(
+    "scaled-by-vocabulary",
+    "The embeddings are multiplied by the root of the size of the vocabulary; √d_model "
+    "is the root of their width.",
+    ("math.sqrt(d_model)", "math.sqrt(embedding.weight.shape[0])"),
+)
+encode.edit(
+    "positions-along-the-batch",
+    "The positions count the texts of the batch; they have to count the tokens of each "
+    "text.",
+    ("positions(n, d_model)", "positions(len(x), d_model)[:, None]"),
+    unseen=FIRST,
+)
+encode.edit(
+    "base-1000",
+    "The wavelengths go up to 1 000; the base of the positions is 10 000.",
+    ("positions(n, d_model)", "waves"),
+    (
+        "    x = x * math",
+        "    angles = torch.arange(n)[:, None] / 1000 ** (\n"
+        "        torch.arange(0, d_model, 2) / d_model)\n"
+        "    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)\n"
+        "    x = x * math",
+    ),
+    unseen=FIRST,
+)
+encode.edit(
+    "list",
+    "A list of what each layer gives is returned; each layer takes what the one before "
+    "it gave, and the last result is asked for.",
+    (
+        "for layer in layers:\n        x = layer(x)\n    return x",
+        "return [layer(x) for layer in layers]",
+    ),
+)
+encode.edit(
+    "scales-the-table",
+    "The embedding's own weights are multiplied, so that every call multiplies them "
+    "again; multiply the vectors.",
+    (
+        "    x = embedding(tokens)",
+        "    with torch.no_grad():\n"
+        "        embedding.weight *= math.sqrt(embedding.weight.shape[1])\n"
+        "    x = embedding(tokens)",
+    ),
+    ("x * math.sqrt(d_model)", "x"),
+    unseen="it takes a second call with the same embedding to show",
+)
+encode.edit(
     "no-layers",
     "The layers are never applied.",
     ("for layer in layers:\n        x = layer(x)\n    ", ""),
@@ -657,27 +889,41 @@ encode.right(
 # --------------------------------------------- how answers are told apart
 
 
-def behavior(answer: Any, sizes: tuple, x: torch.Tensor, *masks: Any) -> list:
-    """Parameters, eval results, and results with all dropped, in both modes."""
+def behavior(
+    answer: Any, sizes: tuple, shapes: dict, x: torch.Tensor, *masks: Any
+) -> list:
+    """Parameters, eval results, and results with nothing and all dropped.
+
+    ``shapes`` are those that the card names.
+    """
     built = outcome(answer, *sizes, dropout=0.0)
     if built[0] == "raised":
         return [built]
-    shapes = {name: tuple(t.shape) for name, t in built[1].state_dict().items()}
-    found: list = [sorted(f"{name} {shape}" for name, shape in shapes.items())]
+    own = built[1].state_dict()
+    found = {name: tuple(tensor.shape) for name, tensor in own.items()}
+    if any(str(tensor.dtype) == "torch.bool" for tensor in own.values()):
+        return ["a mask among the parameters"]
+    if found.keys() != shapes.keys() and sorted(found.values()) == sorted(
+        shapes.values()
+    ):
+        return ["other names"]
+    told: list = [sorted(f"{name} {shape}" for name, shape in found.items())]
     # each parameter of its own, also where two have the same shape
     state = {
         name: seeded(*shape) * (1 + sum(map(ord, name)) % 7 / 7)
-        for name, shape in shapes.items()
+        for name, shape in found.items()
     }
     built[1].load_state_dict(state)
     built[1].eval()
-    found += [outcome(built[1], x, *args) for args in [(), *[(m,) for m in masks]]]
+    told += [outcome(built[1], x, *args) for args in [(), *[(m,) for m in masks]]]
+    built[1].train()
+    told.append(steady(built[1], x))
     dropping = answer(*sizes, dropout=1.0)
     dropping.load_state_dict(state)
     for mode in (dropping.eval, dropping.train):
         mode()
-        found.append(steady(dropping, x))
-    return found
+        told.append(steady(dropping, x))
+    return told
 
 
 def steady(module: Any, x: torch.Tensor) -> Any:
@@ -689,14 +935,32 @@ def steady(module: Any, x: torch.Tensor) -> Any:
 @feed_forward.probe
 def probe_feed_forward(answer: Any) -> list:
     """Tell networks apart by parameters, activation and dropout."""
-    return behavior(answer, (4, 6), 2 * seeded(2, 3, 4))
+    told = behavior(answer, (4, 6), ffn_shapes(4, 6), 2 * seeded(2, 3, 4))
+    return [*told, dropped(answer)]
+
+
+def dropped(answer: Any) -> list[float]:
+    """The shares that tokens keep of 4000 equal activations, a quarter dropped.
+
+    In steps of 1/8, nine standard deviations from each other.
+    """
+    network = answer(1, 4000, dropout=0.25)
+    state = network.state_dict()
+    ones = {name: torch.ones(tensor.shape) for name, tensor in state.items()}
+    network.load_state_dict(ones | {"linear2.bias": torch.zeros(1)}, strict=False)
+    network.train()
+    _, value, *_ = outcome(network, torch.ones(1, 60, 1))
+    if not hasattr(value, "detach"):
+        return []
+    shares = value.detach().flatten() / 4000 / F.gelu(torch.tensor(2.0))
+    return sorted({round(8 * share) / 8 for share in shares.tolist()})
 
 
 @layer.probe
 def probe_encoder_layer(answer: Any) -> list:
     """Tell layers apart by parameters, order, mask and dropout."""
     mask = torch.ones(4, 4).tril().bool()
-    return behavior(answer, (6, 2, 8), seeded(2, 4, 6), mask)
+    return behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6), mask)
 
 
 @count.probe
@@ -712,7 +976,7 @@ def probe_encode(answer: Any) -> list:
     embedding = embedded(answer, seeded(7, 6))
     layers = [linear(answer, seeded(6, 6)), linear(answer, seeded(7, 6)[:6])]
     tokens = torch.tensor([[1, 3, 3, 0], [2, 6, 5, 4]])
-    return [outcome(answer, tokens, embedding, layers)]
+    return [outcome(answer, tokens, embedding, layers) for _ in range(2)]
 
 
 # ---------------------------------------------------------------- check_feed_forward

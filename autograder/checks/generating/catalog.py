@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
 
 from autograder.checks import generating as check
-from autograder.checks.catalog import BATCHES, Catalog, outcome
+from autograder.checks.catalog import BATCHES, Catalog, alike, outcome
 from autograder.checks.library import library
 
 PRELUDE = """
@@ -70,6 +69,11 @@ def described(result: Any) -> Any:
     """An outcome with the dtypes of its arrays, which its numbers do not tell."""
     values = result[1] if isinstance(result[1], tuple | list) else [result[1]]
     return [result, [str(getattr(value, "dtype", "")) for value in values]]
+
+
+def untold(result: Any) -> Any:
+    """An outcome without what an exception says, which is the student's own choice."""
+    return result[:2] if result[0] == "raised" else result
 
 
 # ---------------------------------------------------------------- rotate
@@ -226,12 +230,64 @@ rotate.edit(
     "Angles in double precision make the result double too; return the dtype of x.",
     (".astype(np.result_type(x, np.float16))", ""),
 )
+
+rotate.also(
+    "overwritten-too-early",
+    """
+    d = x.shape[-1]
+    if d % 2:
+        raise ValueError("d has to be even")
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / d))
+    sin, cos = np.sin(angles), np.cos(angles)
+    x[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    x[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return x
+""",
+)
+rotate.wrong(
+    "odd-accepted",
+    "An odd width is accepted, whose last column has no partner; a ValueError is asked "
+    "for.",
+    """
+    d = x.shape[-1] // 2 * 2
+    angles = np.outer(positions, base ** (-np.arange(0, d, 2) / x.shape[-1]))
+    sin, cos = np.sin(angles), np.cos(angles)
+    a, b = x[..., 0:d:2], x[..., 1:d:2]
+    turned = x.astype(np.result_type(x, np.float16))
+    turned[..., 0:d:2], turned[..., 1:d:2] = a * cos - b * sin, a * sin + b * cos
+    return turned
+""",
+    planted=False,
+)
+rotate.edit(
+    "two-axes",
+    "Two axes are expected, rows and columns; there may be others before them.",
+    ("    d = x.shape[-1]", "    n, d = x.shape"),
+    planted=False,
+)
+rotate.edit(
+    "minus-second",
+    "A sign is wrong in the second coordinate: it is a sin θ + b cos θ.",
+    ("a * sin + b * cos", "a * sin - b * cos"),
+    planted=False,
+)
+rotate.edit(
+    "sine-for-cosine",
+    "Sines and cosines are exchanged: position 0 has to turn nothing.",
+    ("sin, cos = np.sin", "cos, sin = np.sin"),
+    planted=False,
+)
+rotate.edit(
+    "divided-after-the-power",
+    "The power is divided by d; the division belongs into the exponent, in brackets.",
+    ("(-np.arange(0, d, 2) / d)", "-np.arange(0.0, d, 2) / d"),
+    planted=False,
+)
 rotate.edit(
     "truncates",
     "Integer input is cut back to integers; its result has to be floating-point.",
     (".astype(np.result_type(x, np.float16))", ".astype(x.dtype)"),
 )
-
 rotate.right(
     "complex",
     """
@@ -307,12 +363,14 @@ def outcomes_of_rotate(answer: Any) -> list:
     """Tell rotations apart by values at several positions, types and odd widths."""
     x = np.cos(np.arange(24.0)).reshape(2, 2, 6)
     one = np.array([[1.0, 2.0, -1.0, 0.5]])
+    odd = outcome(answer, np.ones((1, 3)), np.array([1]))
     return [
         described(outcome(answer, x.copy(), np.array([0, 3]))),
         described(outcome(answer, one.copy(), np.array([5]), 100.0)),
         described(outcome(answer, one.astype(np.float32), np.array([1]))),
         described(outcome(answer, np.array([[1, 2, 3, 4]]), np.array([2]))),
-        described(outcome(answer, np.ones((1, 3)), np.array([1]))),
+        # what an odd width that is accepted becomes does not matter
+        odd[:1] if odd[0] == "returned" else untold(odd),
     ]
 
 
@@ -462,13 +520,55 @@ grouped.edit(
     "Output and weights are returned in the wrong order.",
     ("return weights @ values, weights", "return weights, weights @ values"),
 )
+
+grouped.also(
+    "mean-of-queries",
+    grouped.edited(
+        (
+            "    keys = np",
+            "    Q = Q.reshape(*Q.shape[:-3], n_kv, -1, *Q.shape[-2:]).mean(axis=-3)\n"
+            "    keys = np",
+        ),
+        ("np.repeat(K, n_heads // n_kv, axis=-3)", "K"),
+        ("np.repeat(V, n_heads // n_kv, axis=-3)", "V"),
+    ),
+)
+grouped.edit(
+    "second-axis",
+    "The repetition runs along axis 1, which is the heads with exactly one batch axis "
+    "alone; counted from the end, heads are axis -3.",
+    ("np.repeat(K, n_heads // n_kv, axis=-3)", "np.repeat(K, n_heads // n_kv, axis=1)"),
+    ("np.repeat(V, n_heads // n_kv, axis=-3)", "np.repeat(V, n_heads // n_kv, axis=1)"),
+)
+grouped.edit(
+    "division-the-wrong-way",
+    "The test asks whether n_heads divides n_kv; n_kv has to divide n_heads.",
+    ("n_heads % n_kv", "n_kv % n_heads"),
+)
+grouped.edit(
+    "width-of-values",
+    "The scores are divided by the root of the values' width; d_k is that of queries "
+    "and keys.",
+    ("Q.shape[-1] ** 0.5", "V.shape[-1] ** 0.5"),
+)
+grouped.edit(
+    "repeated-n_heads-times",
+    "Each key-value head is repeated n_heads times; a group has n_heads // n_kv query "
+    "heads.",
+    ("np.repeat(K, n_heads // n_kv,", "np.repeat(K, n_heads,"),
+    ("np.repeat(V, n_heads // n_kv,", "np.repeat(V, n_heads,"),
+)
+grouped.edit(
+    "truth-of-a-mask",
+    "An array is asked whether it is true, which it cannot say; ask `mask is None`.",
+    ("True if mask is None else mask", "mask or True"),
+)
 grouped.edit(
     "float64",
     "`np.sqrt` of a whole number is a double, and makes the result double too; "
     "`math.sqrt` or `** 0.5` keeps the dtype.",
     ("Q.shape[-1] ** 0.5", "np.sqrt(Q.shape[-1])"),
 )
-
 grouped.right(
     "grouped-axis",
     """
@@ -554,7 +654,7 @@ def outcomes_of_grouped_queries(answer: Any) -> list:
         described(outcome(answer, Q.copy(), K.copy(), V.copy())),
         described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
         described(outcome(answer, *batched)),
-        described(outcome(answer, Q[:3].copy(), K.copy(), V.copy())),
+        described(untold(outcome(answer, Q[:3].copy(), K.copy(), V.copy()))),
         described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
         described(outcome(answer, Q.copy(), K[:1].copy(), V[:1].copy())),
     ]
@@ -660,6 +760,52 @@ window.edit(
     ),
 )
 
+window.also(
+    "needs-both",
+    window.edited(
+        ("(age < window) | (position < sinks)", "(age < window) & (position < sinks)")
+    ),
+)
+window.also(
+    "integers",
+    window.edited(
+        (
+            "return (age >= 0) & ((age < window) | (position < sinks))",
+            "return 1.0 * ((age >= 0) & ((age < window) | (position < sinks)))",
+        ),
+    ),
+)
+window.wrong(
+    "negative-start",
+    "In the first rows the window begins before 0, and a negative start counts from "
+    "the end; begin at max(0, …).",
+    """
+    mask = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        mask[i, i + 1 - window : i + 1] = True
+        mask[i, : min(sinks, i + 1)] = True
+    return mask
+""",
+)
+window.edit(
+    "sinks-take-places",
+    "The sinks take places of the window; they are seen besides its positions.",
+    ("age < window", "age < window - sinks"),
+)
+window.edit(
+    "large-window",
+    "A window that is longer than the text raises an error; it shows the whole past.",
+    (
+        "    position =",
+        '    if window > n:\n        raise ValueError("too large")\n    position =',
+    ),
+    unseen="the card's windows fit into the text; longer ones are left to the student",
+)
+window.edit(
+    "not-itself",
+    "A position does not see itself; it is the first one that its window counts.",
+    ("(age >= 0)", "(age > 0)"),
+)
 window.right(
     "triangles",
     """
@@ -701,7 +847,7 @@ window.right(
 def outcomes_of_window_mask(answer: Any) -> list:
     """Tell masks apart by pattern and type, with few and with many sinks."""
     sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8)]
-    return [described(outcome(answer, *size)) for size in sizes]
+    return [described(untold(outcome(answer, *size))) for size in sizes]
 
 
 # --------------------------------------------------------------- KVCache
@@ -859,13 +1005,113 @@ cache.edit(
         "return list(self.keys.swapaxes(0, -2)), list(self.values.swapaxes(0, -2))",
     ),
 )
+
+cache.also(
+    "shared",
+    """
+class KVCache:
+    keys, values, seen = [], [], 0
+
+    def __init__(self, window=None):
+        self.window = window
+
+    def __len__(self):
+        return self.seen
+
+    def append(self, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        self.seen += 1
+        start = max(0, len(self.keys) - self.window) if self.window else 0
+        keys = np.concatenate(self.keys[start:], axis=-2)
+        return keys, np.concatenate(self.values[start:], axis=-2)
+""",
+)
+cache.also(
+    "returns-the-past",
+    cache.edited(
+        (
+            "    def append(self, k, v):\n",
+            "    def append(self, k, v):\n"
+            "        past = self.keys, self.values\n"
+            "        past = (k, v) if self.keys is None else past\n",
+        ),
+        ("return self.keys, self.values", "return past"),
+    ),
+)
+cache.edit(
+    "one-too-few",
+    "The window keeps one token too few; the new one counts, and so do window - 1 "
+    "before it.",
+    ("self.keys[..., -self.window :, :]", "self.keys[..., 1 - self.window :, :]"),
+    ("self.values[..., -self.window :, :]", "self.values[..., 1 - self.window :, :]"),
+)
+cache.edit(
+    "keys-as-values",
+    "The new key is joined to the values, too; the new value belongs there.",
+    ("[self.values, v]", "[self.values, k]"),
+)
+cache.wrong(
+    "ring",
+    "A full window is overwritten from its start, so that the oldest token no longer "
+    "comes first; put the tokens in order before they are returned.",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.seen, self.tokens = window, 0, []
+
+    def __len__(self):
+        return self.seen
+
+    def append(self, k, v):
+        if self.window and self.seen >= self.window:
+            self.tokens[self.seen % self.window] = k, v
+        else:
+            self.tokens.append((k, v))
+        self.seen += 1
+        return tuple(np.concatenate(arrays, axis=-2) for arrays in zip(*self.tokens))
+""",
+)
+cache.edit(
+    "length-of-an-array",
+    "`len` of an array is the size of its first axis, of heads or of a batch; count "
+    "the tokens.",
+    ("return self.seen", "return 0 if self.keys is None else len(self.keys)"),
+)
+cache.edit(
+    "rotates",
+    "The cache rotates the keys; it keeps what it is given, and `decode_step` rotates.",
+    (
+        "        self.seen += 1\n",
+        "        k = rotate(k, [self.seen])\n        self.seen += 1\n",
+    ),
+)
+cache.wrong(
+    "stacked",
+    "`np.stack` makes a new axis for the tokens; they have one already, along which "
+    "`np.concatenate` joins them.",
+    """
+class KVCache:
+    def __init__(self, window=None):
+        self.window, self.keys, self.values = window, [], []
+
+    def __len__(self):
+        return len(self.keys)
+
+    def append(self, k, v):
+        self.keys.append(k)
+        self.values.append(v)
+        first = -self.window if self.window else 0
+        keys = np.stack(self.keys[first:], axis=-2)
+        return keys, np.stack(self.values[first:], axis=-2)
+""",
+)
 cache.edit(
     "float64",
     "The store is made of double-precision zeros, which makes single precision double.",
     ("self.keys, self.values = k, v", "self.keys, self.values = k + EMPTY, v + EMPTY"),
     ("class KVCache:", "EMPTY = np.zeros(1)\n\n\nclass KVCache:"),
 )
-
 cache.right(
     "lists",
     """
@@ -966,16 +1212,18 @@ def outcomes_of_cache(answer: Any) -> list:
     def filled(window: int | None, dtype: Any, *batch: int) -> list:
         cache, found = answer() if window is None else answer(window), []
         for number in range(1, 6):
-            k = np.full((*batch, 2, 1, 3), number, dtype)
+            k = np.full((*batch, 2, 1, 4), number, dtype)
             v = np.full((*batch, 2, 1, 2), -number, dtype)
             found.append([described(outcome(cache.append, k, v)), len(cache)])
         return found
 
     def apart() -> bool:
-        first = answer()
-        with contextlib.suppress(Exception):
-            first.append(np.ones((1, 1, 2)), np.ones((1, 1, 2)))
-        return len(answer()) == 0
+        first, token = answer(), np.ones((1, 1, 2))
+        one = outcome(first.append, token.copy(), token.copy())
+        second = answer()
+        if len(second):
+            return False
+        return alike(one, outcome(second.append, token.copy(), token.copy()))
 
     if outcome(apart) == ("returned", False, False):
         return ["shared"]  # what else it does depends on what was there before
@@ -1040,13 +1288,7 @@ decoding.edit(
 decoding.edit(
     "rotates-values",
     "The values are rotated as well; positions belong to queries and keys alone.",
-    (
-        "    keys, values = cache.append(k, v)",
-        "    v = v if v.shape[-1] % 2 else rotate(v, position)\n"
-        "    if v.shape[-1] % 2:\n"
-        "        v = np.concatenate([rotate(v[..., :-1], position), v[..., -1:]], -1)\n"
-        "    keys, values = cache.append(k, v)",
-    ),
+    ("cache.append(k, v)", "cache.append(k, rotate(v, position))"),
 )
 decoding.wrong(
     "rotates-twice",
@@ -1121,6 +1363,59 @@ decoding.edit(
         "    keys, values = cache.append(k, v) if cache else (k, v)",
     ),
 )
+
+decoding.also(
+    "rotates-twice",
+    """
+    position = np.array([len(cache)])
+    keys, values = cache.append(rotate(k, position), v)
+    keys = rotate(keys, np.arange(keys.shape[-2]))
+    return grouped_query_attention(rotate(q, position), keys, values)
+""",
+)
+decoding.also(
+    "without-itself",
+    decoding.edited(
+        (
+            "    return grouped",
+            "    if len(cache) > 1:\n"
+            "        keys, values = keys[..., :-1, :], values[..., :-1, :]\n"
+            "    return grouped",
+        ),
+    ),
+)
+decoding.edit(
+    "swapped",
+    "Keys and values are exchanged in the call of `append`, which takes the key first.",
+    ("cache.append(k, v)", "cache.append(v, k)"),
+)
+decoding.wrong(
+    "counts-backward",
+    "Positions count backward from the newest token, so that every angle has the wrong "
+    "sign; an older token stands at a smaller position.",
+    """
+    keys, values = cache.append(k, v)
+    keys = rotate(keys, np.arange(keys.shape[-2])[::-1])
+    return grouped_query_attention(rotate(q, [0]), keys, values)
+""",
+    unseen="between equal tokens, which visible checks use, the sign does not show",
+)
+decoding.wrong(
+    "own-counter",
+    "The position is counted outside the cache, by all texts together; each cache "
+    "knows how many tokens it has seen.",
+    """
+step = 0
+
+
+def decode_step(q, k, v, cache):
+    global step
+    q, k = rotate(q, [step]), rotate(k, [step])
+    step += 1
+    return grouped_query_attention(q, *cache.append(k, v))
+""",
+    unseen="it takes two texts by turns to show",
+)
 decoding.edit(
     "output-only",
     "Only the output is returned; the weights are asked for too.",
@@ -1129,7 +1424,6 @@ decoding.edit(
         "return grouped_query_attention(q, keys, values)[0]",
     ),
 )
-
 decoding.right(
     "in-one-line",
     """
@@ -1214,15 +1508,23 @@ def outcomes_of_decoding(answer: Any) -> list:
         cache, found = library(answer, "", "KVCache")(window), []
         for t in range(5):
             new = waves[20 * t : 20 * t + 20]
-            q, k, v = new[:8].reshape(2, 1, 4), new[8:12], new[12:15]
-            k, v = k.reshape(1, 1, 4), v.reshape(1, 1, 3)
+            q, k, v = new[:8].reshape(2, 1, 4), new[8:12], new[12:16]
+            k, v = k.reshape(1, 1, 4), v.reshape(1, 1, 4)
             found.append(
                 described(outcome(answer, q.copy(), k.copy(), v.copy(), cache))
             )
             found.append(len(cache))
         return found
 
-    return [outcome(written, window) for window in (None, 2)]
+    def by_turns() -> list:
+        """What the first of two caches gives, where the other one gets a token too."""
+        caches, found = [library(answer, "", "KVCache")(None) for _ in range(2)], []
+        for which in (0, 1, 0):
+            q, k = np.ones((1, 1, 2)), np.array([[[1.0, 2.0]]])
+            found.append(outcome(answer, q, k, np.ones((1, 1, 2)), caches[which]))
+        return found
+
+    return [*(outcome(written, window) for window in (None, 2)), outcome(by_turns)]
 
 
 # ---------------------------------------------------------------------- check_rotate

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from autograder.checks import language_model as check
-from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog, outcome
+from autograder.checks.encoder_layer.cases import layer_shapes
 from autograder.checks.encoder_layer.catalog import PRELUDE, behavior
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model import generator
@@ -144,6 +145,76 @@ loss.edit(
     "The loss is a Python number; as a tensor it would carry a gradient.",
     ("losses.mean()", "losses.mean().item()"),
     ("losses[real].mean()", "losses[real].mean().item()"),
+)
+loss.edit(
+    "divided-by-real-tokens",
+    "The sum is divided by how many tokens are real; the first of each text is no "
+    "target. Divide by how many targets are real.",
+    ("losses[real].mean()", "(losses * real).sum() / mask.sum()"),
+)
+loss.edit(
+    "reshaped",
+    "`reshape` fills the new shape in the old order and mixes positions with the "
+    "vocabulary; to move an axis, transpose.",
+    (
+        "    picked = guesses.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
+        "    losses = guesses.logsumexp(dim=-1) - picked\n",
+        "    batch, n, vocabulary = guesses.shape\n"
+        "    mixed = guesses.reshape(batch, vocabulary, n)\n"
+        '    losses = F.cross_entropy(mixed, targets, reduction="none")\n',
+    ),
+)
+loss.wrong(
+    "changes-the-tokens",
+    "Padding is overwritten in the tokens that came in, which change for the caller; "
+    "work on a copy.",
+    """
+    if mask is not None:
+        tokens[~mask] = -100
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:])
+""",
+)
+loss.edit(
+    "one-for-each-text",
+    "The result has one loss for each text; the mean over all real targets is one "
+    "number.",
+    ("losses.mean()", "losses.mean(dim=1)"),
+    ("losses[real].mean()", "(losses * real).sum(1) / real.sum(1)"),
+)
+loss.edit(
+    "view-of-a-cut",
+    "`view` cannot follow a cut along the tokens, for what is left no longer lies one "
+    "behind the other; `reshape` copies it where it has to.",
+    (
+        "    picked = guesses.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
+        "    losses = guesses.logsumexp(dim=-1) - picked\n",
+        "    flat = guesses.view(-1, guesses.shape[-1])\n"
+        '    losses = F.cross_entropy(flat, targets.reshape(-1), reduction="none")\n'
+        "    losses = losses.reshape(targets.shape)\n",
+    ),
+)
+loss.edit(
+    "zeroed-logits",
+    "The logits of padding become 0, which is a guess like any other, and its loss "
+    "counts; leave losses out, not logits.",
+    (
+        "    guesses, targets",
+        "    if mask is not None:\n"
+        "        logits = logits * mask[..., None]\n"
+        "    guesses, targets",
+    ),
+    ("losses[real].mean()", "losses.mean()"),
+)
+loss.edit(
+    "softmax-over-positions",
+    "The softmax runs over the positions; at each position it has to run over the "
+    "vocabulary.",
+    (
+        "    picked = guesses.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
+        "    losses = guesses.logsumexp(dim=-1) - picked\n",
+        "    logs = guesses.log_softmax(dim=1)\n"
+        "    losses = -logs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n",
+    ),
 )
 loss.edit(
     "detached",
@@ -359,6 +430,43 @@ draw.edit(
     ),
 )
 draw.edit(
+    "squeezed",
+    "`squeeze()` drops every axis of size 1, that of a batch of one as well; "
+    "`squeeze(1)` drops the last one.",
+    (".squeeze(1)", ".squeeze()"),
+    unseen=BATCHES,
+)
+draw.edit(
+    "zero-refused",
+    "Temperature 0 is refused; it stands for the largest logit.",
+    ("temperature < 0", "temperature <= 0"),
+)
+draw.edit(
+    "softmax-over-the-batch",
+    "The softmax runs over the batch; each row is a distribution of its own.",
+    ("softmax(dim=-1)", "softmax(dim=0)"),
+)
+draw.also(
+    "one-draw-for-all",
+    draw.edited(
+        (
+            "return torch.multinomial(p, 1, generator=generator).squeeze(1)",
+            "return torch.multinomial(p[0], 1, generator=generator).expand(len(p))",
+        ),
+    ),
+)
+draw.edit(
+    "none-compared",
+    "`top_k` may be None, which no number is compared with; ask whether it is None "
+    "first.",
+    ("top_k is not None", "top_k > 0"),
+)
+draw.edit(
+    "list",
+    "A list of numbers is returned; a tensor is asked for.",
+    (".squeeze(1)", ".squeeze(1).tolist()"),
+)
+draw.edit(
     "greedy-below-one",
     "The temperature is rounded down: below 1 the largest logit is always taken.",
     ("temperature == 0", "int(temperature) == 0"),
@@ -456,14 +564,30 @@ def kind_of(answer: Any, rows: torch.Tensor, temperature: float, top_k: Any) -> 
     given = rows.clone()
     found = outcome(answer, given, temperature, top_k, generator(answer, 1))
     changed = not torch.equal(given, rows)
-    if found[0] == "raised" or not hasattr(found[1], "detach"):
-        return [*map(str, found[:2]), changed]
+    if found[0] == "raised":
+        return [*found[:2], changed]
+    if not hasattr(found[1], "detach"):
+        return [type(found[1]).__name__, changed]
     drawn = found[1].detach().numpy()
     if drawn.shape != rows.shape[:1] or drawn.dtype.kind != "i":
         return [str(drawn.shape), drawn.dtype.kind, changed]
+    if len(drawn) < TIMES:
+        return ["too few to tell", changed]
     shares = np.bincount(drawn[-TIMES:].clip(0, 3), minlength=4) / TIMES
     near = [name for name, p in KNOWN.items() if np.abs(shares - p).max() < 0.03]
     return [*near, changed]
+
+
+def one_for_all(answer: Any) -> bool:
+    """Whether even rows always draw the same token, and that by chance."""
+    chance, found = generator(answer, 4), []
+    for _ in range(12):
+        result = outcome(answer, torch.zeros(60, 8), 1.0, None, chance)
+        if result[0] == "raised" or getattr(result[1], "shape", ()) != (60,):
+            return False
+        found.append(result[1].detach().numpy())
+    alike = all((drawn == drawn[0]).all() for drawn in found)
+    return alike and len({int(drawn[0]) for drawn in found}) > 1
 
 
 def twice(answer: Any, *generators: Any) -> str:
@@ -481,12 +605,14 @@ def twice(answer: Any, *generators: Any) -> str:
 @draw.probe
 def outcomes_of_sample(answer: Any) -> list:
     """Tell samplers apart by what comes how often, by chance, and by errors."""
+    if one_for_all(answer):
+        return ["one draw for all"]  # which token it is, is by chance
     row = torch.from_numpy(np.log(P))
     many = row.repeat(TIMES, 1)
     both = torch.cat([many - 10, many])  # the second half has larger logits
     cases = [(many, 1.0, None), (many, 2.0, None), (many, 0.5, None), (many, 1.0, 2)]
     cases += [(both, 1.0, 2), (many, 0, None), (many, -1.0, None)]
-    cases += [(many + 1000, 1.0, None)]
+    cases += [(many + 1000, 1.0, None), (row[None], 1.0, None)]
     found = [kind_of(answer, *case) for case in cases]
     shared = generator(answer, 2)
     found.append(twice(answer, shared, shared))
@@ -650,6 +776,68 @@ layer.edit(
     ),
 )
 layer.edit(
+    "upper-triangle",
+    "The mask is upside down: each token sees itself and what comes after it, and "
+    "nothing before.",
+    (".tril()", ".triu()"),
+)
+layer.edit(
+    "mask-in-the-state",
+    "The mask is stored among the parameters; `persistent=False` keeps a buffer out of "
+    "them.",
+    (
+        "dropout = nn.Dropout(dropout)\n",
+        "dropout = nn.Dropout(dropout)\n"
+        "        causal = torch.ones(512, 512, dtype=torch.bool).tril()\n"
+        '        self.register_buffer("mask", causal)\n',
+    ),
+    ("torch.ones(n, n, dtype=torch.bool).tril()", "self.mask[:n, :n]"),
+)
+layer.edit(
+    "fixed-length",
+    "The mask has a fixed size, and longer texts fail; make it as large as the text.",
+    ("torch.ones(n, n, dtype=torch.bool)", "torch.ones(32, 32, dtype=torch.bool)"),
+    (".tril()", ".tril()[:n, :n]"),
+    unseen="it takes a long text to show, and the card names no longest one",
+)
+layer.edit(
+    "first-mask",
+    "The mask of the first text is kept and used for all; the next text may have "
+    "another length.",
+    (
+        "dropout = nn.Dropout(dropout)\n",
+        "dropout = nn.Dropout(dropout)\n        self.mask = None\n",
+    ),
+    (
+        "        mask = torch.ones(n, n, dtype=torch.bool).tril()",
+        "        if self.mask is None:\n"
+        "            self.mask = torch.ones(n, n, dtype=torch.bool).tril()\n"
+        "        mask = self.mask",
+    ),
+    unseen="it takes two texts of different lengths to show",
+)
+layer.edit(
+    "in-place",
+    "`x += …` changes the tokens of the caller; `x = x + …` makes new ones.",
+    ("x = x + self.dropout(attended)", "x += self.dropout(attended)"),
+)
+layer.edit(
+    "no-dropout",
+    "Dropout is missing on both branches.",
+    ("self.dropout(attended)", "attended"),
+    ("self.dropout(self.ffn(self.norm2(x)))", "self.ffn(self.norm2(x))"),
+)
+layer.edit(
+    "dropout-before-the-branches",
+    "Dropout acts on what enters the branches; it belongs on what they give.",
+    ("y = self.norm1(x)", "y = self.dropout(self.norm1(x))"),
+    ("self.dropout(attended)", "attended"),
+    (
+        "self.dropout(self.ffn(self.norm2(x)))",
+        "self.ffn(self.dropout(self.norm2(x)))",
+    ),
+)
+layer.edit(
     "weights-too",
     "The layer returns the weights as well; the tokens alone go to the next layer.",
     ("attended, _ =", "attended, weights ="),
@@ -725,8 +913,14 @@ class DecoderLayer(nn.Module):
 
 @layer.probe
 def outcomes_of_layer(answer: Any) -> list:
-    """Tell layers apart by parameters, order, mask and dropout."""
-    return behavior(answer, (6, 2, 8), seeded(2, 4, 6))
+    """Tell layers apart by parameters, order, mask, lengths of text and dropout."""
+    told = behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6))
+    lengths = []
+    for first, then in ((1, 100), (4, 3)):
+        layer = answer(6, 2, 8)
+        outcome(layer, seeded(2, first, 6))
+        lengths.append(outcome(layer, seeded(2, then, 6))[0])
+    return [*told, lengths]
 
 
 # ---------------------------- what differs in other ways, for those who passed

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import masking as check
-from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.catalog import LARGE, Catalog, added, any_error, outcome
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """
@@ -113,6 +113,67 @@ causal_mask.wrong(
     """
     return np.arange(n) <= n - 1
 """,
+)
+causal_mask.also("integers", causal_mask.edited(("bool", "np.uint8")))
+causal_mask.nothing()
+causal_mask.wrong(
+    "batch-axis",
+    "Axes of length 1 stand before the square, for batch or heads; the mask is (n, n).",
+    """
+    return np.tril(np.ones((1, n, n), dtype=bool))
+""",
+    planted=False,
+)
+causal_mask.also(
+    "batch-axis",
+    """
+    return np.tril(np.ones((1, 1, n, n), dtype=bool))
+""",
+)
+causal_mask.wrong(
+    "only-the-next",
+    "The next position alone is hidden; all later ones have to be.",
+    """
+    position = np.arange(n)
+    return position[None, :] != position[:, None] + 1
+""",
+    planted=False,
+)
+causal_mask.wrong(
+    "window",
+    "Each position sees itself and the one before it alone; it may see everything "
+    "before it.",
+    """
+    return np.eye(n, dtype=bool) | np.eye(n, k=-1, dtype=bool)
+""",
+    planted=False,
+)
+causal_mask.wrong(
+    "first-row-empty",
+    "The first row is left empty; position 0 may attend to itself.",
+    """
+    mask = np.zeros((n, n), dtype=bool)
+    for i in range(1, n):
+        mask[i, : i + 1] = True
+    return mask
+""",
+    planted=False,
+)
+causal_mask.wrong(
+    "fixed-size",
+    "The mask of the example is returned, whatever `n` says.",
+    """
+    return np.tril(np.ones((3, 3), dtype=bool))
+""",
+    planted=False,
+)
+causal_mask.wrong(
+    "mirrored",
+    "The triangle is flipped from left to right: keys are counted from the end.",
+    """
+    return np.fliplr(np.tril(np.ones((n, n), dtype=bool)))
+""",
+    planted=False,
 )
 causal_mask.wrong(
     "list",
@@ -219,6 +280,65 @@ padding_mask.wrong(
     return (np.arange(n) < np.asarray(lengths)[:, None, None]).astype(int)
 """,
 )
+padding_mask.also(
+    "integers",
+    """
+    return (np.arange(n) < np.asarray(lengths)[:, None, None]).astype(float)
+""",
+)
+padding_mask.nothing()
+padding_mask.edit(
+    "head-axis",
+    "The mask has four axes, one of them for heads; (batch, 1, n) is asked for.",
+    ("None, None", "None, None, None"),
+)
+padding_mask.wrong(
+    "additive",
+    "This mask is one to add to the scores (0 and minus infinity); a boolean one is "
+    "asked for.",
+    """
+    return np.where(np.arange(n) < np.asarray(lengths)[:, None, None], 0.0, -np.inf)
+""",
+)
+padding_mask.wrong(
+    "longest-for-all",
+    "All sentences have the row of the longest one; each needs a row of its own. (In "
+    "`[[False] * n] * batch` all rows are one and the same list.)",
+    """
+    return np.broadcast_to(np.arange(n) < max(lengths), (len(lengths), 1, n))
+""",
+)
+padding_mask.wrong(
+    "last-forgotten",
+    "A sentence of the batch keeps its padding: the loop has to reach every one, the "
+    "last too.",
+    """
+    mask = np.ones((len(lengths), 1, n), dtype=bool)
+    for b in range(len(lengths) - 1):
+        mask[b, 0, lengths[b] :] = False
+    return mask
+""",
+)
+padding_mask.also(
+    "last-forgotten",
+    """
+    mask = np.zeros((len(lengths), 1, n), dtype=bool)
+    for b in range(len(lengths) - 1):
+        mask[b, 0, : lengths[b]] = True
+    return mask
+""",
+)
+padding_mask.wrong(
+    "full-sentence",
+    "A sentence without padding is hidden completely: `-0:` is the whole row. Count "
+    "from the front.",
+    """
+    mask = np.ones((len(lengths), 1, n), dtype=bool)
+    for b, length in enumerate(lengths):
+        mask[b, 0, -(n - length) :] = False
+    return mask
+""",
+)
 padding_mask.wrong(
     "query-axis-first",
     "The axis of length 1 stands before the batch: (1, batch, n).",
@@ -239,6 +359,12 @@ padding_mask.wrong(
     "Lengths given as a list are not handled; turn them into an array first.",
     """
     return np.arange(n) < lengths.reshape(-1, 1, 1)
+""",
+)
+padding_mask.also(
+    "needs-an-array",
+    """
+    return np.arange(n) < lengths[:, None, None]
 """,
 )
 padding_mask.right(
@@ -355,6 +481,51 @@ masked_softmax.wrong(
     kept = np.where(mask, np.exp(scores - scores.max()), 0.0)
     return kept / kept.sum()
 """,
+)
+masked_softmax.nothing()
+masked_softmax.edit(
+    "epsilon",
+    "A small number is added to the sums, so weights do not quite sum to 1; only a "
+    "row with nothing to attend to needs another divisor.",
+    (
+        "np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)",
+        "powers / (total + 1e-5)",
+    ),
+)
+masked_softmax.also(
+    "whole-array",
+    """
+    kept = np.where(mask, scores, -np.inf)
+    top = np.max(kept, axis=-1, keepdims=True)
+    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
+    total = powers.sum()
+    return powers / np.where(total == 0, 1, total)
+""",
+)
+masked_softmax.wrong(
+    "needs-the-full-mask",
+    "A mask in the shape of the scores is needed here, as by `scores[~mask]`; one that "
+    "broadcasts has to work too, as with `np.where`.",
+    """
+    kept = scores.copy()
+    kept[~mask] = -np.inf
+    top = np.max(kept, axis=-1, keepdims=True)
+    powers = np.exp(kept - np.where(np.isneginf(top), 0, top))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+""",
+    unseen="the card says that masks broadcast; trying one is left to the student",
+)
+masked_softmax.wrong(
+    "adds-a-large-number",
+    "A large number is subtracted from masked scores, and larger scores survive it; "
+    "minus infinity has to replace them.",
+    """
+    shifted = scores + np.where(mask, 0.0, -1e4)
+    weights = softmax(shifted)
+    return np.where(np.any(mask, axis=-1, keepdims=True), weights, 0.0)
+""",
+    unseen=LARGE,
 )
 masked_softmax.wrong(
     "over-queries",
@@ -563,6 +734,105 @@ causal_attention.wrong(
     return weights @ V, weights
 """,
 )
+causal_attention.also(
+    "renormalized",
+    """
+    weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+""",
+    unseen=LARGE,
+)
+causal_attention.edit(
+    "width-sized-mask",
+    "The mask has the size of the width d_k; it is the tokens that see each other, on "
+    "the last axis but one.",
+    ("shape[-2]", "shape[-1]"),
+)
+causal_attention.wrong(
+    "two-axes",
+    "Only arrays with two axes work; with a batch in front there are more.",
+    """
+    n, d_k = Q.shape
+    weights = masked_softmax(attention_scores(Q, K), causal_mask(n))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "scores-returned",
+    "The second result holds the scores; it should hold the weights, after the "
+    "softmax.",
+    """
+    scores = attention_scores(Q, K)
+    return masked_softmax(scores, causal_mask(Q.shape[-2])) @ V, scores
+""",
+)
+causal_attention.edit(
+    "transposed-weights",
+    "The weights are transposed before they meet the values.",
+    ("return weights @", "return np.swapaxes(weights, -1, -2) @"),
+)
+causal_attention.edit(
+    "inverted",
+    'The mask is negated: each token sees only the future. True means "may attend".',
+    ("causal_mask(Q", "~causal_mask(Q"),
+)
+causal_attention.edit(
+    "keys-by-queries",
+    "The scores have a row for each key; they should have a row for each query.",
+    ("(Q, K),", "(K, Q),"),
+)
+causal_attention.wrong(
+    "divides-by-d_v",
+    "The divisor comes from the values' width d_v; the scores are made of queries "
+    "and keys, so it has to be √d_k.",
+    """
+    scores = Q @ np.swapaxes(K, -2, -1) / np.sqrt(V.shape[-1])
+    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "number-of-tokens",
+    "The divisor is the square root of the number of tokens; it has to be the width "
+    "d_k of a key.",
+    """
+    scores = Q @ np.swapaxes(K, -2, -1) / np.sqrt(Q.shape[-2])
+    weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
+    return weights @ V, weights
+""",
+)
+causal_attention.wrong(
+    "weights-unmasked",
+    "The future is cut from the output alone, and the weights still see it; mask the "
+    "scores, before the softmax.",
+    """
+    weights = softmax(attention_scores(Q, K))
+    return (weights * causal_mask(Q.shape[-2])) @ V, weights
+""",
+)
+causal_attention.wrong(
+    "finite",
+    "A finite number stands in for minus infinity, and allowed scores may be lower; "
+    "use `-np.inf`, or `masked_softmax`.",
+    """
+    kept = np.where(causal_mask(Q.shape[-2]), attention_scores(Q, K), -1000)
+    weights = softmax(kept)
+    return weights @ V, weights
+""",
+    unseen=LARGE,
+)
+causal_attention.nothing()
+causal_attention.wrong(
+    "zero-times-infinity",
+    "The mask is multiplied by minus infinity, and 0 times infinity is NaN; choose by "
+    "`np.where`.",
+    """
+    scores = attention_scores(Q, K) + (1 - causal_mask(Q.shape[-2])) * -np.inf
+    weights = softmax(scores)
+    return weights @ V, weights
+""",
+)
 causal_attention.wrong(
     "transpose-all",
     "`K.T` reverses all axes; with a batch only the last two may be swapped.",
@@ -639,6 +909,7 @@ def probe_padding_mask(answer: Any) -> list:
     return [
         described(outcome(answer, np.array([2, 4, 1]), 5)),
         described(outcome(answer, [2, 3], 4)),
+        described(outcome(answer, np.array([3, 1]), 3)),
     ]
 
 
@@ -655,8 +926,13 @@ def probe_masked_softmax(answer: Any) -> list:
     empty = np.array([[True, True], [False, False]])
     far = np.array([[0.0, 1.0, 1e5], [1e5, 1e5 + 1.0, 0.0]])
     behind = np.array([[True, True, False], [True, True, True]])
+    rows = outcome(answer, scores.copy(), mask)
+    top = np.max(np.where(mask, scores, -np.inf), axis=-1, keepdims=True)
+    totals = (np.exp(scores - top) * mask).sum(axis=-1)
     return [
-        outcome(answer, scores.copy(), mask),
+        rows,
+        added(rows, totals),
+        any_error(outcome(answer, scores.copy(), mask[1])),
         warned(answer, np.array([[1.0, 2.0], [3.0, 4.0]]), empty),
         warned(answer, far, behind),
     ]
@@ -680,8 +956,9 @@ def probe_causal_attention(answer: Any) -> list:
     shapes = [((5, 9), (5, 9), (5, 4)), ((2, 4, 3), (2, 4, 3), (2, 4, 5))]
     draws = [[rng.standard_normal(shape) for shape in three] for three in shapes]
     cube = [rng.standard_normal((3, 3, 3)) for _ in range(3)]
+    low = [np.full((2, 1), 1e5), np.array([[-1.0], [-2.0]]), np.eye(2)]
     with np.errstate(all="ignore"):
-        return [outcome(answer, *three) for three in [*draws, cube, loud]]
+        return [outcome(answer, *three) for three in [*draws, cube, loud, low]]
 
 
 # ----------------------------------------------------------------- check_causal_mask

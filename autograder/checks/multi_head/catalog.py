@@ -147,6 +147,51 @@ head.edit(
     "The weights mix the keys; they have to mix the values.",
     ("@ v", "@ k"),
 )
+head.nothing()
+head.edit(
+    "mixes-tokens",
+    "The weights mix the tokens themselves; they have to mix the values, which W_v "
+    "makes.",
+    ("weights @ v", "weights @ x"),
+)
+head.edit(
+    "transpose-all",
+    "`k.T` reverses all axes; in a batch only the last two may be swapped.",
+    ("k.transpose(-2, -1)", "k.T"),
+)
+head.edit(
+    "swaps-first-axes",
+    "Batch and tokens of the keys are swapped; it has to be the last two axes.",
+    ("k.transpose(-2, -1)", "k.transpose(0, 1)"),
+)
+head.edit(
+    "no-super",
+    "`super().__init__()` is missing: a module needs it before its first layer.",
+    ("super().__init__()\n        ", ""),
+)
+head.edit(
+    "layers-reversed",
+    "The layers go from d_k to d_model; a token comes in with d_model numbers and "
+    "leaves with d_k.",
+    (
+        "(d_model, d_k, bias=False)\n"
+        "        self.W_k = nn.Linear(d_model, d_k, bias=False)\n"
+        "        self.W_v = nn.Linear(d_model, d_k, bias=False)",
+        "(d_k, d_model, bias=False)\n"
+        "        self.W_k = nn.Linear(d_k, d_model, bias=False)\n"
+        "        self.W_v = nn.Linear(d_k, d_model, bias=False)",
+    ),
+)
+head.edit(
+    "one-layer",
+    "One layer bears all three names; each role has a matrix of its own.",
+    (
+        "self.W_q = nn.Linear(d_model, d_k, bias=False)\n"
+        "        self.W_k = nn.Linear(d_model, d_k, bias=False)\n"
+        "        self.W_v = nn",
+        "self.W_q = self.W_k = self.W_v = nn",
+    ),
+)
 head.edit(
     "detached",
     "The weights are cut from the graph (`detach`): W_q and W_k get no gradient.",
@@ -442,6 +487,58 @@ split.wrong(
     return parts.flip(2).transpose(1, 2)
 """,
 )
+split.nothing()
+split.edit(
+    "moves-the-columns",
+    "The head axis changes places with the columns; it has to stand before the tokens.",
+    ("transpose(1, 2)", "transpose(2, 3)"),
+    planted=False,
+)
+split.edit(
+    "float-size",
+    "`/` gives a float, and sizes are integers: divide by `//`.",
+    ("//", "/"),
+    planted=False,
+)
+split.also(
+    "float-size",
+    split.edited(("//", "/"), ("reshape", "view")),
+)
+split.wrong(
+    "next-column",
+    "Head h starts at column h; it starts at column h * d_k.",
+    """
+    d_k = x.shape[-1] // n_heads
+    return torch.stack([x[:, :, h : h + d_k] for h in range(n_heads)], dim=1)
+""",
+    planted=False,
+)
+split.wrong(
+    "one-column-short",
+    "The last column of each head is missing: a slice ends before its second number.",
+    """
+    d_k = x.shape[-1] // n_heads
+    ends = [(h * d_k, (h + 1) * d_k - 1) for h in range(n_heads)]
+    return torch.stack([x[:, :, start:end] for start, end in ends], dim=1)
+""",
+    planted=False,
+)
+split.edit(
+    "batch-of-one",
+    "The batch is taken to hold one text; its size is `x.shape[0]`.",
+    ("reshape(batch", "reshape(1"),
+    planted=False,
+)
+split.wrong(
+    "transposed-first",
+    "Tokens and columns change places before the columns are split, so heads cut "
+    "across tokens; first split the columns, then move the head axis.",
+    """
+    batch, n, d_model = x.shape
+    return x.transpose(1, 2).reshape(batch, n_heads, n, d_model // n_heads)
+""",
+    planted=False,
+)
 split.edit(
     "last-axes",
     "The last two axes are exchanged: (batch, n_heads, d_k, n).",
@@ -557,6 +654,29 @@ merge.wrong(
     return torch.cat(list(x), dim=-1)
 """,
 )
+merge.edit(
+    "heads-stay",
+    "Each head keeps an axis, and its tokens are joined; first move the head axis "
+    "behind the tokens.",
+    (".transpose(1, 2)", ""),
+)
+merge.wrong(
+    "batch-flattened",
+    "Batch and tokens become one axis; (batch, n, n_heads * d_k) is asked for.",
+    """
+    return x.transpose(1, 2).reshape(-1, x.shape[1] * x.shape[3])
+""",
+)
+merge.wrong(
+    "last-axes",
+    "Tokens and columns change places; it is the head axis that has to move behind the "
+    "tokens.",
+    """
+    batch, n_heads, n, d_k = x.shape
+    return x.transpose(2, 3).reshape(batch, n, n_heads * d_k)
+""",
+)
+merge.nothing()
 merge.edit(
     "reversed",
     "The heads are joined in reverse order.",
@@ -708,6 +828,7 @@ module.edit(
     "The softmax runs over the heads; it has to run over the keys, the last axis.",
     ("dim=-1", "dim=1"),
 )
+module.also("over-heads", module.edited(("dim=-1", "dim=1"), ("-torch.inf", "-1e9")))
 module.edit(
     "averaged-weights",
     "The weights are averaged over the heads; those of every head are asked for.",
@@ -723,6 +844,57 @@ module.edit(
     "Keys and values are made from `query`: other inputs are ignored.",
     ("W_k(key)", "W_k(query)"),
     ("(value)", "(query)"),
+)
+module.nothing()
+module.edit(
+    "keys-like-queries",
+    "Keys and values are split with the number of queries; their sequence has a length "
+    "of its own.",
+    (
+        "q = split_heads",
+        "n = query.shape[1]\n"
+        "\n"
+        "        def split_heads(x, n_heads):\n"
+        "            return x.view(x.shape[0], n, n_heads, self.d_k).transpose(1, 2)\n"
+        "\n"
+        "        q = split_heads",
+    ),
+)
+module.edit(
+    "divides-by-d_k",
+    "The dot products are divided by d_k instead of √d_k.",
+    ("math.sqrt(self.d_k)", "self.d_k"),
+)
+module.edit(
+    "number-of-heads",
+    "The divisor is the square root of the number of heads; it has to be √d_k, the "
+    "width of a head.",
+    ("math.sqrt(self.d_k)", "math.sqrt(self.n_heads)"),
+)
+module.edit(
+    "swapped",
+    "Output and weights are returned in the wrong order.",
+    (
+        "self.W_o(merge_heads(weights @ v)), weights",
+        "weights, self.W_o(merge_heads(weights @ v))",
+    ),
+)
+module.edit(
+    "no-W_o",
+    "The output projection W_o is missing.",
+    ("self.W_o = nn.Linear(d_model, d_model, bias=False)\n", "\n"),
+    ("self.W_o(merge_heads(weights @ v))", "merge_heads(weights @ v)"),
+)
+module.edit(
+    "key-from-value",
+    "The keys are made from `value`; they have an input of their own.",
+    ("W_k(key)", "W_k(value)"),
+)
+module.edit(
+    "truth-of-the-mask",
+    "`if mask` asks whether the whole tensor is true, which it cannot say; ask `if "
+    "mask is not None`.",
+    ("if mask is not None", "if mask"),
 )
 module.edit(
     "assertion",

@@ -119,6 +119,53 @@ encoding.edit(
         "assert d_model % 2 == 0",
     ),
 )
+encoding.nothing()
+encoding.edit(
+    "integers",
+    "The array for the encoding is made of integers, which cuts all numbers to 0 and "
+    "±1.",
+    ("zeros((n_positions, d_model)", "zeros((n_positions, d_model), dtype=int"),
+    planted=False,
+)
+encoding.edit(
+    "floored-exponent",
+    "`//` makes every exponent 0, so all pairs turn at the same speed; `/` divides.",
+    ("0, d_model, 2) /", "0, d_model, 2) //"),
+    planted=False,
+)
+encoding.edit(
+    "no-logarithm",
+    "The exponential has base e: 10000 is missing, as the base or as its logarithm in "
+    "the exponent.",
+    ("/ 10000**exponents", "* np.exp(-exponents)"),
+    planted=False,
+)
+encoding.edit(
+    "fixed-width",
+    "The exponent is divided by 512, the width in the paper; here the width is "
+    "`d_model`.",
+    ("2) / d_model", "2) / 512"),
+    planted=False,
+)
+encoding.edit(
+    "odd-positions",
+    "An odd number of positions is refused; it is the width d_model that has to be "
+    "even.",
+    ("if d_model", "if n_positions"),
+    ("cos(angles)", "cos(angles)[:, : d_model // 2]"),
+    planted=False,
+)
+encoding.also(
+    "odd-positions",
+    encoding.edited(("if d_model", "if n_positions")),
+)
+encoding.edit(
+    "batch-axis",
+    "An axis stands before the positions: (1, n_positions, d_model); two axes are "
+    "asked for.",
+    ("return encoding", "return encoding[None]"),
+    planted=False,
+)
 encoding.edit(
     "spread-to-the-end",
     "The exponents run up to 1; the last pair has the exponent (d_model - 2) / "
@@ -228,7 +275,7 @@ shift.edit(
 )
 shift.wrong(
     "roll",
-    "The columns are rolled; a shift of positions is a rotation of each pair, not a "
+    "The identity is rolled; a shift of positions is a rotation of each pair, not a "
     "permutation.",
     """
     return np.roll(np.eye(d_model), k, axis=1)
@@ -256,6 +303,57 @@ shift.edit(
     "forward-only",
     "The sign of k is dropped: backward moves go forward.",
     ("(k * w), np.sin(k * w)", "(abs(k) * w), np.sin(abs(k) * w)"),
+)
+shift.also(
+    "roll",
+    """
+    return np.roll(np.eye(d_model), k, axis=0)
+""",
+)
+shift.nothing()
+shift.edit(
+    "half-the-blocks",
+    "Half of the pairs are never turned: there are d_model / 2 of them, in steps of 2 "
+    "columns.",
+    ("enumerate(frequencies)", "enumerate(frequencies[: (d_model // 2 + 1) // 2])"),
+)
+shift.edit(
+    "steps-forward",
+    "For a negative k the loop runs zero times, and nothing moves; turn by the angle "
+    "k · w at once.",
+    ("(k * w), np.sin(k * w)", "(max(k, 0) * w), np.sin(max(k, 0) * w)"),
+)
+shift.edit(
+    "power-of-entries",
+    "`**` raises each entry by itself; the power of a matrix is "
+    "`np.linalg.matrix_power`.",
+    ("(k * w), np.sin(k * w)", "(w), np.sin(w)"),
+    ("return M", "return M ** abs(k)"),
+)
+shift.also(
+    "power-of-entries",
+    shift.edited(
+        ("(k * w), np.sin(k * w)", "(w), np.sin(w)"),
+        ("return M", "return M**k"),
+    ),
+)
+shift.edit(
+    "integers",
+    "The matrix is made of integers, which cuts sines and cosines to 0 and ±1.",
+    ("zeros((d_model, d_model)", "zeros((d_model, d_model), dtype=int"),
+)
+shift.edit(
+    "overlapping-blocks",
+    "The blocks overlap: pair i has the columns 2i and 2i + 1.",
+    (
+        "M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2]",
+        "M[i : i + 2, i : i + 2]",
+    ),
+)
+shift.edit(
+    "one-column-pair",
+    "All blocks land in the first two columns; block i has its place on the diagonal.",
+    ("2, 2 * i : 2 * i + 2]", "2, :2]"),
 )
 shift.edit(
     "angle-plus",
@@ -553,7 +651,9 @@ waves.equivalent(
 @encoding.probe
 def probe_positional_encoding(answer: Any) -> list:
     """Tell encodings apart by their numbers and by what they refuse."""
-    return [outcome(answer, *sizes) for sizes in ((5, 6), (3, 8), (4, 5))]
+    found = [outcome(answer, *sizes) for sizes in ((5, 6), (3, 8), (4, 6), (4, 5))]
+    # whatever a refusal says
+    return [each[:2] if each[0] == "raised" else each for each in found]
 
 
 @shift.probe

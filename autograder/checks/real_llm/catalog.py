@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks import real_llm as check
-from autograder.checks.catalog import LARGE, Catalog, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog, outcome
 from autograder.checks.real_llm.cases import new_layer, published
 from autograder.checks.tensors import seeded
 
@@ -143,6 +143,41 @@ norm.edit(
     "epsilon-fixed",
     "``eps`` is a fixed number here; the argument is not used.",
     ("+ eps)", "+ 1e-5)"),
+)
+norm.also(
+    "standard-deviation",
+    norm.edited(
+        (
+            "torch.sqrt((x * x).mean(dim=-1, keepdim=True) + eps)",
+            "torch.sqrt(x.var(dim=-1, keepdim=True) + eps)",
+        ),
+    ),
+)
+norm.edit(
+    "second-axis",
+    "The mean is taken over axis 1, which is the last one of a matrix alone; `dim=-1` "
+    "is the last axis of every tensor.",
+    ("dim=-1", "dim=1"),
+    unseen=BATCHES,
+)
+norm.edit(
+    "no-keepdim",
+    "The mean loses its axis and no longer fits the vectors that it belongs to; "
+    "`keepdim=True` keeps an axis of size 1.",
+    (", keepdim=True", ""),
+)
+norm.edit(
+    "weight-first",
+    "The weight is applied before the division, so that it changes the root mean "
+    "square; normalize first.",
+    ("    size", "    x = x * weight\n    size"),
+    ("x / size * weight", "x / size"),
+)
+norm.edit(
+    "in-place",
+    "The tensor that came in is divided itself and changes for the caller; make a new "
+    "one.",
+    ("return x / size * weight", "x /= size\n    return x * weight"),
 )
 norm.edit(
     "always-single",
@@ -299,6 +334,75 @@ halves.edit(
     "by-head",
     "The heads stay apart in a third axis; the result is a matrix again.",
     (".reshape(rows, d_model)", ".reshape(n_heads, -1, d_model)"),
+)
+halves.also(
+    "heads-last",
+    """
+    blocks = weight.reshape(-1, n_heads, weight.shape[1])
+    return torch.cat([blocks[0::2], blocks[1::2]]).reshape(weight.shape)
+""",
+)
+halves.also(
+    "always-64",
+    halves.edited(("n_heads, rows // n_heads // 2, 2, d_model", "n_heads, 32, 2, -1")),
+)
+halves.also(
+    "always-64",
+    halves.edited(("rows // n_heads // 2, 2, d_model", "32, 2, d_model")),
+)
+halves.edit(
+    "heads-and-pairs",
+    "Heads and pairs change places, which mixes the heads; within each head, pairs and "
+    "their two members change places: axes 1 and 2.",
+    (".transpose(1, 2)", ".transpose(0, 1)"),
+)
+halves.edit(
+    "four-axes",
+    "The rows stay split into heads, halves and pairs; the result is a matrix again.",
+    (".reshape(rows, d_model)", ""),
+)
+halves.edit(
+    "view",
+    "`view` cannot follow `transpose`: the rows no longer lie one behind the other. "
+    "`reshape` copies them where it has to.",
+    (".reshape(rows, d_model)", ".view(rows, d_model)"),
+)
+halves.wrong(
+    "last-head",
+    "The last head stays as it was: the loop ends one head too early.",
+    """
+    result, width = weight.clone(), len(weight) // n_heads
+    for start in range(0, len(weight) - width, width):
+        head = weight[start : start + width]
+        result[start : start + width] = torch.cat([head[0::2], head[1::2]])
+    return result
+""",
+)
+halves.wrong(
+    "in-place",
+    "The rows move within the tensor that came in, which changes for the caller; fill "
+    "a new one.",
+    """
+    heads = weight.reshape(n_heads, -1, weight.shape[1])
+    weight[:] = torch.cat([heads[:, 0::2], heads[:, 1::2]], dim=1).reshape(weight.shape)
+    return weight
+""",
+)
+halves.wrong(
+    "row-numbers",
+    "These are the numbers of the rows in their new order; the rows themselves are "
+    "asked for, `weight[order]`.",
+    """
+    numbers = torch.arange(len(weight)).reshape(n_heads, -1)
+    return torch.cat([numbers[:, 0::2], numbers[:, 1::2]], dim=1).flatten().tolist()
+""",
+)
+halves.also(
+    "row-numbers",
+    """
+    numbers = torch.arange(len(weight)).reshape(n_heads, -1)
+    return torch.cat([numbers[:, 0::2], numbers[:, 1::2]], dim=1).flatten()
+""",
 )
 halves.edit(
     "always-single",
@@ -491,6 +595,97 @@ load.wrong(
     layer.load_state_dict(state, strict=False)
 """,
 )
+load.also(
+    "off-by-one",
+    load.edited(("renamed(tensors, index)", "renamed(tensors, index + 1)")),
+)
+load.wrong(
+    "no-second-norm",
+    "norm2 keeps its own weights; ffn_norm belongs there.",
+    """
+    some = {ours: theirs for ours, theirs in NAMES.items() if ours != "norm2"}
+    state = convert(layer, renamed(tensors, index, some))
+    layer.load_state_dict(state, strict=False)
+""",
+)
+load.wrong(
+    "no-first-norm",
+    "norm1 keeps its own weights; attn_norm belongs there.",
+    """
+    some = {ours: theirs for ours, theirs in NAMES.items() if ours != "norm1"}
+    state = convert(layer, renamed(tensors, index, some))
+    layer.load_state_dict(state, strict=False)
+""",
+)
+load.wrong(
+    "output-too",
+    "The rows of W_o are moved as well; they make no queries or keys, and nothing "
+    "turns them.",
+    """
+    state = convert(layer, renamed(tensors, index))
+    name, heads = "self_attn.W_o.weight", layer.self_attn.n_heads
+    layer.load_state_dict(state | {name: to_halves(state[name], heads)})
+""",
+)
+load.wrong(
+    "keys-as-values",
+    "W_v gets attn_k, as W_k does; attn_v belongs there.",
+    """
+    twice = NAMES | {"self_attn.W_v": NAMES["self_attn.W_k"]}
+    layer.load_state_dict(convert(layer, renamed(tensors, index, twice)))
+""",
+)
+load.wrong(
+    "output-transposed",
+    "W_o is copied transposed; the published matrices are (out, in), as torch's are.",
+    """
+    state = convert(layer, renamed(tensors, index))
+    state["self_attn.W_o.weight"] = state["self_attn.W_o.weight"].T
+    layer.load_state_dict(state)
+""",
+)
+load.wrong(
+    "tensor-as-parameter",
+    "A tensor is put in the place of a parameter, which torch refuses; copy its "
+    "numbers, or make an `nn.Parameter` of it.",
+    """
+    for name, tensor in convert(layer, renamed(tensors, index)).items():
+        layer.get_submodule(name.removesuffix(".weight")).weight = tensor
+""",
+)
+load.wrong(
+    "with-gradients",
+    "Numbers are copied into parameters while torch records gradients, which it "
+    "refuses; copy them under `torch.no_grad()`.",
+    """
+    for name, tensor in convert(layer, renamed(tensors, index)).items():
+        layer.get_parameter(name).copy_(tensor)
+""",
+)
+load.edit(
+    "heads-of-the-published",
+    "The numbers of heads are written as 9 and 3, those of the published model; the "
+    "layer tells its own, `n_heads` and `n_kv`.",
+    (
+        "renamed(tensors, index)",
+        "renamed(tensors, index), how=lambda weight, n: to_halves(\n"
+        "        weight, 9 if n == layer.self_attn.n_heads else 3)",
+    ),
+)
+load.wrong(
+    "prefix-without-dot",
+    "Names are found by a prefix without its dot, so that `blk.1` finds layers 10 to "
+    "19 as well; `blk.1.` finds one layer.",
+    """
+    ours = {f"{theirs}.weight": f"{name}.weight" for name, theirs in NAMES.items()}
+    state = {}
+    for name, tensor in tensors.items():
+        if name.startswith(f"blk.{index}"):
+            state[ours[name.split(".", 2)[2]]] = tensor
+    layer.load_state_dict(convert(layer, state))
+""",
+    unseen="it takes eleven layers to show, and the card speaks of all",
+)
 load.wrong(
     "published-names",
     "Nothing was copied: with strict=False, names that do not match are passed over in "
@@ -546,18 +741,20 @@ load.right(
 
 @load.probe
 def outcomes_of_load_decoder_layer(answer: Any) -> list:
-    """Tell loaders apart by what they leave in a layer of equal numbers."""
+    """Tell loaders apart by what they leave in a layer of equal numbers, or raise."""
     sizes = (24, 4, 2, 10)
-    tensors = published(np.random.default_rng(5), 4, sizes)
+    tensors = published(np.random.default_rng(5), 11, sizes)
     found: list = []
-    for index in (2, 0):
+    for index in (2, 0, 1):
         layer = new_layer(answer, sizes)
         state = layer.state_dict()
         layer.load_state_dict({n: torch.full_like(t, 0.25) for n, t in state.items()})
         ending, *told = outcome(answer, layer, dict(tensors), index)
-        raised = told if ending == "raised" else None
+        if ending == "raised":  # how far it came before is the order of its lines
+            found.append(told)
+            continue
         state = layer.state_dict()
-        found.append([ending, raised, [state[name] for name in sorted(state)]])
+        found.append([state[name] for name in sorted(state)])
     return found
 
 
@@ -638,6 +835,52 @@ share.edit(
         "weights[:, :, 4:, 0]",
         "weights.diagonal(dim1=-2, dim2=-1)[:, :, 4:]",
     ),
+)
+share.edit(
+    "last-four",
+    "The last four queries are left out; the first four have to be.",
+    ("4:", ":-4"),
+)
+share.edit(
+    "one-number",
+    "All heads are averaged into one number; each head of each layer has a share of "
+    "its own.",
+    ("dim=-1", ""),
+)
+share.edit(
+    "over-layers",
+    "The mean runs over the layers; it has to run over the queries.",
+    ("dim=-1", "dim=0"),
+)
+share.edit(
+    "over-heads",
+    "The mean runs over the heads; it has to run over the queries.",
+    ("dim=-1", "dim=1"),
+)
+share.edit(
+    "axis-too-many",
+    "A last axis of size 1 is left; the result has one number for each head.",
+    ("dim=-1", "dim=-1, keepdim=True"),
+)
+share.edit(
+    "all-keys",
+    "The mean runs over all keys, whose weights sum to 1, so that every share is "
+    "1 / n; only token 0 counts.",
+    ("4:, 0].mean(dim=-1)", "4:].mean(dim=(-2, -1))"),
+)
+share.edit(
+    "how-often",
+    "This is how many queries have their largest weight on token 0; the share is the "
+    "mean of the weights themselves.",
+    (
+        "weights[:, :, 4:, 0].mean(dim=-1)",
+        "(weights[:, :, 4:].argmax(dim=-1) == 0).float().mean(dim=-1)",
+    ),
+)
+share.edit(
+    "list",
+    "The result is a list of lists; a tensor is asked for.",
+    ("dim=-1)", "dim=-1).tolist()"),
 )
 share.edit(
     "always-single",
@@ -776,6 +1019,47 @@ surprise.wrong(
     return math.exp(-found.log().mean())
 """,
     unseen=LARGE,
+)
+surprise.edit(
+    "softmax-over-positions",
+    "The softmax runs over the positions; at each position it has to run over the "
+    "vocabulary.",
+    (
+        "F.cross_entropy(logits[:-1], tokens[1:])",
+        "F.nll_loss(logits[:-1].log_softmax(dim=0), tokens[1:])",
+    ),
+)
+surprise.edit(
+    "batch-expected",
+    "A batch axis is expected, and there is none: the logits are (n, vocabulary), the "
+    "tokens (n,).",
+    ("logits[:-1], tokens[1:]", "logits[:, :-1].transpose(1, 2), tokens[:, 1:]"),
+)
+surprise.also(
+    "batch-expected",
+    surprise.edited(
+        ("logits[:-1], tokens[1:]", "logits[:, :-1].flatten(0, 1), tokens[:, 1:]"),
+    ),
+)
+surprise.edit(
+    "last-left-out",
+    "The last prediction is left out; n tokens have n - 1 predictions.",
+    ("logits[:-1], tokens[1:]", "logits[:-2], tokens[1:-1]"),
+)
+surprise.edit(
+    "rounded",
+    "The result is rounded to a whole number.",
+    ("math.exp(loss)", "float(round(math.exp(loss)))"),
+    unseen="the examples of the card are whole numbers",
+)
+surprise.edit(
+    "every-target-everywhere",
+    "Every row is asked for the targets of all rows; `gather`, or a row number for "
+    "each target, picks one from each.",
+    (
+        "F.cross_entropy(logits[:-1], tokens[1:])",
+        "-logits.log_softmax(-1)[:-1, tokens[1:]].mean()",
+    ),
 )
 surprise.edit(
     "tensor",

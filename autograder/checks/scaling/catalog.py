@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import scaling as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import Catalog, alike, any_error, outcome
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.surroundings import NUMPY_ERRORS
@@ -57,7 +57,7 @@ score_std.wrong(
 )
 score_std.edit(
     "own-generator",
-    "The generator that is passed in is not used.",
+    "Numbers are drawn from another generator than the one that is passed in.",
     ("q = rng", "rng = np.random.default_rng(0)\n    q = rng"),
 )
 score_std.edit(
@@ -106,6 +106,38 @@ score_std.edit(
     "mean-absolute",
     "This is the mean absolute dot product; the standard deviation is asked for.",
     ("(q * k).sum(axis=1).std", "np.abs((q * k).sum(axis=1)).mean"),
+)
+score_std.nothing()
+score_std.wrong(
+    "by-turns",
+    "A query and a key are drawn by turns; all queries are drawn first, then all keys: "
+    "the order of the numbers is part of the task.",
+    """
+    dots = []
+    for _ in range(n_pairs):
+        q = rng.standard_normal(d_k)
+        k = rng.standard_normal(d_k)
+        dots.append(q @ k)
+    return float(np.std(dots))
+""",
+)
+score_std.also(
+    "own-generator",
+    """
+    q = np.random.randn(n_pairs, d_k)
+    k = np.random.randn(n_pairs, d_k)
+    return float((q * k).sum(axis=1).std())
+""",
+)
+score_std.edit(
+    "one-query",
+    "One query meets all keys; each pair has a query of its own.",
+    ("q = rng.standard_normal((n_pairs, d_k))", "q = rng.standard_normal(d_k)"),
+)
+score_std.edit(
+    "over-pairs",
+    "The sum runs over the pairs; a dot product sums over the width, the last axis.",
+    ("axis=1", "axis=0"),
 )
 score_std.edit(
     "array",
@@ -225,6 +257,52 @@ entropy.edit(
     "The logarithms are summed without their weights.",
     ("(weights * np.log(safe))", "np.log(safe)"),
 )
+entropy.nothing()
+entropy.wrong(
+    "epsilon",
+    "The number added inside the logarithm is too large, and moves the result; the "
+    "logarithm of 0 is all it has to avoid.",
+    """
+    return -(weights * np.log(weights + 1e-3)).sum(axis=-1)
+""",
+)
+for size in ("1e-2", "1e-4", "1e-5", "1e-6"):
+    entropy.also(
+        "epsilon", f"    return -(weights * np.log(weights + {size})).sum(axis=-1)\n"
+    )
+entropy.edit(
+    "keepdims",
+    "The last axis is kept with length 1 (`keepdims`); one number for each row is "
+    "asked for.",
+    ("axis=-1", "axis=-1, keepdims=True"),
+)
+entropy.wrong(
+    "softmax-again",
+    "Another softmax is applied first; these are weights already.",
+    """
+    w = softmax(weights)
+    return -(w * np.log(w)).sum(axis=-1)
+""",
+)
+entropy.wrong(
+    "two-axes",
+    "Only arrays with two axes work; the last of any number of axes is summed over.",
+    """
+    result = []
+    for row in weights:
+        terms = [w * np.log(w) for w in row if w > 0]
+        result.append(-sum(terms))
+    return np.array(result, dtype=float)
+""",
+)
+entropy.also(
+    "two-axes",
+    """
+    n_rows, n_columns = weights.shape
+    safe = np.where(weights > 0, weights, 1.0)
+    return -(weights * np.log(safe)).sum(axis=-1)
+""",
+)
 entropy.wrong(
     "in-place",
     "The zeros are overwritten in the caller's array; work on a copy.",
@@ -343,6 +421,78 @@ jacobian.edit(
     "identity",
     "The identity stands where diag(w) should.",
     ("diag(weights)", "eye(len(weights))"),
+)
+jacobian.nothing()
+jacobian.wrong(
+    "own-weight-twice",
+    "Beside the diagonal w_i meets itself; entry (i, j) takes both weights, w_i and "
+    "w_j.",
+    """
+    column = weights[:, None]
+    return column * (np.eye(len(weights)) - column)
+""",
+)
+jacobian.wrong(
+    "one-axis-reserved",
+    "The array for the result has one axis, as `zeros_like` of the weights; a matrix "
+    "has two.",
+    """
+    J = np.zeros_like(weights)
+    for i in range(len(weights)):
+        for j in range(len(weights)):
+            J[i, j] = weights[i] * ((i == j) - weights[j])
+    return J
+""",
+)
+jacobian.edit(
+    "one-triangle",
+    "One triangle stays empty; the matrix is symmetric.",
+    (
+        "np.diag(weights) - np.outer(weights, weights)",
+        "np.triu(np.diag(weights) - np.outer(weights, weights))",
+    ),
+)
+jacobian.also(
+    "one-triangle",
+    """
+    return np.tril(np.diag(weights) - np.outer(weights, weights))
+""",
+)
+jacobian.wrong(
+    "differences",
+    "The derivatives are differences over a step, which are never exact; both cases "
+    "can be written with weights alone.",
+    """
+    steps = np.log(weights)[:, None] + 0.1 * np.eye(len(weights))
+    return (softmax(steps, axis=0) - weights[:, None]) / 0.1
+""",
+)
+for step in ("1e-2", "1e-3"):
+    jacobian.also(
+        "differences",
+        f"""
+    steps = np.log(weights)[:, None] + {step} * np.eye(len(weights))
+    return (softmax(steps, axis=0) - weights[:, None]) / {step}
+""",
+    )
+jacobian.wrong(
+    "no-minus",
+    "The entries beside the diagonal lack their minus: a weight shrinks when another "
+    "score grows.",
+    """
+    J = np.outer(weights, weights)
+    np.fill_diagonal(J, weights * (1 - weights))
+    return J
+""",
+)
+jacobian.wrong(
+    "bare-diagonal",
+    "The diagonal holds w_i, without its square: it has to be w_i (1 - w_i).",
+    """
+    J = -np.outer(weights, weights)
+    np.fill_diagonal(J, weights)
+    return J
+""",
 )
 jacobian.wrong(
     "sigmoid",
@@ -552,10 +702,15 @@ plot.equivalent(
 
 @score_std.probe
 def probe_score_std(answer: Any) -> list:
-    """Tell spreads apart on the same draws."""
-    return [
-        outcome(answer, d, n, np.random.default_rng(8)) for d, n in ((9, 5), (3, 40))
-    ]
+    """Tell spreads apart on the same draws, and whether these are from ``rng``."""
+    first, again, other = (
+        outcome(answer, 9, 5, np.random.default_rng(seed)) for seed in (8, 8, 9)
+    )
+    many = outcome(answer, 9, 4000, np.random.default_rng(8))
+    drawn = alike(many, ("returned", 3.0, False), 0.1) and not alike(many, first)
+    if drawn and (alike(first, other) or not alike(first, again)):
+        return ["not from rng"]  # whichever numbers they are
+    return [first, outcome(answer, 3, 40, np.random.default_rng(8))]
 
 
 @entropy.probe
@@ -565,7 +720,11 @@ def probe_entropy(answer: Any) -> list:
     zeros = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
     with warnings.catch_warnings(record=True) as caught, np.errstate(**NUMPY_ERRORS):
         warnings.simplefilter("always")
-        return [outcome(answer, weights), outcome(answer, zeros), bool(caught)]
+        found = [outcome(answer, weights), outcome(answer, zeros), bool(caught)]
+        # many equal weights show what is added to each
+        even = outcome(answer, np.full((1, 1000), 1e-3))
+        others = [weights[0], np.stack([weights, weights])]
+        return [*found, even, *(any_error(outcome(answer, each)) for each in others)]
 
 
 @jacobian.probe

@@ -108,8 +108,9 @@ class Judge:
         kept[cell.key], notes = outputs.reported(ran.outputs, number, self.room)
         if ran.failed is not None:
             told = [o["evalue"] for o in kept[cell.key] if o["output_type"] == "error"]
-            because = printable(reason(ran.failed, told[-1] if told else ""), 300)
-            self.failed.append(Failed(number, cell.source, because, ran.place))
+            text = told[-1] if told else ""
+            because = printable(reason(ran.failed, text), 300)
+            self.failed.append(Failed(number, cell.source, because, ran.place, text))
         self.transcript.notes += [f"cell {number}: {note}" for note in notes]
 
     def _test_cell(self, cell: Cell) -> None:

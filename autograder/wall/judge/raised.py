@@ -9,9 +9,9 @@ import builtins
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.checks.places import Place, definition
 from autograder.errors import Violation
 from autograder.text import printable
+from autograder.wall.places import place_from
 from autograder.wall.records import Limits
 
 _ODD = {"UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"}
@@ -68,14 +68,11 @@ def raised(described: Any, limits: Limits, sources: Mapping[int, str]) -> BaseEx
 def _placed(
     error: BaseException, place: Any, sources: Mapping[int, str]
 ) -> BaseException:
-    """Say where the student's code raised it: two numbers cross, and no text."""
-    if place is not None:
-        for number in expect(place, tuple, "a place", 4):
-            expect(number, int, "a number")
-        cell = Place(*place)
-        if source := sources.get(cell.cell):
-            vars(error)["told_place"] = printable(cell.told(source), 400)
-            vars(error)["told_stub"] = printable(definition(source, cell.line), 60)
+    """Say where the student's code raised it, if in a cell that the judge knows."""
+    there = place_from(place)
+    source = sources.get(there.cell) if there else None
+    if source:
+        vars(error)["_wall_seen_at_"] = there, source
     return error
 
 

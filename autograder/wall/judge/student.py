@@ -16,6 +16,7 @@ from typing import Any
 from autograder.checks.places import Place
 from autograder.errors import Closed, Held, Violation
 from autograder.wall.channel import Channel
+from autograder.wall.places import place_from
 from autograder.wall.records import Cell, Limits
 
 GRACE = 2.0  # seconds that the other side has beyond a limit of its own
@@ -91,7 +92,7 @@ class StudentProcess:
         match reply:
             case (list(outputs), None | str() as failed, place):
                 self.hurried |= failed == "OutOfTime" and busy()
-                return Ran(outputs, failed, checked(place))
+                return Ran(outputs, failed, place_from(place))
         raise Violation("the outputs of a cell were due")
 
     def replace(self, word: str) -> int | None:
@@ -197,15 +198,6 @@ class StudentProcess:
 def busy() -> bool:
     """Whether more processes want to run here than there are processors."""
     return os.getloadavg()[0] > (os.cpu_count() or 1)
-
-
-def checked(place: Any) -> Place | None:
-    """Where the sandbox says that an exception was raised; numbers and no text."""
-    if place is None:
-        return None
-    if type(place) is tuple and len(place) == 4 and all(type(n) is int for n in place):
-        return Place(*place)
-    raise Violation("the place of an exception was due")
 
 
 def ending(status: int, seconds: str) -> str:

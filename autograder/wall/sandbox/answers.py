@@ -27,6 +27,7 @@ from autograder.errors import Closed
 from autograder.notebook.running import random_state
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
+from autograder.wall.places import parts_of
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import TooLarge, decode, encode
@@ -266,9 +267,7 @@ def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None
         text = ""
     name = getattr(error, "name", None)
     missing = name if type(name) is str else None
-    place = place_of(error)
-    where = (place.cell, place.line, place.start, place.end) if place else None
-    return kind[:80], text, missing, where
+    return kind[:80], text, missing, parts_of(place_of(error))
 
 
 def hush() -> None:

@@ -19,6 +19,7 @@ from random import getstate, setstate
 from autograder.errors import Closed
 from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
+from autograder.wall.places import parts_of
 from autograder.wall.sandbox import answers
 from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
 from autograder.wall.sandbox.rights import die_with_parent
@@ -69,9 +70,7 @@ class Runner:
         if os.getpid() != own:  # a fork that came back
             os._exit(0)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        place = self.notebook.place
-        where = place and (place.cell, place.line, place.start, place.end)
-        self.channel.send((outputs, failed, where))
+        self.channel.send((outputs, failed, parts_of(self.notebook.place)))
 
     def _fork(self, descriptor: int) -> None:
         """Leave the question to a child, which sees all that the cells have made."""

@@ -1,0 +1,99 @@
+"""Likely reasons that lie in the code: modules of torch, calls, names, conditions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+
+from autograder.checks.lines import Line, Rules
+from autograder.checks.values import ARRAYS
+
+CALLED = {
+    "numpy.ndarray": "an array",
+    "Tensor": "an array",
+    "tuple": "a tuple",
+    "torch.Size": "a tuple",
+    "list": "a list",
+}
+
+rules = Rules()
+
+# -------------------------------------------------------------------- torch's modules
+
+rules.say(
+    r"leaf Variable that requires grad is being used in an in-place operation",
+    sentence="a parameter may not change in place while gradients are recorded; "
+    "`torch.no_grad()` stops that",
+)
+rules.say(
+    r"^cannot assign \w+ before Module\.__init__\(\) call",
+    r"object has no attribute '_(?:modules|parameters|buffers|backward_hooks)'",
+    sentence="a torch module's `__init__` begins with `super().__init__()`",
+)
+
+# --------------------------------------------------------------------------- Python
+
+
+@rules.on(r"^'([\w.]{1,30})' object is not callable$")
+def not_a_function(line: Line, match: re.Match[str]) -> str:
+    """Something is called that is no function."""
+    for call, said, _ in line.calls():
+        name = isinstance(call.func, ast.Name)
+        if name and callable(vars(builtins).get(said)):
+            return f"`{said}` is a name of yours here, and hides Python's function"
+        if match[1] in CALLED and (name or isinstance(call.func, ast.Attribute)):
+            return (
+                f"`{said}` is {CALLED[match[1]]} and no function; square brackets pick "
+                "from it"
+            )
+        break
+    return ""
+
+
+rules.say(
+    r"^The truth value of an array with more than one element is ambiguous",
+    r"^Boolean value of Tensor with more than one value is ambiguous",
+    sentence="an array is not True or False as a whole; choose entry by entry, or ask "
+    "`.all()` or `.any()`",
+)
+
+
+@rules.on(
+    r"^only (?:0-dimensional|length-1|size-1) arrays can be converted",
+    r"^only one element tensors can be converted",
+)
+def one_number(line: Line, _: re.Match[str]) -> str:
+    """An array for a function of one number."""
+    value = line.named(*ARRAYS)
+    for _call, said, _last in line.calls():
+        if value and (said.startswith("math.") or said in ("float", "int")):
+            return f"`{said}` takes one number, and `{value.name}` is an array"
+    return ""
+
+
+@rules.on(r"^name '\w{1,60}' is not defined")
+def self_forgotten(line: Line, _: re.Match[str]) -> str:
+    """A name that only the object itself has."""
+    for value in line.values.values():
+        if value.kind == "attribute":
+            return f"there is `{value.name}`; was `self.` left out?"
+    return ""
+
+
+@rules.on(r"^maximum recursion depth exceeded")
+def calls_itself(line: Line, _: re.Match[str]) -> str:
+    """A function that calls itself in the line that raised."""
+    for _call, said, _last in line.calls():
+        if said == line.function:
+            return f"`{said}` calls itself without end"
+    return ""
+
+
+@rules.on(r"^cannot access local variable '(\w{1,60})'")
+def not_on_every_way(_: Line, match: re.Match[str]) -> str:
+    """A variable of a function that has no value yet."""
+    return (
+        f"not every way through the function gives `{match[1]}` a value before this "
+        "line"
+    )

@@ -1,0 +1,239 @@
+"""Likely reasons that lie in kinds of things: lists, None, NumPy or torch, dtypes."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from autograder.checks.lines import Line, Rules, code
+from autograder.checks.values import ARRAYS, Value
+
+OF_NUMPY = {"astype", "copy"}
+OF_TORCH = {"unsqueeze", "masked_fill", "softmax", "log_softmax", "permute", "dim"}
+OF_TORCH |= {"view_as", "float", "long", "double", "bool", "detach", "expand", "chunk"}
+OF_TORCH |= {"exp", "log", "sqrt", "contiguous", "tril", "triu"}
+FLOATS_NOT_SIZES = (
+    r"^'(?:float|numpy\.float\d+)' object cannot be interpreted as an integer",
+    r"tuple of ints, ?but got float",
+    r"^slice indices must be integers",
+    r"^only integers, slices ",
+)
+
+rules = Rules()
+
+# ------------------------------------------------------------------ lists and tuples
+
+
+@rules.on(
+    r"^'list' object has no attribute",
+    r"^can't multiply sequence by non-int",
+    r"(?:operand|instances).*'list'",
+    r"^list indices must be integers or slices, not tuple",
+    r"must be Tensor, not list",
+)
+def is_a_list(line: Line, match: re.Match[str]) -> str:
+    """A list where an array is due."""
+    value = line.operand("list")
+    due = "a tensor" if "Tensor" in match[0] else "an array"
+    return f"`{value.name}` is a list; make it {due} first" if value else ""
+
+
+@rules.on(r"^'tuple' object has no attribute", r"(?:operand|instances).*'tuple'")
+def is_a_pair(line: Line, _: re.Match[str]) -> str:
+    """A pair that was not taken apart."""
+    value = line.operand("tuple")
+    if not value:
+        return ""
+    return (
+        f"`{value.name}` is a tuple of {value.shape[0]}; take out the part that is "
+        "meant"
+    )
+
+
+@rules.on(r"'torch\.return_types\.(max|min|median|sort)'")
+def is_two_things(_: Line, match: re.Match[str]) -> str:
+    """What torch's maximum gives."""
+    return (
+        f"`{match[1]}` of torch along an axis gives two things, values and where they "
+        "are"
+    )
+
+
+# ----------------------------------------------------------------------------- None
+
+
+@rules.on(r"NoneType")
+def is_none(line: Line, _: re.Match[str]) -> str:
+    """None where something else is due: left out, or not returned."""
+    if value := line.operand("None"):
+        if value.name in line.optional:
+            return (
+                f"`{value.name}` is None where the call leaves it out; that case goes "
+                "its own way"
+            )
+        return f"`{value.name}` is None; perhaps what gave it has no `return`"
+    calls = [node for node in line.operands if isinstance(node, ast.Call)]
+    if len(calls) == 1 and isinstance(line.part[0], ast.Attribute | ast.Subscript):
+        return f"`{code(calls[0])}` gave None; perhaps it has no `return`"
+    return ""
+
+
+# ------------------------------------------------------------------- NumPy and torch
+
+
+@rules.on(
+    r"^unsupported operand type\(s\) for .*'numpy\.ndarray' and 'Tensor'",
+    r"^unsupported operand type\(s\) for .*'Tensor' and 'numpy\.ndarray'",
+    r"received an invalid combination of arguments .*numpy\.ndarray",
+)
+def two_libraries(line: Line, _: re.Match[str]) -> str:
+    """An array and a tensor in one operation."""
+    array, tensor = line.named("array"), line.named("tensor")
+    if not (array and tensor):
+        return ""
+    return (
+        f"`{array.name}` is a NumPy array and `{tensor.name}` a tensor; make both the "
+        "same"
+    )
+
+
+@rules.on(r"^'(numpy\.ndarray|Tensor)' object has no attribute '(\w{1,30})'")
+def of_the_other_library(line: Line, match: re.Match[str]) -> str:
+    """A method that only the other library's arrays have."""
+    numpy = match[1] == "numpy.ndarray"
+    value = line.operand("array" if numpy else "tensor")
+    if not value or match[2] not in (OF_TORCH if numpy else OF_NUMPY):
+        return ""
+    own, there = ("a NumPy array", "torch") if numpy else ("a tensor", "NumPy")
+    return f"`{match[2]}` is {there}'s, and `{value.name}` is {own}"
+
+
+@rules.on(r"must be Tensor, not numpy\.ndarray")
+def tensor_due(line: Line, _: re.Match[str]) -> str:
+    """A NumPy array for a function or layer of torch."""
+    value = line.operand("array")
+    return f"`{value.name}` is a NumPy array, and a tensor is due" if value else ""
+
+
+@rules.on(
+    r"^Can't call numpy\(\) on Tensor that requires grad",
+    r"received an invalid combination of arguments - got \(.*\b(?:axis|out|keepdims)=",
+)
+def array_due(line: Line, _: re.Match[str]) -> str:
+    """A tensor for a function of NumPy."""
+    value = line.named("tensor")
+    for _call, said, _last in line.calls():
+        if value and said.startswith(("np.", "numpy.")):
+            return f"`{said}` is NumPy's, and `{value.name}` is a tensor"
+    return ""
+
+
+rules.say(
+    r"unexpected keyword argument '(?:dim|axis|keepdims?)'",
+    sentence="NumPy says `axis` and `keepdims`, torch `dim` and `keepdim`",
+)
+
+# --------------------------------------------------------------------------- dtypes
+
+
+def numbers(line: Line, *starts: str) -> Value | None:
+    """The first array of the line whose dtype begins so."""
+    return next(
+        (
+            value
+            for value in line.values.values()
+            if value.kind in ARRAYS and value.dtype.startswith(starts)
+        ),
+        None,
+    )
+
+
+@rules.on(
+    r"not implemented for '(?:Long|Int|Short|Char|Byte)'",
+    r"^mean\(\): could not infer output dtype",
+)
+def integers(line: Line, _: re.Match[str]) -> str:
+    """Integers where torch computes with fractions."""
+    value = numbers(line, "int", "uint")
+    if not value:
+        return ""
+    return f"`{value.name}` holds integers, and floating-point numbers are due"
+
+
+@rules.on(r"to have the same dtype|must have the same dtype|^expected scalar type")
+def two_dtypes(line: Line, _: re.Match[str]) -> str:
+    """Factors of two dtypes."""
+    product = line.product()
+    if not product:
+        return ""
+    left, right = line.array(product[1]), line.array(product[2])
+    if not (left and right and left.dtype != right.dtype):
+        return ""
+    return (
+        f"`{left.name}` is {left.dtype} and `{right.name}` {right.dtype}; a product "
+        "wants both the same"
+    )
+
+
+@rules.on(r"^Cannot cast ufunc '\w+' output from dtype\('float")
+def changed_in_place(line: Line, _: re.Match[str]) -> str:
+    """Fractions into an array of integers."""
+    value = numbers(line, "int", "uint")
+    if not value:
+        return ""
+    return (
+        f"`{value.name}` holds integers, which take no fractions; make it "
+        "floating-point first"
+    )
+
+
+@rules.on(
+    r"^cannot convert float (?:NaN|infinity) to integer",
+    r"^value cannot be converted to type int\d+_t without overflow",
+)
+def no_infinity(line: Line, _: re.Match[str]) -> str:
+    """An infinity into an array of integers."""
+    value = numbers(line, "int", "uint")
+    if not value:
+        return ""
+    return f"`{value.name}` holds integers, among which there is no infinity and no NaN"
+
+
+@rules.on(*FLOATS_NOT_SIZES)
+def not_an_integer(line: Line, _: re.Match[str]) -> str:
+    """A float where a size or a position is due, mostly from a division."""
+    if any(isinstance(node, ast.Div) for node in line.nodes()):
+        return (
+            "`/` gives a float even where nothing is left over; a size or a position "
+            "takes `//`"
+        )
+    if value := line.named("float"):
+        return (
+            f"`{value.name}` is a float, perhaps from `/`; a size or a position is an "
+            "integer"
+        )
+    return ""
+
+
+rules.say(
+    r"^Subtraction, the `-` operator, with .*bool tensor",
+    r"^(?:The )?numpy boolean (?:subtract|negative)",
+    sentence="`-` does not turn booleans around; `~` does",
+)
+
+
+@rules.on(r"only supports boolean masks")
+def no_booleans(line: Line, _: re.Match[str]) -> str:
+    """A mask of numbers."""
+    for call, _said, last in line.calls():
+        value = line.array(call.args[0]) if call.args else None
+        if last.startswith("masked_fill") and value:
+            return f"`{value.name}` holds numbers, and a mask is boolean"
+    return ""
+
+
+@rules.on(r"^Expected tensor for argument #1 'indices' to have")
+def ids(line: Line, _: re.Match[str]) -> str:
+    """Token ids that are no integers."""
+    value = numbers(line, "float")
+    return f"`{value.name}` is {value.dtype}, and ids are integers" if value else ""

@@ -1,0 +1,35 @@
+"""The likely reason of an exception, from its text, the line and the shapes in it.
+
+A rule belongs to a pattern of the text that Python, NumPy or torch give. It returns a
+sentence, or nothing when it is not sure. What it says comes from the student's own
+line, from numbers and from a few words; it tells what is wrong, and not the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.checks import code_rules, kind_rules, shape_rules
+from autograder.checks.lines import line_at
+from autograder.checks.values import Value
+
+LONGEST_TEXT = 2000
+
+
+def likely(
+    source: str,
+    number: int,
+    columns: tuple[int, int],
+    text: str,
+    values: Sequence[Value],
+) -> str:
+    """The likely reason in a sentence; empty where none is sure.
+
+    ``text`` is what the exception says; it was raised in line ``number`` of ``source``,
+    in these columns, -1 where they are not known.
+    """
+    line = line_at(source, number, columns, text[:LONGEST_TEXT], values)
+    if line is None:
+        return ""
+    books = shape_rules.rules, kind_rules.rules, code_rules.rules
+    return next(filter(None, (rules.first(line) for rules in books)), "")

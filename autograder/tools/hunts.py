@@ -1,0 +1,136 @@
+"""Print what checks that students may write earn, behind the wall.
+
+    python -m autograder.tools.hunts
+
+For each question in which the student writes the check: one that looks at the shape
+alone, a good one, and the perfect one of the catalog.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from autograder.checks.hunt import Hunt
+from autograder.tools.judging import catalog_of, packages
+from autograder.wall import Cell, Grader
+
+KINDS = ("careless", "good", "perfect")
+CHECKS: dict[str, dict[str, str]] = {
+    "check_softmax": {
+        "careless": """
+    assert softmax(np.ones((2, 3))).shape == (2, 3)
+""",
+        "good": """
+    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    assert np.allclose(softmax(x), powers / powers.sum(axis=-1, keepdims=True))
+""",
+    },
+    "check_split_heads": {
+        "careless": """
+    assert split_heads(torch.zeros(2, 3, 8), 2).shape == (2, 2, 3, 4)
+""",
+        "good": """
+    x = torch.arange(24.0).reshape(1, 3, 8)
+    heads = split_heads(x, 2)
+    assert heads.shape == (1, 2, 3, 4)
+    assert torch.equal(heads[0, 0], x[0, :, :4])
+""",
+    },
+    "check_causal_mask": {
+        "careless": """
+    assert causal_mask(4).shape == (4, 4)
+""",
+        "good": """
+    assert (causal_mask(3) == np.tril(np.ones((3, 3)))).all()
+""",
+    },
+    "check_positional_encoding": {
+        "careless": """
+    assert positional_encoding(10, 8).shape == (10, 8)
+""",
+        "good": """
+    pe = positional_encoding(10, 8)
+    assert pe.shape == (10, 8)
+    assert np.allclose(pe[:, 0], np.sin(np.arange(10)))
+    assert np.allclose(pe[:, 1], np.cos(np.arange(10)))
+    assert np.allclose(pe[:, 2], np.sin(np.arange(10) / 10))
+""",
+    },
+    "check_feed_forward": {
+        "careless": """
+    assert FeedForward(4, 12)(torch.zeros(2, 3, 4)).shape == (2, 3, 4)
+""",
+        "good": """
+    network = FeedForward(4, 12)
+    network.eval()
+    x = torch.linspace(-3, 3, 24).reshape(2, 3, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=1e-6)
+""",
+    },
+    "check_rotate": {
+        "careless": """
+    assert rotate(np.ones((3, 4)), np.arange(3)).shape == (3, 4)
+""",
+        "good": """
+    x = np.arange(12.0).reshape(3, 4)
+    turned = rotate(x, np.arange(3))
+    for p in range(3):
+        for i in range(2):
+            angle = p * 10000 ** (-i / 2)
+            a, b = x[p, 2 * i], x[p, 2 * i + 1]
+            assert abs(turned[p, 2 * i] - a * np.cos(angle) + b * np.sin(angle)) < 1e-9
+""",
+    },
+}
+
+
+def hunts() -> dict[str, ModuleType]:
+    """The questions in which students write the check, with their packages."""
+    return {
+        name: package
+        for package in packages()
+        for name in package.assignment.questions
+        if isinstance(getattr(package.hidden, name), Hunt)
+    }
+
+
+def code_of(package: ModuleType, name: str, kind: str) -> str:
+    """A check of one kind; the perfect one is the catalog's."""
+    reference = catalog_of(package).references[name].code
+    if kind == "perfect":
+        return reference
+    head = next(line for line in reference.splitlines() if line.startswith("def "))
+    return f"{head}{CHECKS[name][kind]}"
+
+
+def points(
+    grader: Grader, package: ModuleType, name: str, kind: str
+) -> tuple[float, str]:
+    """What a check earns behind the wall, and what is said of it."""
+    prelude, short = catalog_of(package).prelude, package.__name__.rpartition(".")[2]
+    test = (
+        f"from autograder.checks import {short} as check\n"
+        f"check.{name}({name})\ncheck.hidden.{name}({name})"
+    )
+    most = package.assignment.questions[name].points
+    cells = [Cell("first", prelude), Cell("check", code_of(package, name, kind))]
+    cells.append(Cell("test", test, name, most))
+    profile = "torch" if "import torch" in prelude else "numpy"
+    result = grader.judge(cells, profile=profile).results[name]
+    return result.score or 0.0, result.message or ""
+
+
+def main() -> int:
+    print("{:28}{:>10}{:>10}{:>10}".format("name", *KINDS))
+    with Grader() as grader:
+        for name, package in hunts().items():
+            earned = [points(grader, package, name, kind)[0] for kind in KINDS]
+            print("{:28}{:10.2f}{:10.2f}{:10.2f}".format(name, *earned), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Where an exception was raised, over the wall: numbers, names and a few known words.
+
+The text of the line does not cross: the judge has the cells. What the names stood for
+is believed no further than it can be about that line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.checks.places import Place
+from autograder.checks.values import MOST_KEPT, Value
+from autograder.errors import Violation
+
+
+def parts_of(place: Place | None) -> tuple | None:
+    """A place as plain data."""
+    if place is None:
+        return None
+    values = [(v.name, v.kind, v.shape, v.dtype) for v in place.values]
+    return place.cell, place.line, place.start, place.end, values
+
+
+def place_from(parts: Any) -> Place | None:
+    """The place that the sandbox tells; Violation if this is none."""
+    match parts:
+        case None:
+            return None
+        case (int(cell), int(line), int(start), int(end), list(values)):
+            if len(values) <= MOST_KEPT:
+                known = tuple(map(value_from, values))
+                return Place(cell, line, start, end, values=known)
+    raise Violation("the place of an exception was due")
+
+
+def value_from(parts: Any) -> Value:
+    """What a name stood for."""
+    match parts:
+        case (str(), str(), tuple(shape), str()):
+            if all(type(size) is int for size in shape):
+                return Value(*parts)
+    raise Violation("what a name stood for was due")

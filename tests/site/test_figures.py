@@ -1,0 +1,137 @@
+"""Figures on dark pages: light ink on dark paper, the same hues, the same heat maps."""
+
+import colorsys
+import io
+
+import figures
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+matplotlib.use("agg")
+from matplotlib import pyplot as plt
+
+BLUE, ORANGE = (31, 119, 180), (255, 127, 14)
+
+
+def drawn(figure):
+    """A figure as the chapters' kernel writes it, 200 dots an inch."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=200)
+    plt.close(figure)
+    return Image.open(file).convert("RGB")
+
+
+def lightness(color):
+    """Relative luminance, as WCAG has it."""
+    parts = np.array(color) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    dark, light = sorted([lightness(one), lightness(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.fixture(scope="module")
+def lines():
+    figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+    ax.plot([0, 1], [0, 1], color=np.array(BLUE) / 255, linewidth=6)
+    ax.fill_between([0, 1], [0, 0], [0, 1], color=np.array(ORANGE) / 255)
+    ax.set(title="Two things", xlabel="x")
+    return drawn(figure)
+
+
+def test_paper_becomes_dark_ink_light_and_hues_stay(lines):
+    before = np.asarray(lines)
+    after = np.asarray(figures.dark_twin(lines).convert("RGB"))
+    paper = tuple(after[2, 2])
+    assert lightness(paper) < 0.01
+    black = after[(before == 0).all(axis=2)]
+    assert contrast(tuple(black[0]), paper) > 10
+    for color in BLUE, ORANGE:
+        turned = after[(before == color).all(axis=2)].mean(axis=0)
+        assert contrast(turned, paper) > 3  # what WCAG asks of a line
+        hues = [colorsys.rgb_to_hls(*np.array(c) / 255)[0] for c in (color, turned)]
+        assert abs(hues[0] - hues[1]) < 0.02
+
+
+def test_a_heat_map_keeps_its_colors_its_numbers_and_its_color_bar():
+    figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+    image = ax.imshow(np.linspace(0, 1, 36).reshape(6, 6), cmap="viridis")
+    ax.text(0, 0, "0.00", color="white", ha="center", va="center")
+    ax.set(title="going slowly, by degrees")  # letters that reach down to the map
+    figure.colorbar(image)
+    light = drawn(figure)
+    before = np.asarray(light)
+    after = np.asarray(figures.dark_twin(light).convert("RGB")).astype(int)
+    colored = np.ptp(before, axis=2) > figures.COLORED
+    framed = figures.maps(before)
+    columns = {(frame.left, frame.right) for frame in framed}
+    assert len({left // 20 for left, _ in columns}) == 2  # the map and its bar
+    inside = np.zeros_like(colored)
+    for frame in framed:
+        inside[frame.inside] = True
+    assert np.abs(after - before)[inside].mean() < 2  # 256 colors for all
+    # nothing colored lies outside but the line next to a frame
+    assert (colored & ~inside).sum() < 0.03 * colored.sum()
+    assert after[~inside].mean() < 40
+
+
+def test_a_chart_is_no_heat_map(lines):
+    assert figures.maps(np.asarray(lines)) == []
+
+
+def test_a_map_with_empty_rows_stays_like_the_full_one_beside_it():
+    figure, axes = plt.subplots(1, 2, figsize=(5, 3), layout="constrained")
+    table = np.full((6, 6), 0.8)
+    axes[0].imshow(table, cmap="viridis", vmin=0, vmax=1)
+    table[4:] = np.nan
+    axes[1].imshow(table, cmap="viridis", vmin=0, vmax=1)
+    found = figures.maps(np.asarray(drawn(figure)))
+    assert len({frame.left // 20 for frame in found}) == 2
+
+
+SHOWN = """image => image.decode().then(() => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    canvas.getContext("2d").drawImage(image, 2, 2, 1, 1, 0, 0, 1, 1);
+    return [...canvas.getContext("2d").getImageData(0, 0, 1, 1).data].slice(0, 3);
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_shows_and_loads_the_figures_of_its_scheme(page, scheme):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.emulate_media(color_scheme=scheme)
+    page.goto("book/05-positional-encoding.html")
+    shown = page.locator(".cell_output img:visible")
+    first = shown.first
+    first.scroll_into_view_if_needed()
+    assert shown.count() == page.locator(".cell_output img").count() / 2
+    assert (lightness(first.evaluate(SHOWN)) > 0.5) == (scheme == "light")
+    loaded = [url for url in asked if "_images" in url]
+    assert loaded
+    assert all(url.endswith("-dark.png") == (scheme == "dark") for url in loaded)
+
+
+def test_a_dark_page_is_printed_with_light_figures(page):
+    page.emulate_media(color_scheme="dark", media="print")
+    page.goto("book/05-positional-encoding.html")
+    shown = page.locator(".cell_output img:visible")
+    assert shown.count() > 0
+    for image in shown.all():
+        assert not image.get_attribute("src").endswith("-dark.png")
+
+
+def test_every_figure_has_a_twin(site):
+    found = 0
+    for path in (site.folder / "book").glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        found += text.count('class="only-dark"')
+        assert text.count('class="only-dark"') == text.count('class="only-light"')
+        assert not figures.FIGURE.search(text)
+    assert found > 30

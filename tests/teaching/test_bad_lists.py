@@ -1,0 +1,111 @@
+"""Lists and archives as they should not be: a sentence, or the right result."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from autograder.cli import main
+
+OWN = "student_id,name\nada,Ada Lovelace\njose,José Núñez\n"
+REFUSED = {
+    # what the file holds, and what is said of it
+    "UTF-16, as Excel's Unicode text": (
+        OWN.replace(",", "\t").encode("utf-16"),
+        'is in UTF-16, not in UTF-8; save it as CSV in UTF-8 (in Excel: "CSV UTF-8").',
+    ),
+    "another encoding": (OWN.encode("latin-1"), "is not in UTF-8; save it as CSV"),
+    "a workbook": (b"PK\x03\x04\xff\xfe", "is a workbook or another archive"),
+    "nothing": (b"\xef\xbb\xbf\r\n", "is empty."),
+    "a header alone": (b"student_id,name\n", "names no student."),
+    "one id for two": (
+        f"{OWN}ada,Ada Byron\n".encode(),
+        "line 4: ada is Ada Byron, and in line 2 Ada Lovelace; give each student",
+    ),
+}
+READ = {
+    "with a byte order mark": ("\ufeff" + OWN).encode(),
+    "semicolons": OWN.replace(",", ";").encode(),
+    "tabs": OWN.replace(",", "\t").encode(),
+    "the other normal form": unicodedata.normalize("NFD", OWN).encode(),
+    "a student twice": f"{OWN}ada,Ada Lovelace\n".encode(),
+    "spaces around": OWN.replace(",", " , ").replace("\n", " \n").encode(),
+}
+
+
+@pytest.fixture
+def collect(course, archive, tmp_path):
+    """Collect files with a list of students, given as bytes; the exit code."""
+
+    def run(files, roster=None):
+        command = ["collect", str(archive(files))]
+        if roster is not None:
+            (tmp_path / "list.csv").write_bytes(roster)
+            command += ["--roster", str(tmp_path / "list.csv")]
+        return main(command)
+
+    return run
+
+
+def students(course):
+    return sorted(path.name for path in course.submitted.iterdir())
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_list_that_cannot_be_used_is_refused_with_its_reason(
+    course, collect, right, capsys, kind
+):
+    data, words = REFUSED[kind]
+    assert collect({"ada/attention.ipynb": right}, data) == 2
+    assert words in capsys.readouterr().err
+    assert not course.submitted.exists()
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_a_list_that_is_clear_is_read(course, collect, right, capsys, kind):
+    files = {"Ada Lovelace/a.ipynb": right, "José Núñez/a.ipynb": right}
+    assert collect(files, READ[kind]) == 0
+    assert students(course) == ["ada", "jose"]
+    assert "0 of 2 students of the roster have no work." in capsys.readouterr().out
+
+
+def test_one_name_in_two_normal_forms_is_one_student(course, collect, right, untouched):
+    assert collect({"José Núñez/a.ipynb": right}) == 0
+    name = unicodedata.normalize("NFD", "José Núñez")
+    assert collect({f"{name}/a.ipynb": untouched}) == 0
+    assert len(students(course)) == 1
+
+
+def test_separators_of_windows_make_folders(course, collect, right):
+    assert collect({"ada\\attention.ipynb": right}) == 0
+    assert students(course) == ["ada"]
+
+
+def test_what_is_left_says_what_to_do(course, collect, right, capsys):
+    files = {"ada/a.ipynb": right, "ada/work.zip": b"PK", "jose/x.ipynb": b""}
+    assert collect(files, OWN.encode()) == 0
+    said = capsys.readouterr().out
+    assert "work.zip is an archive in the archive; unpack it" in said
+    assert "jose/x.ipynb is empty, and does not tell its assignment" in said
+
+
+def test_of_two_files_of_one_time_nobody_claims_to_know_the_later(
+    collect, right, untouched, capsys
+):
+    assert collect({"ada/a.ipynb": right, "ada/b.ipynb": untouched}) == 0
+    said = capsys.readouterr().out
+    assert "2 versions; all of one time, and this one is taken: ada/b.ipynb" in said
+
+
+def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsys):
+    files = {"Participant_12_assignsubmission_file/a.ipynb": right}
+    head = "Identifier,{}Status,Grade,Maximum grade\nParticipant 12,{}Submitted,,20\n"
+    assert collect(files, head.format("", "").encode()) == 0
+    names = "Full name,Email address,", "Ada Lovelace,ada@x.org,"
+    files = {"Ada Lovelace_12_assignsubmission_file/a.ipynb": right}
+    assert collect(files, head.format(*names).encode()) == 0
+    assert students(course) == ["participant-12"]
+    said = capsys.readouterr().out
+    assert "1 keep the number under which they were collected" in said
+    assert said.endswith("0 of 1 students of the roster have no work.\n")
