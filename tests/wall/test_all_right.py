@@ -88,6 +88,13 @@ def now():
     assert asked.outputs["cell-2"] == [alone[0] | {"execution_count": 3}]
 
 
+def test_cells_cannot_show_what_a_question_asked_before_them(judged):
+    code = "seen = []\ndef f(x):\n    seen.append(x)\n    return x"
+    scores, transcript = judged(code, "assert f(4711) == 4711", "print(seen)")
+    assert scores == [4]
+    assert transcript.outputs["cell-2"][0]["text"] == "[]\n"
+
+
 @pytest.mark.parametrize("what", ["os._exit(0)", "os.kill(os.getpid(), 9)", "1 / 0"])
 def test_what_ends_a_question_costs_that_one_alone(judged, what):
     bad = f"def bad():\n    {what}"

@@ -15,6 +15,7 @@ import gc
 
 from autograder.errors import Held, Violation
 from autograder.wall.channel import Channel
+from autograder.wall.judge import outputs
 from autograder.wall.judge.host import Inhouse
 from autograder.wall.judge.judge import Fork, Judge
 from autograder.wall.judge.opinions import Opinion
@@ -46,11 +47,37 @@ class AllRight(Judge):
 
     def judged(self, cells: list[Cell]) -> Transcript | None:
         """The transcript; None if there is doubt about anything."""
+        self.tried: list[tuple[Cell, tuple[str, ...]]] = []  # what checks said
         try:
             self._run(cells)
+            if self.tried or self._shown(cells):
+                self._once_more(cells)
         except (Unsure, Held, Violation, Lost):
             return None
         return None if self.student.hurried else self.transcript
+
+    def _shown(self, cells: list[Cell]) -> bool:
+        """Whether there is an output of a cell below a question."""
+        first = next((n for n, cell in enumerate(cells) if cell.test), len(cells))
+        kept = self.transcript.outputs
+        return any(kept.get(cell.key) for cell in cells[first:] if cell.test is None)
+
+    def _once_more(self, cells: list[Cell]) -> None:
+        """Run the cells in another sandbox, and only then try checks once more.
+
+        What students see comes from here: below a question, an output could tell what
+        they are asked.
+        """
+        if self.student.hurried:
+            raise Unsure
+        self.student = self.student.renewed()
+        self.room, self.transcript.notes = outputs.Room(self.limits), []
+        for number, cell in enumerate(cells, 1):
+            if cell.test is None:
+                self._student_cell(number, cell)
+        for cell, verdicts in self.tried:
+            if self._asked(cell).verdicts != verdicts:
+                raise Unsure
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         super()._student_cell(number, cell)
@@ -60,9 +87,7 @@ class AllRight(Judge):
     def _question(self, cell: Cell) -> Opinion:
         opinion = self._asked(cell)
         if opinion.verdicts:
-            self.student.renew()
-            if self._asked(cell).verdicts != opinion.verdicts:
-                raise Unsure
+            self.tried.append((cell, opinion.verdicts))
         return opinion
 
     def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
