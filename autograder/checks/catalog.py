@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.assignment import Assignment
-from autograder.checks.failures import CheckFailed, Misconception
+from autograder.checks.failures import Misconception
 from autograder.checks.ladder import Ladder
+from autograder.checks.outcomes import alike
 from autograder.checks.planted import verdicts
 from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
@@ -303,82 +303,6 @@ class About:
         if not code.startswith(" "):
             return code
         return f"{self.reference.splitlines()[0]}\n{code}"
-
-
-def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
-    """What calling ``answer`` does: its value, and whether it changed its arguments.
-
-    An exception is an outcome too: its type's name and what it says.
-    """
-    # changes are seen in `args` themselves, so the caller passes fresh arrays
-    before = [numbers_of(arg) for arg in args]
-    try:
-        value = answer(*args, **kwargs)
-    except CheckFailed:
-        raise
-    except (Exception, SystemExit) as error:
-        # what raised for another reason is another mistake
-        return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
-    changed = any(
-        b is not None and not np.array_equal(numbers_of(a), b, equal_nan=True)
-        for a, b in zip(args, before, strict=True)
-    )
-    return ("returned", value, changed)
-
-
-def numbers_of(value: Any) -> np.ndarray | None:
-    """A copy of the numbers of an array or a tensor; None of anything else."""
-    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value.detach().numpy().copy()
-    return np.array(value) if isinstance(value, np.ndarray) else None
-
-
-def any_error(result: Any) -> Any:
-    """An outcome in which all exceptions are one: what counts is that it fails."""
-    return "raised" if result[0] == "raised" else result
-
-
-def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
-    """Two outcomes agree: types of containers, shapes, and numbers up to rounding."""
-    if isinstance(a, tuple | list) or isinstance(b, tuple | list):
-        return (
-            isinstance(a, tuple | list)
-            and isinstance(b, tuple | list)
-            and len(a) == len(b)
-            and all(alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
-        )
-    if isinstance(a, dict):
-        return (
-            isinstance(b, dict)
-            and a.keys() == b.keys()
-            and all(alike(a[key], b[key], tolerance) for key in a)
-        )
-    if hasattr(a, "detach"):
-        a = a.detach().numpy()
-    if hasattr(b, "detach"):
-        b = b.detach().numpy()
-    if isinstance(a, str | bool | type(None)) or isinstance(b, str | bool | type(None)):
-        return type(a) is type(b) and a == b
-    try:
-        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    except (TypeError, ValueError):
-        return type(a) is type(b)
-    return a.shape == b.shape and bool(
-        np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-    )
-
-
-def added(result: Any, totals: np.ndarray) -> bool:
-    """Whether one small number was added to ``totals`` before weights were divided.
-
-    It may be too small for :func:`alike` to see.
-    """
-    if getattr(result[1], "shape", ())[:-1] != totals.shape:
-        return False
-    with np.errstate(all="ignore"):
-        more = totals / result[1].sum(axis=-1) - totals
-    return bool(more.min() > 1e-10 and np.allclose(more, more[0], rtol=1e-3, atol=0))
 
 
 def compiled(code: str, name: str) -> Any:

@@ -12,8 +12,9 @@ import torch
 
 from autograder.checks import attention, masking
 from autograder.checks.assignment import Assignment
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import Catalog
 from autograder.checks.hunt import Hunt
+from autograder.checks.outcomes import outcome
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import attention as check
-from autograder.checks.catalog import BATCHES, LARGE, Catalog, added, any_error, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog
+from autograder.checks.outcomes import added, any_error, outcome
 
 PRELUDE = """
 import numpy as np

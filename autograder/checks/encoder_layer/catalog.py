@@ -8,13 +8,14 @@ import torch
 from torch.nn import functional as F
 
 from autograder.checks import encoder_layer as check
-from autograder.checks.catalog import Catalog, alike, outcome
+from autograder.checks.catalog import Catalog
 from autograder.checks.encoder_layer.cases import (
     embedded,
     ffn_shapes,
     layer_shapes,
     linear,
 )
+from autograder.checks.outcomes import alike, outcome
 from autograder.checks.tensors import seeded
 
 PRELUDE = """

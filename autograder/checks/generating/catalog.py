@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import generating as check
-from autograder.checks.catalog import BATCHES, Catalog, alike, outcome
+from autograder.checks.catalog import BATCHES, Catalog
 from autograder.checks.library import library
+from autograder.checks.outcomes import alike, outcome
 
 PRELUDE = """
 import numpy as np

@@ -8,12 +8,13 @@ import numpy as np
 import torch
 
 from autograder.checks import language_model as check
-from autograder.checks.catalog import BATCHES, LARGE, Catalog, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog
 from autograder.checks.encoder_layer.cases import layer_shapes
 from autograder.checks.encoder_layer.catalog import PRELUDE, behavior
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model import generator
 from autograder.checks.library import library
+from autograder.checks.outcomes import outcome
 from autograder.checks.tensors import seeded
 
 catalog = Catalog(check.assignment, PRELUDE)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import masking as check
-from autograder.checks.catalog import LARGE, Catalog, added, any_error, outcome
+from autograder.checks.catalog import LARGE, Catalog
+from autograder.checks.outcomes import added, any_error, outcome
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """

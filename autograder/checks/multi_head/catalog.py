@@ -8,10 +8,11 @@ import numpy as np
 import torch
 
 from autograder.checks import multi_head as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
+from autograder.checks.outcomes import outcome
 from autograder.checks.tensors import seeded
 
 PRELUDE = """

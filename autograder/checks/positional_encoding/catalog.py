@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import positional_encoding as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
+from autograder.checks.outcomes import outcome
 
 PRELUDE = """
 import matplotlib.pyplot as plt

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from autograder.checks import real_llm as check
-from autograder.checks.catalog import BATCHES, LARGE, Catalog, outcome
+from autograder.checks.catalog import BATCHES, LARGE, Catalog
+from autograder.checks.outcomes import outcome
 from autograder.checks.real_llm.cases import new_layer, published
 from autograder.checks.tensors import seeded
 

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from autograder.checks import real_model as check
-from autograder.checks.catalog import Catalog, outcome
+from autograder.checks.catalog import Catalog
+from autograder.checks.outcomes import outcome
 from autograder.checks.real_model import new_layer, published
 
 PRELUDE = """

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import scaling as check
-from autograder.checks.catalog import Catalog, alike, any_error, outcome
+from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
+from autograder.checks.outcomes import alike, any_error, outcome
 from autograder.checks.surroundings import NUMPY_ERRORS
 
 PRELUDE = """
