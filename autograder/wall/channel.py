@@ -6,6 +6,7 @@ import select
 import socket
 import struct
 import time
+from array import array
 from typing import Any
 
 from autograder.errors import Closed, OverBudget, Violation
@@ -36,15 +37,14 @@ class Channel:
         """Send one value, and perhaps open files with it."""
         content = encode(value, refer)
         frame = SIZE.pack(len(content)) + content
+        files = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []
+        at_once = 0 if deadline is None else socket.MSG_DONTWAIT
+        rest = memoryview(frame)
         try:
-            sent = socket.send_fds(self.socket, [frame], fds) if fds else 0
-            if deadline is None:
-                self.socket.sendall(memoryview(frame)[sent:])
-                return
-            while sent < len(frame):
+            while rest:
                 try:
-                    rest = memoryview(frame)[sent:]
-                    sent += self.socket.send(rest, socket.MSG_DONTWAIT)
+                    rest = rest[self.socket.sendmsg([rest], files, at_once) :]
+                    files = []
                 except BlockingIOError:
                     self._wait(select.POLLOUT, deadline)
         except (BrokenPipeError, ConnectionResetError):
@@ -83,8 +83,7 @@ class Channel:
 
     def _fill(self, size: int, deadline: float | None, ahead: int) -> None:
         while (missing := size - len(self.buffer)) > 0:
-            if deadline is not None:
-                self._wait(select.POLLIN, deadline)
+            self._wait(select.POLLIN, deadline)
             try:
                 chunk = self.socket.recv(max(min(missing, 1 << 20), ahead))
             except ConnectionResetError:
@@ -93,8 +92,10 @@ class Channel:
                 raise Closed
             self.buffer += chunk
 
-    def _wait(self, event: int, deadline: float) -> None:
+    def _wait(self, event: int, deadline: float | None) -> None:
         """Wait until the socket is ready, until the deadline at most."""
+        if deadline is None:
+            return
         poll = select.poll()
         poll.register(self.socket, event)
         # what has come by now counts: this process may have been stopped meanwhile

@@ -1,7 +1,6 @@
 """One run of `autograder grade`: what it takes, shows and writes."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -16,13 +15,12 @@ from autograder.results.report import Section
 
 def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
     classroom.hand_in("ada", right)
-    monkeypatch.setattr(jobs, "work", lambda *job: int("x"))
-    result = classroom.grade("--log", "grading.log")["ada"]
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "work", lambda *job: int("x"))
+        result = classroom.grade("--log", "grading.log")["ada"]
     assert result["reason"] == "The grader failed with ValueError."
     log = Path("grading.log").read_text()
     assert "student='ada'" in log and "ValueError: invalid literal" in log
-    monkeypatch.undo()
-    os.chdir(classroom.root)
     assert classroom.grade("--force")["ada"]["score"] == 20.0
 
 
