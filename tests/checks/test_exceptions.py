@@ -99,7 +99,9 @@ def test_grading_says_the_same(here, behind_the_wall, case):
     assert there == here[case.name]
 
 
-def test_the_page_says_the_same(here):
+def test_the_page_says_the_same(here, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")  # the page's program sets it for good
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     spec = importlib.util.spec_from_file_location("runner", RUNNER)
     page = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(page)
