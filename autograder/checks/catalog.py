@@ -19,7 +19,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import Misconception
 from autograder.checks.ladder import Ladder
 from autograder.checks.outcomes import alike
-from autograder.checks.planted import verdicts
+from autograder.checks.planted import Verdict, verdicts
 from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
 
@@ -160,7 +160,7 @@ class Catalog:
 
     def tried(
         self, check: Any, subject: str, rng: np.random.Generator
-    ) -> dict[str, str]:
+    ) -> dict[str, Verdict]:
         """What a student's own check says of each entry about ``subject``, by id.
 
         They are planted in random order, a few wrong ones first: what a check is tried
@@ -175,7 +175,7 @@ class Catalog:
         first = wrong[: rng.integers(5)]
         order = [*first, *(i for i in order if i not in first)]
         said = verdicts(check, [planted[i][1] for i in order], subject)
-        found = {planted[i][0].id: one.said for i, one in zip(order, said, strict=True)}
+        found = {planted[i][0].id: one for i, one in zip(order, said, strict=True)}
         return {entry.id: found[entry.id] for entry, _ in planted}
 
     def prepare(self) -> None:
@@ -291,7 +291,8 @@ class About:
 
         def said(answer: Any) -> list[str]:
             rng = np.random.default_rng(0)
-            return list(self.catalog.tried(answer, subject.name, rng).values())
+            tried = self.catalog.tried(answer, subject.name, rng)
+            return [verdict.outcome for verdict in tried.values()]
 
         self.probe(said)
 

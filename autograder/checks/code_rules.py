@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 
-from autograder.checks.lines import Line, Rules
+from autograder.checks.lines import Line, Rules, code
 from autograder.checks.values import ARRAYS
 
 CALLED = {
@@ -16,6 +16,9 @@ CALLED = {
     "torch.Size": "a tuple",
     "list": "a list",
 }
+
+COMPARING = {"max": "max", "min": "min", "sorted": "sort"}
+METHODS = {"size", "dim", "numel"}
 
 rules = Rules()
 
@@ -31,6 +34,16 @@ rules.say(
     r"object has no attribute '_(?:modules|parameters|buffers|backward_hooks)'",
     sentence="a torch module's `__init__` begins with `super().__init__()`",
 )
+
+
+@rules.on(
+    r"^unsupported operand type\(s\) for .*'Linear'", r"must be Tensor, not Linear$"
+)
+def layer_not_called(line: Line, _: re.Match[str]) -> str:
+    """A layer where its output is due."""
+    value = line.operand("Linear")
+    return f"`{value.name}` is a layer; it is called with its input" if value else ""
+
 
 # --------------------------------------------------------------------------- Python
 
@@ -51,12 +64,54 @@ def not_a_function(line: Line, match: re.Match[str]) -> str:
     return ""
 
 
-rules.say(
+@rules.on(
     r"^The truth value of an array with more than one element is ambiguous",
     r"^Boolean value of Tensor with more than one value is ambiguous",
-    sentence="an array is not True or False as a whole; choose entry by entry, or ask "
-    "`.all()` or `.any()`",
 )
+def not_true_or_false(line: Line, _: re.Match[str]) -> str:
+    """An array in a condition; Python's own functions ask conditions, too."""
+    for call, said, _last in line.calls():
+        first = call.args[0] if call.args else None
+        value = line.array(first.value if isinstance(first, ast.Starred) else first)
+        if said in COMPARING and value and value.axes > 1:
+            return (
+                f"Python's `{said}` compares whole rows of `{value.name}`, not "
+                f"numbers; arrays have a `{COMPARING[said]}` of their own"
+            )
+    return (
+        "an array is not True or False as a whole; choose entry by entry, or ask "
+        "`.all()` or `.any()`"
+    )
+
+
+rules.say(
+    r"^Integers to negative integer powers are not allowed",
+    sentence="NumPy's integers have no negative powers; make the base floating-point",
+)
+rules.say(
+    r"^ufunc 'bitwise_xor' not supported",
+    r"^unsupported operand type\(s\) for \^:",
+    sentence="`^` is no power in Python; that is `**`",
+)
+
+
+@rules.on(r"'?builtin_function_or_method'?")
+def not_called(line: Line, _: re.Match[str]) -> str:
+    """A method without its parentheses."""
+    nodes = [node for one in line.whole for node in ast.walk(one)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and id(node) not in called:
+            value = line.array(node.value)
+            if value and value.kind == "tensor" and node.attr in METHODS:
+                return f"`{code(node)}` is a function; parentheses call it"
+    return ""
+
+
+@rules.on(r"^'Axes\w*' object has no attribute '([xy](?:label|lim|ticks)|title)'")
+def name_of_pyplot(_: Line, match: re.Match[str]) -> str:
+    """A function of pyplot, asked of an Axes."""
+    return f"`{match[1]}` is pyplot's; an Axes has `set_{match[1]}`"
 
 
 @rules.on(

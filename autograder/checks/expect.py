@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.drawing import beside
-from autograder.checks.failures import CheckFailed, is_stub, told
+from autograder.checks.failures import (
+    NO_EXCEPTION,
+    CheckFailed,
+    is_stub,
+    kind_of,
+    told,
+)
 from autograder.checks.figures import in_colors
 from autograder.checks.known import note
 from autograder.checks.surroundings import NUMPY_ERRORS
@@ -171,6 +177,16 @@ def refused(answer: Any, *args: Any, what: str) -> None:
         return
     except AssertionError as error:
         raise CheckFailed(f"{what} raised an AssertionError", VALUE_ERROR) from error
+    except Exception as error:
+        failure = told(error)
+        if failure.expected != NO_EXCEPTION:  # a stub, a name, the wall's own words
+            raise
+        raise CheckFailed(
+            f"{what} raised {kind_of(error)[0]}",
+            "a ValueError",
+            kind="error",
+            place=failure.place,
+        ) from error
     raise CheckFailed(f"{what} was accepted", "a ValueError")
 
 

@@ -12,6 +12,7 @@ from autograder.checks.places import HERE, Place, definition, place_of
 from autograder.text import printable
 
 LONGEST_PLACE = 400
+NO_EXCEPTION = "no exception"
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def told(error: BaseException, hidden: bool = False) -> CheckFailed:
     arrays, reason = ("", "") if hidden else why(error)
     return CheckFailed(
         f"your code raised {kind}{': ' if text else ''}{text}",
-        "no exception",
+        NO_EXCEPTION,
         kind="error",
         place=where(error),
         arrays=arrays,

@@ -38,29 +38,30 @@ class Hunt(Hidden):
         name = self.subject.name
         found = catalog.tried(answer, name, np.random.default_rng(seed))
         right, wrong = catalog.right(name), catalog.hunted(name)
-        accepted = [entry for entry in right if found[entry.id] == ACCEPTS]
-        caught = [entry for entry in wrong if found[entry.id] == REJECTS]
+        accepted = [entry for entry in right if found[entry.id].said == ACCEPTS]
+        caught = [entry for entry in wrong if found[entry.id].said == REJECTS]
         share = 0.0
         if accepted and caught:
             share = 0.5 * (len(accepted) == len(right)) + 0.5 * len(caught) / len(wrong)
-        said = tuple(found.values())
         lines = [
             f"{self.question.name}: it accepts {len(accepted)} of {len(right)} right "
             f"ways to write `{name}` and rejects {len(caught)} of {len(wrong)} mistakes"
         ]
         misconception = None
         if share < 1:
-            misconception = catalog.named(self.question.name, list(said))
+            outcomes = [verdict.outcome for verdict in found.values()]
+            misconception = catalog.named(self.question.name, outcomes)
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
         for entry in sorted(wrong, key=lambda entry: entry in caught):
             word = "caught" if entry in caught else "missed"
             stopped = " (another error stopped your check)"
-            why = stopped if found[entry.id] == NEITHER else ""
+            why = stopped if found[entry.id].said == NEITHER else ""
             lines.append(f"  {word}:   {entry.diagnosis}{why}")
         if share < 1:
             lines.append(f"  read:     {(misconception or self.question).read}")
         message = "\n".join(lines)
         print(message)
         points = round(self.question.points * share, 2)
+        said = tuple(verdict.said for verdict in found.values())
         return Score(points, message if share < 1 else None, misconception, said)

@@ -81,8 +81,9 @@ class Line:
         """The calls in it: what is called, as text, and its last name."""
         for node in self.nodes():
             if isinstance(node, ast.Call):
-                said = code(node.func)
-                yield node, said, said.rpartition(".")[2]
+                of = node.func
+                said = code(of)  # which may be cut
+                yield node, said, of.attr if isinstance(of, ast.Attribute) else said
 
     def array(self, node: ast.AST | None) -> Value | None:
         """The array that a name is."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed, told
+from autograder.checks.failures import NO_EXCEPTION, CheckFailed, told
 from autograder.checks.known import note
 from autograder.checks.surroundings import NUMPY_ERRORS
 
@@ -30,6 +30,11 @@ class Verdict:
 
     said: str
     why: CheckFailed | None = None
+
+    @property
+    def outcome(self) -> str:
+        """What tells checks apart: with the kind of what stopped them."""
+        return self.said + (self.why.kind if self.why else "")
 
 
 class Planted:
@@ -102,7 +107,7 @@ def verdicts(check: Any, functions: list[Any], name: str) -> list[Verdict]:
         trial = hook(functions, name)
     found = [one(trial, index) for index in range(len(functions))]
     for verdict in found:
-        note(verdict.said + (verdict.why.kind if verdict.why else ""))
+        note(verdict.outcome)
     return found
 
 
@@ -143,9 +148,10 @@ def rejects(check: Any, wrong: list[Any], name: str) -> None:
     found = verdicts(check, wrong, name)
     if any(verdict.said == REJECTS for verdict in found):
         return
-    if all(verdict.why for verdict in found) and found[0].why:
-        raise found[0].why
-    raise CheckFailed(
-        f"your check accepts a `{name}` that is plainly wrong",
-        "an AssertionError: `assert` what has to be true of its results",
-    )
+    expected = "an AssertionError: `assert` what has to be true of its results"
+    why = found[0].why
+    if why and all(verdict.why for verdict in found):
+        if why.expected == NO_EXCEPTION:
+            why.expected = expected
+        raise why
+    raise CheckFailed(f"your check accepts a `{name}` that is plainly wrong", expected)

@@ -272,6 +272,15 @@ def transpose_of_some(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
+@rules.on(r"^transpose\(\) takes 2 positional arguments but (?:[3-9]) were given")
+def transpose_of_all(line: Line, _: re.Match[str]) -> str:
+    """Torch's transpose with all axes, as NumPy has it."""
+    for call, said, last in line.calls():
+        if last == "transpose" and not said.startswith("np.") and len(call.args) > 2:
+            return "torch's `transpose` swaps two axes; `permute` names all of them"
+    return ""
+
+
 @rules.on(r"^index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)$")
 def one_too_far(_: Line, match: re.Match[str]) -> str:
     """An index that is one beyond the last."""

@@ -15,7 +15,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
-from autograder.checks.question import Hidden
+from autograder.checks.question import Hidden, Question
 from autograder.tools.judging import catalog_of, judge, packages
 
 PACKAGES = packages()
@@ -245,8 +245,28 @@ def test_checks_of_students_meet_no_mistake_that_is_not_planted(small):
     def check_double(double):
         assert double(2) == 4
 
-    said = catalog.tried(check_double, "double", np.random.default_rng(0))
+    tried = catalog.tried(check_double, "double", np.random.default_rng(0))
+    said = {name: verdict.said for name, verdict in tried.items()}
     assert said == {"double-reference": "accepts", "double-same": "rejects"}
+
+
+def test_a_check_that_stops_is_not_taken_for_one_that_returns_something(small):
+    catalog, double = small
+    double.wrong("same", "It is not doubled.", "    return x\n")
+    hunt = Question("check_double", 1, "chapter#section")
+    reference = "def check_double(double):\n    assert double(2) == 4\n"
+    about = catalog.about(hunt, reference)
+    about.wrong("truth-value", "It returns the truth.", "    return double(2) == 4\n")
+    about.hunts(double.question)
+
+    def stops(double):
+        assert [double(2)][1] == 4
+
+    def returns(double):
+        return [double(2)][0] == 4
+
+    assert catalog.diagnose("check_double", stops) is None
+    assert catalog.diagnose("check_double", returns).id == "check_double-truth-value"
 
 
 @pytest.mark.parametrize("kind", [np.array, torch.tensor])

@@ -9,7 +9,7 @@ import pytest
 import seaborn as sns
 import torch
 
-from autograder.checks import encoder_layer, expect, multi_head, real_model
+from autograder.checks import encoder_layer, expect, multi_head, planted, real_model
 from autograder.checks.failures import CheckFailed, kind_of
 from autograder.tools.judging import catalog_of, judge
 
@@ -211,6 +211,38 @@ def test_an_assertion_where_a_value_error_is_due_is_told_apart():
     assert "`assert` raises an AssertionError" in failed.value.expected
     with pytest.raises(CheckFailed, match="d = 4 was accepted"):
         expect.refused(asserts, 4, what="d = 4")
+
+
+def test_another_error_where_a_value_error_is_due_is_no_accident_of_the_line():
+    def indexes(width):
+        return [[0] * width][width]
+
+    def undone(width):
+        raise NotImplementedError
+
+    with pytest.raises(CheckFailed) as failed:
+        expect.refused(indexes, 5, what="d = 5")
+    assert (failed.value.seen, failed.value.expected) == (
+        "d = 5 raised IndexError",
+        "a ValueError",
+    )
+    assert failed.value.kind == "error" and not failed.value.reason
+    with pytest.raises(NotImplementedError):
+        expect.refused(undone, 5, what="d = 5")
+
+
+def test_a_check_that_raises_something_else_is_told_what_would_reject():
+    def check(double):
+        if double(2) != 4:
+            raise ValueError("wrong")
+
+    with pytest.raises(CheckFailed) as failed:
+        planted.rejects(check, [lambda x: x], "double")
+    assert failed.value.seen == "your code raised ValueError: wrong"
+    assert failed.value.expected.startswith("an AssertionError: ")
+    with pytest.raises(CheckFailed) as failed:
+        planted.accepts(lambda double: 1 / 0, lambda x: 2 * x, "double")
+    assert failed.value.expected == "no exception"
 
 
 def on_the_current_axes(weights, tokens):

@@ -322,7 +322,8 @@ scores.edit(
 )
 scores.wrong(
     "transpose-all",
-    "`K.T` reverses all axes; with a batch only the last two may be swapped.",
+    "With a batch in front the wrong axes meet: the last two of K change places and "
+    "no others, while `K.T` turns all around.",
     """
     return Q @ K.T / np.sqrt(Q.shape[-1])
 """,
@@ -577,7 +578,8 @@ attention.wrong(
 )
 attention.edit(
     "transpose-all",
-    "`K.T` reverses all axes; with a batch only the last two may be swapped.",
+    "With a batch in front the wrong axes meet: the last two of K change places and "
+    "no others, while `K.T` turns all around.",
     ("attention_scores(Q, K)", "Q @ K.T / np.sqrt(Q.shape[-1])"),
 )
 attention.nothing()

@@ -836,7 +836,8 @@ causal_attention.wrong(
 )
 causal_attention.wrong(
     "transpose-all",
-    "`K.T` reverses all axes; with a batch only the last two may be swapped.",
+    "With a batch in front the wrong axes meet: the last two of K change places and "
+    "no others, while `K.T` turns all around.",
     """
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = masked_softmax(scores, causal_mask(Q.shape[-2]))
