@@ -57,6 +57,14 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def share(text: str) -> float:
+    """A part of a whole."""
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError("from 0 to 1, such as 0.9")
+    return number
+
+
 def at_least_one(text: str) -> int:
     """A number of things that are needed."""
     number = int(text)

@@ -183,7 +183,12 @@ def read_roster(
             student = f"participant-{number}"
         if not number and columns.platform == "canvas":
             continue  # the rows above the students
-        if not student or student in (".", "..") or "/" in student or "\0" in student:
+        if not student:
+            if not columns.platform and any(value.values()):
+                raise CourseError(
+                    f"{sheet.name}, line {row + 1}: {value.get('name') or 'a student'} "
+                    "has no id."
+                )
             continue
         name = name or ("" if word else student)
         time = of_worksheet(value.get("time", ""), zone)
@@ -197,10 +202,13 @@ def read_roster(
 
 
 def without_twins(people: list[Person], table: str) -> list[Person]:
-    """Each student once; CourseError when one id is given to two of them."""
+    """Each student once; CourseError when one id is given to two of them.
+
+    One id in two forms of Unicode is one id.
+    """
     known: dict[str, Person] = {}
     for person in people:
-        first = known.setdefault(person.student, person)
+        first = known.setdefault(safe(person.student), person)
         if (plain(first.name), first.number) != (plain(person.name), person.number):
             raise CourseError(
                 f"{table}, line {person.row + 1}: {person.student} is {person.name}, "

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from autograder.course import Course
 from autograder.files import write_whole
+from autograder.intake.sheet import Sheet
 
 FOLDER = "variants"
 TABLE = "codes.csv"
@@ -41,13 +42,18 @@ def enter(course: Course, names: Mapping[str, str]) -> None:
 
 
 def given(course: Course) -> dict[str, str]:
-    """The students who were given a variant, with their names."""
-    try:
-        text = (course.root / FOLDER / TABLE).read_text("utf-8-sig")
-    except FileNotFoundError:
+    """The students who were given a variant, with their names.
+
+    CourseError when a spreadsheet has made something else of the table: what it says
+    would be lost.
+    """
+    path = course.root / FOLDER / TABLE
+    if not path.exists():
         return {}
-    lines = csv.DictReader(io.StringIO(text))
-    return {x["student_id"]: x.get("name") or "" for x in lines if x.get("student_id")}
+    sheet = Sheet.read(path)
+    student, name = sheet.find("student_id"), sheet.find("name")
+    found = {sheet.value(n, student): sheet.value(n, name) for n in sheet.rows}
+    return {student: name for student, name in found.items() if student}
 
 
 def owners(course: Course, students: Iterable[str]) -> dict[str, str]:

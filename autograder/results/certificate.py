@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.options import describe
+from autograder.options import describe, share
 from autograder.results.templates import render
 from autograder.results.verify import PUBLIC, Json, base58, did, digest
 from autograder.text import one_line
@@ -38,7 +38,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--name", help="the name on it (default: the id)")
     verb.add_argument(
         "--least",
-        type=float,
+        type=share,
         default=0.6,
         metavar="SHARE",
         help="of all points (default: 0.6)",

@@ -9,10 +9,10 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import Held
 from autograder.files import write_whole
-from autograder.intake.opening import open_submission
+from autograder.intake.opening import MISSING, open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.options import describe
+from autograder.options import describe, share
 from autograder.release.plan import plans
 from autograder.results.alike import Group, Sources, alike
 from autograder.results.foreign import foreign
@@ -33,7 +33,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     verb.add_argument(
         "--least",
-        type=float,
+        type=share,
         default=0.9,
         metavar="SHARE",
         help="of the tokens of both (default: 0.9)",
@@ -52,12 +52,16 @@ def run(options: argparse.Namespace) -> None:
     """Print the groups, and write the page that shows them."""
     course = Course.find()
     assignment = course.chosen([options.assignment])[0]
-    groups = similar(course, assignment, options.least)
+    sources, given, unread = answers_of(course, assignment)
+    groups = alike(sources, given, options.least)
     for group in groups:
         names = "  ".join(one_line(student) for student in group.students)
         size = f"{len(group.students)} students: " if len(group.students) > 2 else ""
         print(f"{group.share:.0%}  {size}{names}")
     print(f"Alike: {counted(groups) if groups else 'nobody'}. No points were changed.")
+    if unread:
+        names = ", ".join(map(one_line, unread))
+        print(f"Not compared: {len(unread)} that cannot be read ({names}).")
     strange = foreign(course, assignment)
     for each in strange:
         names = ", ".join(map(one_line, each.owners))
@@ -76,19 +80,18 @@ def counted(groups: list[Group]) -> str:
     return f"{len(groups)} group{'' if len(groups) == 1 else 's'}, {students} students"
 
 
-def similar(course: Course, assignment: Assignment, least: float) -> list[Group]:
-    """Students whose answers are alike, the most alike first."""
-    return alike(*answers_of(course, assignment), least)
-
-
 def answers_of(
     course: Course, assignment: Assignment
-) -> tuple[Sources, dict[str, str]]:
-    """The answers that students wrote, by student and question; and what was given."""
+) -> tuple[Sources, dict[str, str], list[str]]:
+    """The answers that students wrote, by student and question; and what was given.
+
+    And the students of whom a notebook cannot be read.
+    """
     releases = plans(course, assignment)
     names = [f"{release.notebook}.ipynb" for release in releases]
     sources: Sources = defaultdict(dict)
     given: dict[str, str] = {}
+    unread: set[str] = set()
     for release in releases:
         before = f"{release.notebook}/" if len(releases) > 1 else ""
         given |= {f"{before}{cell.grade_id}": cell.released for cell in release.cells}
@@ -96,11 +99,13 @@ def answers_of(
             try:
                 data, _ = open_submission(submission, release, names)
                 cells = match(release, read(data)).cells
-            except Held:
+            except Held as reason:
+                if str(reason) != MISSING:
+                    unread.add(submission.student)
                 continue
             sources[submission.student] |= {
                 f"{before}{cell.grade_id}": printable(cell.source)
                 for cell in cells
                 if cell.kind == "answer" and cell.grade_id and not cell.unanswered
             }
-    return sources, given
+    return sources, given, sorted(unread)

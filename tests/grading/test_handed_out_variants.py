@@ -89,6 +89,25 @@ def test_the_same_secret_gives_the_same_and_another_one_does_not(varied):
     assert text_of(notebook_of(varied, "ada")) != text_of(before)
 
 
+def test_a_table_of_codes_that_a_spreadsheet_has_saved_loses_nobody(varied, capsys):
+    main(["variants", "roster.csv", "01-attention"])
+    table = varied.root / "variants/codes.csv"
+    before = table.read_text("utf-8")
+    table.write_text(before.replace(",", ";").replace("\n", "\r\n"), "utf-8-sig")
+    (varied.root / "late.csv").write_text("student_id,name\nkim,Kim\n")
+    assert main(["variants", "late.csv", "01-attention"]) == 0
+    after = table.read_text("utf-8").splitlines()
+    assert set(before.splitlines()) < set(after) and len(after) == 5
+    for spoiled, words in (
+        (before.encode("latin-1"), "is not in UTF-8; save it as CSV in UTF-8"),
+        (b"Name\nAda\n", "has no column 'student_id'"),
+    ):
+        table.write_bytes(spoiled)
+        assert main(["variants", "late.csv", "01-attention"]) == 2
+        assert words in capsys.readouterr().err
+        assert table.read_bytes() == spoiled
+
+
 def test_a_release_is_the_same_to_the_byte_with_variants_and_without(classroom):
     main(["release", "--unproven"])
     path = classroom.root / "exercises/01-attention/attention.ipynb"

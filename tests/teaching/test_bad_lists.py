@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from autograder.cli import main
+from autograder.intake.names import safe
 
 OWN = "student_id,name\nada,Ada Lovelace\njose,José Núñez\n"
 REFUSED = {
@@ -23,6 +24,14 @@ REFUSED = {
         f"{OWN}ada,Ada Byron\n".encode(),
         "line 4: ada is Ada Byron, and in line 2 Ada Lovelace; give each student",
     ),
+    "one id for two, in two normal forms": (
+        "student_id,name\nrené,A\nrene\u0301,B\n".encode(),
+        "and in line 2 A; give each student an id of their own.",
+    ),
+    "a student without an id": (
+        f"{OWN},Alan Turing\n".encode(),
+        "line 4: Alan Turing has no id.",
+    ),
 }
 READ = {
     "with a byte order mark": ("\ufeff" + OWN).encode(),
@@ -30,6 +39,7 @@ READ = {
     "tabs": OWN.replace(",", "\t").encode(),
     "the other normal form": unicodedata.normalize("NFD", OWN).encode(),
     "a student twice": f"{OWN}ada,Ada Lovelace\n".encode(),
+    "empty lines": f"{OWN}\n,\n".encode(),
     "spaces around": OWN.replace(",", " , ").replace("\n", " \n").encode(),
 }
 
@@ -68,6 +78,16 @@ def test_a_list_that_is_clear_is_read(course, collect, right, capsys, kind):
     assert collect(files, READ[kind]) == 0
     assert students(course) == ["ada", "jose"]
     assert "0 of 2 students of the roster have no work." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("id", ["dept/ada", "..", "."])
+def test_an_id_that_is_no_name_of_a_folder_is_a_student_all_the_same(
+    course, collect, right, capsys, id
+):
+    roster = f"student_id,name\n{id},Ada Lovelace\n".encode()
+    assert collect({"Ada Lovelace/a.ipynb": right}, roster) == 0
+    assert students(course) == [safe(id)]
+    assert "0 of 1 students of the roster have no work." in capsys.readouterr().out
 
 
 def test_one_name_in_two_normal_forms_is_one_student(course, collect, right, untouched):

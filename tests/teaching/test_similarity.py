@@ -30,7 +30,17 @@ def test_a_copy_is_found_and_untouched_notebooks_are_not(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[1:] == ["ada", "bob"]
     assert lines[1] == "Alike: 1 group, 2 students. No points were changed."
+    assert lines[2] == "Not compared: 1 that cannot be read (tom)."
     assert not (course.root / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize("least", ["90", "-0.1", "nan", "all"])
+def test_a_share_that_is_none_finds_nobody_innocent(hand_in, right, capsys, least):
+    hand_in("ada", right)
+    hand_in("bob", right)
+    with pytest.raises(SystemExit, match="2"):
+        main(["similarity", "01-attention", f"--least={least}"])
+    assert "argument --least" in capsys.readouterr().err
 
 
 QUESTIONS = ("softmax", "attention_scores", "scaled_dot_product_attention")
