@@ -59,14 +59,20 @@ def issue(course: Course, student: str, name: str, least: float) -> list[Path]:
 
     score = most = 0.0
     with Store(course) as store:
-        for assignment in course.assignments():
-            verdict = store.results(assignment.name).get(student)
-            who = f"{one_line(student)} has no certificate yet: {assignment.name}"
-            if verdict is None:
-                raise CourseError(f"{who} was not graded.")
-            if verdict.score is None or verdict.unfinished:
-                raise CourseError(f"{who} {verdict.unfinished}.")
-            score, most = score + verdict.score, most + verdict.max_score
+        names = [assignment.name for assignment in course.assignments()]
+        verdicts = {name: store.results(name).get(student) for name in names}
+    if not any(verdicts.values()):
+        raise CourseError(
+            f"Nothing of {one_line(student)} is graded; students are called here as "
+            "their folders in submitted/ are."
+        )
+    for assignment, verdict in verdicts.items():
+        who = f"{one_line(student)} has no certificate yet: {assignment}"
+        if verdict is None:
+            raise CourseError(f"{who} was not graded.")
+        if verdict.score is None or verdict.unfinished:
+            raise CourseError(f"{who} {verdict.unfinished}.")
+        score, most = score + verdict.score, most + verdict.max_score
     if score < least * most:
         raise CourseError(
             f"{one_line(student)} has no certificate yet: {score:g} of {most:g} "

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.course import Assignment, Course
+from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
 from autograder.options import add_assignments, add_columns, describe
@@ -18,6 +19,7 @@ SCORES = (
     *("status", "score", "max_score", "final score", "waiting", "late", "penalty"),
     "reason",
 )
+NOTHING = "Nothing is graded yet, so there is nothing to export."
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
 Value = str | float | None
 Row = Sequence[Value]
@@ -90,11 +92,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def export(course: Course, assignments: list[Assignment], folder: Path) -> list[Path]:
-    """Write scores.csv and questions.csv; their paths."""
+    """Write scores.csv and questions.csv; their paths. CourseError without points."""
     from autograder.grading.store import Store
 
     with Store(course) as store:
         results = {a.name: store.results(a.name) for a in assignments}
+    if not any(results.values()):
+        raise CourseError(NOTHING)
     scores: list[Row] = [["student", "assignment", *SCORES]]
     questions: list[Row] = [["student", "assignment", *QUESTIONS, "by hand"]]
     for assignment, verdicts in results.items():

@@ -20,6 +20,7 @@ from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
 from autograder.intake.times import course_zone
+from autograder.results.export import NOTHING
 
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
 POSSIBLE = "Points Possible"
@@ -59,7 +60,7 @@ def export_lms(
         results = {a.name: store.results(a.name) for a in assignments}
     results = {name: verdicts for name, verdicts in results.items() if verdicts}
     if not results:
-        raise CourseError("Nothing is graded yet, so there is nothing to export.")
+        raise CourseError(NOTHING)
     if wishes.form == "moodle" and len(results) > 1:
         raise CourseError(
             "A grading worksheet of Moodle belongs to one assignment; name it: "

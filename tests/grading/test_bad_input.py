@@ -55,10 +55,11 @@ def test_a_solution_that_is_no_notebook(classroom, capsys):
     assert "cannot be read as a notebook" in sentence(capsys)
 
 
-@pytest.mark.parametrize("verb", ["feedback", "report"])
+@pytest.mark.parametrize("verb", ["feedback", "report", "export"])
 def test_nothing_graded_yet(classroom, capsys, verb):
     assert main([verb]) == 2
     assert "Nothing is graded yet" in sentence(capsys)
+    assert not [*classroom.root.glob("*.csv")]
 
 
 def test_zero_workers(classroom, capsys):
