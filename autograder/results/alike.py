@@ -74,7 +74,7 @@ class Own:
 
     @cached_property
     def tokens(self) -> Answer:
-        """The shape of what nobody else, or not everybody, wrote."""
+        """Those of the lines that are not common."""
         kept = [line for line, form in self.lines if form and form not in self.common]
         return tuple(token for line in kept for token in shape(line.strip()))
 
@@ -175,6 +175,7 @@ def many(name: str, sources: Sources, most: Callable[[int], int]) -> frozenset[A
 
 
 def half(number: int) -> int:
+    """More than this is most of a class."""
     return number // 2
 
 
@@ -216,8 +217,11 @@ def likeness(
 
 
 def shape(source: str) -> Answer:
-    """The tokens of code with every name alike, so that renaming hides nothing."""
-    tokens = []
+    """The tokens of code with every name alike, so that renaming hides nothing.
+
+    A line that opens a bracket ends in an error, after its last token.
+    """
+    tokens: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in SKIPPED:
@@ -225,5 +229,5 @@ def shape(source: str) -> Answer:
             name = token.type == tokenize.NAME and not keyword.iskeyword(token.string)
             tokens.append("name" if name else token.string)
     except (tokenize.TokenError, SyntaxError):
-        return tuple(source.split())
+        tokens = tokens or source.split()
     return tuple(tokens)

@@ -34,6 +34,19 @@ def test_a_copy_is_found_and_untouched_notebooks_are_not(
     assert not (course.root / "gradebook.db").exists()
 
 
+def test_names_count_for_nothing_in_calls_over_several_lines_either():
+    """A line that ends in an open bracket is no whole statement."""
+    code = (
+        "{0} = np.exp(\n    {1} - {1}.max(\n        axis={2}))\nreturn {0} + \\\n  {1}"
+    )
+    sources = {
+        "ada": {"softmax": code.format("e", "x", "axis")},
+        "bob": {"softmax": code.format("power", "score", "along")},
+    }
+    (group,) = alike(sources, GIVEN, 0.9)
+    assert group.share == 1
+
+
 @pytest.mark.parametrize("least", ["90", "-0.1", "nan", "all"])
 def test_a_share_that_is_none_finds_nobody_innocent(hand_in, right, capsys, least):
     hand_in("ada", right)
