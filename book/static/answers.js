@@ -26,6 +26,10 @@ export function problemWith(notebook, release, assignment) {
   return null;
 }
 
+/** Whether nobody wrote anything into a notebook of this release. */
+export const untouched = (notebook, release) =>
+  JSON.stringify(stubs(notebook)) === JSON.stringify(stubs(release)) && !notebook.cells.some(isAdded);
+
 /** Lines that somebody added to a given cell; "" where the cell was not only added to. */
 function addedTo(given, found) {
   const at = found.indexOf(given.trim());

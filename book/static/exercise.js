@@ -1,6 +1,6 @@
 // An exercise in the page: the notebook is the state. Each answer is written into it,
 // it is kept in this browser, it is what Python runs and what "Download" gives.
-import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs } from "./answers.js";
+import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
 import { Ladder } from "./ladder.js";
@@ -68,6 +68,11 @@ class Exercise {
     this.status.setAttribute("role", "status");
     this.undo = button("Bring back my answers", () => this.bringBack());
     this.undo.hidden = !this.keeper.read("before");
+    this.replacing = [
+      button("Open a notebook", () => picker.click()),
+      button("Start over", () => this.startOver()),
+      this.undo,
+    ];
     this.elsewhere = make(
       "div",
       { className: "exercise-elsewhere", hidden: true },
@@ -81,9 +86,7 @@ class Exercise {
       { className: "exercise-row" },
       button("Check everything", () => this.checkAll()),
       button("Download my notebook", () => this.download()),
-      button("Open a notebook", () => picker.click()),
-      button("Start over", () => this.startOver()),
-      this.undo,
+      ...this.replacing,
       picker,
     );
     place.append(row, this.status);
@@ -177,6 +180,7 @@ class Exercise {
     this.elsewhere.hidden = writing;
     for (const { area } of this.fields.values()) area.readOnly = !writing;
     for (const ladder of this.ladders.values()) ladder.disable(!writing);
+    for (const each of this.replacing) each.disabled = !writing;
     this.disable(!writing);
   }
 
@@ -381,9 +385,9 @@ class Exercise {
     this.status.textContent = "Your answers are back.";
   }
 
-  /** Show another notebook; the one that was there can be brought back. */
+  /** Show another notebook; the last one that somebody wrote in can be brought back. */
   replace(notebook) {
-    this.keeper.write(this.notebook, "before");
+    if (!untouched(this.notebook, release)) this.keeper.write(this.notebook, "before");
     this.undo.hidden = !this.keeper.read("before");
     this.results = {};
     this.keeper.write({}, "results");

@@ -3,7 +3,8 @@
 
 const KEY = "progress";
 const MISSED = "missed";
-const OURS = /^(progress|place|missed|quiz:|exercise:)/;
+const VARIANT = "exercise-variant";
+const OURS = /^(progress|place|missed|quiz:|exercise:|exercise-variant$)/;
 
 const read = (key) => {
   try {
@@ -69,17 +70,19 @@ export function bring(file) {
   if (course !== "paying-attention" || typeof kept !== "object" || kept === null)
     throw new Error("This file is not progress of this course.");
   const all = Object.entries(kept).filter(([key, text]) => OURS.test(key) && typeof text === "string");
+  const before = []; // goes in last, over what the file has to bring back
   for (const [key, text] of all) {
     const mine = localStorage.getItem(key);
-    if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key) && !Object.hasOwn(kept, `${key}:before`))
-      localStorage.setItem(`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine)));
+    if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key))
+      before.push([`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine))]);
     if (key !== KEY && key !== MISSED) localStorage.setItem(key, text);
   }
+  for (const [key, text] of before) localStorage.setItem(key, text);
   if (kept[MISSED]) write(MISSED, { ...JSON.parse(kept[MISSED]), ...missed() });
   const later = ([name, one], other) => !other[name] || other[name].at < one.at;
   const mine = recall();
   const theirs = Object.entries(JSON.parse(kept[KEY] ?? "{}")).filter((each) => later(each, mine));
   write(KEY, { ...mine, ...Object.fromEntries(theirs) });
   dispatchEvent(new Event(KEY));
-  return all.filter(([key]) => ![KEY, MISSED, "place"].includes(key)).length;
+  return all.filter(([key]) => ![KEY, MISSED, VARIANT, "place"].includes(key)).length;
 }

@@ -23,13 +23,18 @@ export class Python {
   run(job, packages, heard) {
     this.heard = heard;
     heard(this.ready ? { state: "running" } : { state: "loading", part: "Python" });
-    this.post({ packages, job });
+    this.post({ packages, job, variant: this.waiting });
+    this.waiting = undefined;
   }
 
-  /** The exercise in a variant; told({ notebook, examples }) once Python is there. */
+  /**
+   * The exercise in a variant; told({ notebook, examples }) once Python is there. A
+   * stranger's server is asked for that only with the first run.
+   */
   vary(variant, told) {
     this.varied = told;
-    this.post({ packages: ["numpy"], variant });
+    if (this.own) this.post({ packages: ["numpy"], variant });
+    else this.waiting = variant;
   }
 
   async post(message) {

@@ -11,7 +11,8 @@ export function variantHere() {
   try {
     if (CODE.test(given ?? "")) localStorage.setItem(KEY, given);
     if (given === "") localStorage.removeItem(KEY);
-    return localStorage.getItem(KEY);
+    const kept = localStorage.getItem(KEY);
+    return CODE.test(kept ?? "") ? kept : null;
   } catch {
     return CODE.test(given ?? "") ? given : null; // this browser keeps nothing
   }

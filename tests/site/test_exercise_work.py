@@ -109,6 +109,7 @@ def test_answers_are_kept_and_starting_over_can_be_undone(quiet):
     assert stub(quiet, "softmax") == given
     quiet.reload()
     assert stub(quiet, "softmax") == given
+    quiet.get_by_role("button", name="Start over").click()  # twice loses nothing
     quiet.get_by_role("button", name="Bring back my answers").click()
     assert stub(quiet, "softmax") == SOFTMAX
     assert written.input_value() == "Because <b>."
@@ -124,6 +125,9 @@ def test_the_later_of_two_tabs_is_told_and_overwrites_nothing(quiet):
     second.get_by_text("open in another tab").wait_for()
     area = editor(second, "softmax")
     assert area.input_value() == "first = 1" and not area.is_editable()
+    for name in ("Start over", "Open a notebook", "Check everything"):
+        assert second.get_by_role("button", name=name).is_disabled()
+    assert second.get_by_role("button", name="Download my notebook").is_enabled()
     editor(first, "attention_scores").fill("more = 2")
     second.wait_for_function(
         "[...document.querySelectorAll('textarea')].some((a) => a.value === 'more = 2')"
@@ -271,6 +275,8 @@ def test_a_strange_host_is_asked_only_after_a_press_and_a_failure_is_told(page):
         route.fulfill(body=html, content_type="text/html")
 
     page.context.route(f"**/{PAGE}", serve)
+    keep = "localStorage.setItem('exercise-variant', '0123456789ab')"
+    page.context.add_init_script(keep)  # its cards, too, wait for a press
     page.goto(PAGE)
     page.mouse.move(300, 300)
     page.wait_for_timeout(1000)
