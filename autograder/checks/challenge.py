@@ -15,12 +15,11 @@ import tokenize
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from autograder.checks.places import CELL
+from autograder.checks.values import parsed
 
 TITLE = "## Open challenge, no points"
 QUIET = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}
@@ -28,6 +27,7 @@ QUIET |= {tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
 PARTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 ROOM, LENGTH, SMALL, WIDTH = 512, 2048, 512, 64
 MOST_SECONDS = 3.0  # that one call of an answer may take
+NOT_COUNTED = "not counted, as it is defined inside of something else"
 Sources = dict[int, str]
 
 
@@ -68,7 +68,8 @@ def shortest(question: str, ours: int, *given: str) -> Challenge:
     )
 
     def score(answer: Any, names: dict[str, Any], sources: Sources) -> str:
-        return f"{tokens_of(question, names, sources, set(given))} tokens"
+        total = tokens_of(question, names, sources, set(given))
+        return f"{total} tokens" if total else NOT_COUNTED
 
     return Challenge(question, rule, f"{ours} tokens", score)
 
@@ -115,7 +116,7 @@ def tokens_of(
     total, due, seen = 0, [question], set(free)
     while due:
         name = due.pop()
-        found = definition(names.get(name), name, sources)
+        found = definition(name, sources) if callable(names.get(name)) else None
         if name in seen or found is None:
             continue
         seen.add(name)
@@ -125,25 +126,25 @@ def tokens_of(
     return total
 
 
-def definition(
-    value: Any, name: str, sources: Sources
-) -> tuple[str, ast.FunctionDef | ast.ClassDef] | None:
-    """The cell and the def or class that a value comes from; None if it has none."""
-    parts = [value, *vars(value).values()] if isinstance(value, type) else [value]
-    files = [p.__code__.co_filename for p in parts if isinstance(p, FunctionType)]
-    match = CELL.fullmatch(files[0]) if files else None
-    source = sources.get(int(match[1]), "") if match else ""
-    for node in ast.parse(source).body[::-1]:
-        kinds = ast.FunctionDef | ast.ClassDef
-        if isinstance(node, kinds) and node.name == name:
-            return source, node
+def definition(name: str, sources: Sources) -> tuple[str, ast.stmt] | None:
+    """The last cell that defines a name, and the def, class or assignment there."""
+    for _, source in sorted(sources.items(), reverse=True):
+        tree = parsed(source)
+        for node in tree.body[::-1] if tree else []:
+            kinds = ast.FunctionDef | ast.ClassDef
+            if isinstance(node, kinds) and node.name == name:
+                return source, node
+            if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets):
+                return source, node
     return None
 
 
 def count(source: str, node: ast.stmt) -> int:
     """The tokens of a definition, without its docstrings; an f-string is one."""
-    text = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
-    docstrings = {(line - node.lineno + 1, column) for line, column in quiet(node)}
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(each.lineno for each in decorators)])
+    text = "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+    docstrings = {(line - first + 1, column) for line, column in quiet(node)}
     starts, ends = ({getattr(tokenize, f"FSTRING_{w}", -1)} for w in ("START", "END"))
     total = inside = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -83,11 +83,21 @@ def test_our_number_is_that_of_the_solution(solution):
         ("def g(x):\n    return x\n\ndef f(x):\n    return g(x)", 8 + 11),
         ("def f(x):\n    return f(x)", 11),
         ("class f:\n    'It is.'\n    def g(self):\n        return 1", 11),
+        ("f = lambda x: x", 6),
+        ("def g(x):\n    return x\n\nf = g", 3 + 8),
+        ("x = [2] * 9\ndef f(x):\n    return x", 8),
+        ("import functools\n@functools.cache\ndef f(x):\n    return x", 4 + 8),
+        ("def f(x):\n    return 1\n\ndef f(x):\n    'Anew.'\n    return x", 8),
     ],
 )
 def test_tokens_count_and_names_and_comments_do_not(code, tokens):
     line = f"open challenge: your f: {tokens} tokens; ours: 9 tokens"
     assert score(code) == line
+
+
+def test_what_cannot_be_counted_is_not_told_to_be_nothing():
+    said = score("if True:\n    def f(x):\n        return x")
+    assert said == f"open challenge: your f: {challenge.NOT_COUNTED}; ours: 9 tokens"
 
 
 def test_what_is_given_is_free():
