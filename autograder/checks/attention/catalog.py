@@ -416,6 +416,13 @@ scores.edit(
     "`swapaxes`.",
     ("np.swapaxes(K, -1, -2)", "K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])"),
 )
+scores.also(
+    "reshaped-keys",
+    """
+    d_k = Q.shape[-1]
+    return Q @ K.reshape(d_k, -1) / np.sqrt(d_k)
+""",
+)
 scores.wrong(
     "in-place",
     "The divisor is applied in place (`/=`), which changes the caller's array.",

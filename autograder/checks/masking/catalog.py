@@ -445,6 +445,23 @@ masked_softmax.wrong(
 """,
 )
 masked_softmax.wrong(
+    "subtracts-1e9",
+    "A large number is subtracted where the mask is False; in a row with nothing to "
+    "attend to, that is everywhere, and changes nothing.",
+    """
+    return softmax(scores - 1e9 * (1 - np.asarray(mask, dtype=float)))
+""",
+)
+masked_softmax.wrong(
+    "times-infinity",
+    "The mask is multiplied by minus infinity, and 0 times infinity is NaN; choose by "
+    "`np.where`.",
+    """
+    with np.errstate(invalid="ignore"):
+        return softmax(scores + ~mask * -np.inf)
+""",
+)
+masked_softmax.wrong(
     "minus-1e9",
     "A row with nothing to attend to turns uniform instead of empty, as when masked "
     "scores become -1e9.",
