@@ -7,12 +7,12 @@ const KEYWORDS =
 const TOKENS = new RegExp(
   [
     String.raw`(?<c1>#.*)`,
-    String.raw`(?<s2>[rbfu]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))`,
+    String.raw`(?<s2>[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))`,
     String.raw`(?<k>\b(?:${KEYWORDS.replaceAll(" ", "|")})\b)`,
-    String.raw`(?<mi>\b\d[\d_.]*(?:e[+-]?\d+)?\b)`,
+    String.raw`(?<mi>\b\d[\d_.]*(?:[eE][+-]?\d+)?\b)`,
     String.raw`(?<n>[A-Za-z_]\w*)`,
   ].join("|"),
-  "gi",
+  "g",
 );
 
 /** Spans with the classes of the book's own code cells. */

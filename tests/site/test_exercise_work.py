@@ -64,6 +64,15 @@ def test_the_editor_indents_as_python_does(quiet):
     assert quiet.evaluate("document.activeElement.textContent") == "Check"
 
 
+def test_a_word_is_colored_as_python_reads_it(quiet):
+    editor(quiet, "softmax").fill("true = True if Or else RB'x'[1E3:]")
+    colors = quiet.locator(".code-editor").first.locator(".code-behind span")
+    kinds = colors.evaluate_all(
+        "all => all.map((s) => `${s.className} ${s.textContent}`)"
+    )
+    assert kinds == ["k True", "k if", "k else", "s2 RB'x'", "mi 1E3"]
+
+
 SELECTED = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
 
 

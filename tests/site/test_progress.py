@@ -105,7 +105,10 @@ def test_another_file_is_refused(page, tmp_path, content):
 
 def test_what_a_browser_holds_of_others_does_not_stop_it(page):
     page.goto(PAGE)
-    page.evaluate("localStorage.progress = '[1'; localStorage.place = '3'")
-    page.reload()
-    assert page.locator(".where-table tr").count() > 10
+    page.evaluate("localStorage.progress = '[1'")
+    for place in ("3", '{"path": "javascript:alert(1)"}', '{"path": "//x.org/"}'):
+        page.evaluate("place => localStorage.place = place", place)
+        page.reload()
+        assert page.locator(".where-table tr").count() > 10
+        assert page.get_by_text("remembers no page of the course").is_visible()
     assert not page.troubles

@@ -83,8 +83,8 @@ softmax.wrong(
 )
 softmax.edit(
     "no-keepdims",
-    "`keepdims=True` is missing: the sums lose their axis and no longer line up with "
-    "their rows.",
+    "`keepdims=True` is missing: maximum and sum lose their axis and no longer line up "
+    "with their rows.",
     ("(axis=axis, keepdims=True)\n", "(axis=axis)\n"),
 )
 softmax.wrong(
