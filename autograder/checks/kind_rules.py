@@ -6,7 +6,7 @@ import ast
 import re
 
 from autograder.checks.lines import Line, Rules, code
-from autograder.checks.values import ARRAYS, Value
+from autograder.checks.values import ARRAYS, Value, names_in
 
 OF_NUMPY = {"astype", "copy"}
 OF_TORCH = {"unsqueeze", "masked_fill", "softmax", "log_softmax", "permute", "dim"}
@@ -207,7 +207,8 @@ def not_an_integer(line: Line, _: re.Match[str]) -> str:
             "`/` gives a float even where nothing is left over; a size or a position "
             "takes `//`"
         )
-    if value := line.named("float"):
+    floats = [v for name in names_in(line.part) if (v := line.values.get(name))]
+    for value in (v for v in floats if v.kind == "float"):
         return (
             f"`{value.name}` is a float, perhaps from `/`; a size or a position is an "
             "integer"

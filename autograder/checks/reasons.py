@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.checks import code_rules, kind_rules, shape_rules
+from autograder.checks import axis_rules, code_rules, kind_rules, shape_rules
 from autograder.checks.lines import line_at
 from autograder.checks.values import Value
 
@@ -31,5 +31,5 @@ def likely(
     line = line_at(source, number, columns, text[:LONGEST_TEXT], values)
     if line is None:
         return ""
-    books = shape_rules.rules, kind_rules.rules, code_rules.rules
-    return next(filter(None, (rules.first(line) for rules in books)), "")
+    books = shape_rules, axis_rules, kind_rules, code_rules
+    return next(filter(None, (book.rules.first(line) for book in books)), "")

@@ -1,4 +1,4 @@
-"""Likely reasons that lie in shapes: products, broadcasting, axes, indices."""
+"""Likely reasons that lie in shapes: products, broadcasting, sizes that do not fit."""
 
 from __future__ import annotations
 
@@ -66,8 +66,10 @@ def inner_sizes(line: Line, match: re.Match[str]) -> str:
     """The sizes that a matrix product pairs are different."""
     if product := line.product():
         said, left, right = product
+        vector = (value := line.array(right)) and value.axes == 1
+        last = "the last" if vector or "inner(" in said else "the last but one"
         return (
-            f"`{said}` pairs the last axis of `{code(left)}` with the last but one of "
+            f"`{said}` pairs the last axis of `{code(left)}` with {last} of "
             f"`{code(right)}`, and {match['left']} is not {match['right']}"
         )
     for _, called, _ in line.calls():
@@ -110,7 +112,7 @@ NUMPY_SHAPES = r"broadcast together with shapes (?P<a>\([\d,]*\)) (?P<b>\([\d,]*
 
 
 @rules.on(NUMPY_SHAPES, TORCH_SIZES)
-def lost_axis(line: Line, _: re.Match[str]) -> str:
+def lost_axis(line: Line, match: re.Match[str]) -> str:
     """An operand lacks an axis of the other; a sum, mean or maximum loses one."""
     if line.product():
         return ""
@@ -119,7 +121,11 @@ def lost_axis(line: Line, _: re.Match[str]) -> str:
             continue
         sides = list(ast.iter_child_nodes(node))
         for side in sides:
-            if isinstance(side, ast.Call) and loses_an_axis(side):
+            if (
+                isinstance(side, ast.Call)
+                and loses_an_axis(side)
+                and would_fit(match, side is sides[0])
+            ):
                 return (
                     f"`{code(side)}` loses the axis that it works along; kept with "
                     "size 1, it would line up"
@@ -139,6 +145,17 @@ def loses_an_axis(call: ast.Call) -> bool:
     module = code(call.func).partition(".")[0] in ("np", "numpy", "torch")
     along = names & {"axis", "dim"} or len(call.args) == 1 + module
     return last in REDUCTIONS and bool(along) and not names & {"keepdims", "keepdim"}
+
+
+def would_fit(match: re.Match[str], first: bool) -> bool:
+    """Whether the first or the second shape of a text goes with the other, if it gets
+    an axis of size 1; torch does not tell the shapes."""
+    if "(" not in match["a"]:
+        return True
+    shapes = [re.findall(r"\d{1,12}", match[key])[:16] for key in "ab"]
+    small, other = shapes if first else shapes[::-1]
+    kept = ([*small[:i], "1", *small[i:]] for i in range(len(small) + 1))
+    return any(last_mismatch(str(shape), str(other)) is None for shape in kept)
 
 
 def lacks(small: Value, large: Value) -> str:
@@ -242,54 +259,3 @@ def unpacked(line: Line, match: re.Match[str]) -> str:
                     "are there for them"
                 )
     return ""
-
-
-# --------------------------------------------------------------------- axes, indices
-
-
-@rules.on(
-    r"axis -?\d+ is out of bounds for array of dimension (?P<axes>\d+)",
-    r"^Dimension out of range \(expected to be in range of \[-(?P<axes>\d+), \d+\]",
-)
-def axis_out_of_range(_: Line, match: re.Match[str]) -> str:
-    """An axis that an array does not have."""
-    axes = int(match["axes"])
-    if axes < 2:
-        return ""
-    return f"axes count from 0: of {axes} axes the last is {axes - 1}, or -1"
-
-
-@rules.on(r"^axes don't match array")
-def transpose_of_some(line: Line, _: re.Match[str]) -> str:
-    """NumPy's transpose with two axes, as torch has it."""
-    for call, said, _last in line.calls():
-        owner = line.array(getattr(call.func, "value", None))
-        if said.endswith(".transpose") and owner and len(call.args) == 2 < owner.axes:
-            return (
-                f"NumPy's `transpose` names all axes, and `{owner.name}` has "
-                f"{owner.axes}; `swapaxes` swaps two"
-            )
-    return ""
-
-
-@rules.on(r"^transpose\(\) takes 2 positional arguments but (?:[3-9]) were given")
-def transpose_of_all(line: Line, _: re.Match[str]) -> str:
-    """Torch's transpose with all axes, as NumPy has it."""
-    for call, said, last in line.calls():
-        if last == "transpose" and not said.startswith("np.") and len(call.args) > 2:
-            return "torch's `transpose` swaps two axes; `permute` names all of them"
-    return ""
-
-
-@rules.on(r"^index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)$")
-def one_too_far(_: Line, match: re.Match[str]) -> str:
-    """An index that is one beyond the last."""
-    if match[1] != match[2] or match[2] == "0":
-        return ""
-    return f"positions count from 0: the last of {match[2]} is {int(match[2]) - 1}"
-
-
-rules.say(
-    r"^index out of range in self$",
-    sentence="some id is not below the number of rows of the embedding",
-)

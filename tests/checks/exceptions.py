@@ -693,5 +693,34 @@ RAISED = [
         "x (2, 3, 4)",
         "torch's `transpose` swaps two axes; `permute` names all of them",
     ),
+    Raised(
+        "inner-pairs-last-axes",
+        lines("return np.inner(Q, K)", of="Q, K"),
+        "np.ones((2, 3)), np.ones((5, 4))",
+        "Q (2, 3), K (5, 4)",
+        "`np.inner(Q, K)` pairs the last axis of `Q` with the last of `K`, and 3 is "
+        "not 4",
+    ),
+    Raised(
+        "a-vector-has-one-axis",
+        lines("return Q @ k", of="Q, k"),
+        "np.ones((2, 3)), np.ones(4)",
+        "Q (2, 3), k (4,)",
+        "`Q @ k` pairs the last axis of `Q` with the last of `k`, and 3 is not 4",
+    ),
+    Raised(
+        "a-sum-that-would-not-fit-either",
+        lines("return Q.sum(axis=-1) / K", of="Q, K"),
+        "np.ones((2, 4)), np.ones((3, 5))",
+        "Q (2, 4), K (3, 5)",
+        "shapes line up from the last axis, where sizes are equal or 1; here 2 meets 5",
+    ),
+    Raised(
+        "a-word-as-a-position",
+        lines("scale = 0.5", "return scale * x['a']"),
+        CUBE,
+        "x (2, 3, 4)",
+        "",
+    ),
     Raised("a-key", lines("return {'a': x}['b']"), CUBE, "x (2, 3, 4)", ""),
 ]
