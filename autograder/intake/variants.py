@@ -51,12 +51,14 @@ def run(options: argparse.Namespace) -> None:
         raise CourseError(f"{options.roster} names no student.")
     for assignment in course.chosen(options.assignments):
         for part in assignment.parts:
+            of = f", {part.notebook}.ipynb" if assignment.more else ""
             if worked_in(part.notebook):
                 write_variants(course, part, people)
-                told = f"{len(people)} notebooks in {FOLDER}/"
+                many = "1 notebook" if len(people) == 1 else f"{len(people)} notebooks"
+                told = f"{many} in {FOLDER}/"
             else:
                 told = "nothing on its cards varies; everybody gets the same notebook"
-            print(f"{part.name}: {told}")
+            print(f"{part.name}{of}: {told}")
     enter(course, {safe(person.student): person.name for person in people})
     print(f"wrote {FOLDER}/{TABLE}")
 

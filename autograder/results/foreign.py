@@ -44,6 +44,7 @@ def foreign(course: Course, assignment: Assignment) -> list[Foreign]:
     names = [f"{release.notebook}.ipynb" for release in releases]
     found = []
     for release in releases:
+        of = f"{release.notebook}.ipynb, " if len(releases) > 1 else ""
         worked = worked_in(release.notebook)
         index: dict[Row, set[str]] = defaultdict(set)
         for code, student in whose.items():
@@ -59,13 +60,14 @@ def foreign(course: Course, assignment: Assignment) -> list[Foreign]:
             except Held:
                 continue
             if worked and (others := codes - {student}):
-                found.append(Foreign(student, tuple(sorted(others)), TESTS))
+                found.append(Foreign(student, tuple(sorted(others)), of + TESTS))
             own = rows_of(worked, code_of(secret, student))
             for place, text in texts:
                 known = rows_in(text, index.keys()) - own
                 students = set().union(*(index[row] for row in known)) - {student}
                 if students:
-                    found.append(Foreign(student, tuple(sorted(students)), place))
+                    theirs = tuple(sorted(students))
+                    found.append(Foreign(student, theirs, of + place))
     return found
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -250,6 +251,29 @@ def test_another_student_s_notebook_is_pointed_out_and_costs_nothing(
     assert "bob has the numbers of ada" in page
     main(["report"])
     assert FOREIGN in (varied.root / "report.html").read_text()
+
+
+def test_of_several_notebooks_the_one_with_foreign_examples_is_named(
+    varied, repository, capsys
+):
+    second = repository.solutions / "04-masking/masking.ipynb"
+    shutil.copy(second, varied.solution.parent)
+    (varied.root / "one.csv").write_text("student_id,name\nada,Ada\n")
+    assert main(["variants", "one.csv", "01-attention"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "01-attention, attention.ipynb: 1 notebook in variants/",
+        "01-attention, masking.ipynb: 1 notebook in variants/",
+    ]
+    folder = varied.root / "variants/ada/01-attention"
+    for student, name in (("ada", "attention"), ("bob", "masking")):
+        text = (folder / f"{name}.ipynb").read_text("utf-8")
+        varied.hand_in(student, text, f"{name}.ipynb")
+    assert main(["similarity", "01-attention"]) == 0
+    said = [x for x in capsys.readouterr().out.splitlines() if "numbers of" in x]
+    assert said == [
+        "bob has the numbers of ada: masking.ipynb, the checks of the notebook"
+    ]
 
 
 def test_numbers_of_another_card_are_known_again_in_code(
