@@ -76,6 +76,8 @@ def checked(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
         refuse(name, "its name holds a null character")
     if name.startswith(("/", "\\")) or ".." in parts or name[1:3] in (":/", ":\\"):
         refuse(name, "its path leads out of the archive")
+    if parts in ([""], ["."]):
+        refuse(name, "it has no name")
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         refuse(name, "it is a link or a device, not a file")
     if info.flag_bits & 1:

@@ -192,6 +192,8 @@ def test_hostile_names_become_harmless_folders_one_each(course, archive, right):
         ("/etc/evil.ipynb", "out of the archive"),
         ("ada\\..\\..\\evil.ipynb", "out of the archive"),
         ("C:\\evil.ipynb", "out of the archive"),
+        ("", "it has no name"),
+        (".", "it has no name"),
     ],
 )
 def test_paths_that_lead_out_are_refused_by_name(
