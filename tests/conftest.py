@@ -5,12 +5,17 @@ NO_SKIPS=1 where no test may be skipped.
 
 import os
 import shutil
+import sqlite3
+import subprocess
+import sys
 from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import warm_kernels
+from sqlalchemy import Engine, event
 
 LIGHT = str(Path(__file__).parent / "light")  # processes that tests start are faster
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -97,6 +102,35 @@ def browser():
 @pytest.fixture(scope="session")
 def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def kernel_server(tmp_path_factory):
+    """A JUPYTER_PATH with which all kernels are forks of one process."""
+    folder = tmp_path_factory.mktemp("kernels")
+    warm_kernels.specify(folder)
+    with subprocess.Popen(
+        [sys.executable, warm_kernels.__file__, "serve", folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout.readline() == "ready\n"
+        yield folder
+        server.stdin.close()
+
+
+@pytest.fixture
+def quick_kernels(kernel_server, monkeypatch):
+    """What the test starts finds the kernels of the kernel server."""
+    monkeypatch.setenv("JUPYTER_PATH", str(kernel_server))
+
+
+@event.listens_for(Engine, "connect")
+def wait_for_no_disk(connection, _):
+    """Gradebooks of tests need not outlive a loss of power."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = OFF")
 
 
 class Inline(Executor):
