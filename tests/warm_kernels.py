@@ -1,8 +1,8 @@
 """Kernels for nbgrader that are forks of one process, which has the libraries.
 
 `serve FOLDER` imports them, and forks whenever a kernel is wanted. Where Jupyter would
-start ipykernel it starts `ask`, as FOLDER's kernelspec says: the fork becomes that kernel
-and ends with whoever asked for it.
+start ipykernel, the kernelspec in FOLDER has it start `ask`: the fork becomes a kernel,
+which ends with whoever asked for it.
 """
 
 import contextlib
