@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := $(CURDIR)/.venv/bin
 SAMPLE := _build/sample-class
-export PYTHONPATH := $(CURDIR):$(CURDIR)/book
+export PYTHONPATH := $(CURDIR):$(CURDIR)/book:$(CURDIR)/tests/light
 export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
