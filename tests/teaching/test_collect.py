@@ -192,8 +192,6 @@ def test_hostile_names_become_harmless_folders_one_each(course, archive, right):
         ("/etc/evil.ipynb", "out of the archive"),
         ("ada\\..\\..\\evil.ipynb", "out of the archive"),
         ("C:\\evil.ipynb", "out of the archive"),
-        ("", "it has no name"),
-        (".", "it has no name"),
     ],
 )
 def test_paths_that_lead_out_are_refused_by_name(
@@ -203,6 +201,14 @@ def test_paths_that_lead_out_are_refused_by_name(
     error = capsys.readouterr().err
     assert why in error and "evil.ipynb" in error
     assert students(course) == []
+
+
+@pytest.mark.parametrize("name", ["", "."])
+def test_an_entry_without_a_name_is_refused(course, archive, right, capsys, name):
+    files = {"ada/a.ipynb": right, name: "x", "./": ""}
+    assert main(["collect", str(archive(files))]) == 2
+    assert f"The entry {name}: it has no name." in capsys.readouterr().err
+    assert main(["collect", str(archive({"ada/a.ipynb": right, "./": ""}))]) == 0
 
 
 def test_links_bombs_and_damage_are_refused_by_name(
