@@ -110,7 +110,7 @@ def kernel_server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernels")
     warm_kernels.specify(folder)
     with subprocess.Popen(
-        [sys.executable, warm_kernels.__file__, "serve", folder],
+        [sys.executable, "-P", warm_kernels.__file__, "serve", folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
