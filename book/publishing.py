@@ -32,7 +32,6 @@ import solving
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from pybtex.plugin import find_plugin, register_plugin
 from rewriting import Rewriting
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -267,9 +266,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    # else it would be looked for in all that is installed, for each citation
-    plain_text = "pybtex.backends", "plaintext"
-    register_plugin(*plain_text, find_plugin(*plain_text), force=True)
     address.setup(app)
     mathml.setup(app)
     roles.setup(app)

@@ -123,7 +123,7 @@ def kernels(config):
         config.add_cleanup(lambda: shutil.rmtree(folder))
         warm_kernels.specify(folder)
         server = subprocess.Popen(
-            [sys.executable, warm_kernels.__file__, "serve", folder],
+            [sys.executable, "-P", warm_kernels.__file__, "serve", folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -6,6 +6,7 @@ which ends with whoever asked for it.
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -22,7 +23,7 @@ LIBRARIES += ("torch._dynamo",)  # which the first optimizer imports
 
 def specify(folder: Path) -> None:
     """Write the kernelspec: with JUPYTER_PATH, the folder's kernels come first."""
-    command = [sys.executable, "-I", "-S", __file__, "ask", str(address(folder))]
+    command = [sys.executable, "-I", "-S", __file__, "ask", str(folder)]
     spec = {
         "argv": [*command, "-f", "{connection_file}"],
         "display_name": "Python 3",
@@ -33,19 +34,17 @@ def specify(folder: Path) -> None:
     (place / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
 
 
-def address(folder: Path) -> Path:
-    return folder / "socket"
-
-
 def serve(folder: Path) -> None:
     """Fork kernels until standard input ends."""
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in LIBRARIES:
         importlib.import_module(name)
+    gc.freeze()  # what forks leave alone is not copied for them
     signal.signal(signal.SIGCHLD, take_leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as door:
-        door.bind(str(address(folder)))
+        os.chdir(folder)  # the address of a socket is short
+        door.bind("socket")
         door.listen()
         print("ready", flush=True)
         while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
@@ -90,7 +89,7 @@ def become_a_kernel(asker: socket.socket) -> None:
         os._exit(0)
 
 
-def ask(place: str, arguments: list[str]) -> None:
+def ask(folder: Path, arguments: list[str]) -> None:
     """Have a kernel forked, and wait for its end."""
     wanted = {
         "arguments": arguments,
@@ -99,7 +98,8 @@ def ask(place: str, arguments: list[str]) -> None:
     }
     text = json.dumps(wanted).encode()
     with socket.socket(socket.AF_UNIX) as server:
-        server.connect(place)
+        os.chdir(folder)
+        server.connect("socket")
         socket.send_fds(server, [len(text).to_bytes(4)], [1, 2])
         server.sendall(text)
         server.recv(1)
@@ -110,4 +110,4 @@ if __name__ == "__main__":
     if role == "serve":
         serve(Path(where))
     else:
-        ask(where, rest)
+        ask(Path(where), rest)
