@@ -133,10 +133,9 @@ def attention(query, key, value, mask=None):
     if mask is None:
         weights = scores.softmax(dim=-1)
     else:
-        scores = scores.masked_fill(~mask, float("-inf"))
         empty = ~mask.any(dim=-1, keepdim=True)  # rows without any key
-        weights = scores.masked_fill(empty, 0.0).softmax(dim=-1)
-        weights = weights.masked_fill(~mask, 0.0)
+        scores = scores.where(mask | empty, float("-inf"))
+        weights = scores.softmax(dim=-1) * ~empty
     return weights @ value, weights
 
 
