@@ -29,10 +29,9 @@ KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"
 KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
 KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
 KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
-KNOWN.add("Generator")
-# of those that do not cross; lengths and names of fields could spell an input
+# their lengths and the names of their fields could spell an input
 ODD_DTYPES = ("object", "str", "bytes", "void", "record", "datetime64", "timedelta64")
-KNOWN |= {f"ndarray of dtype {name}" for name in ODD_DTYPES}
+KNOWN |= {"Generator", *(f"ndarray of dtype {name}" for name in ODD_DTYPES)}
 
 Ended = Callable[[str], str]
 
