@@ -227,8 +227,16 @@ print('made')"""
         "for i in range(1100): open(f'{i}', 'w').close()",
         "for i in range(9): open(f'{i}', 'wb').write(bytes(10**6))",
         "os.mkdir('closed', 0o300)",
+        """import sys, threading
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "world"): frame = frame.f_back
+keeper = frame.f_locals["self"].world.keeper
+def keep_busy():
+    while keeper.send(b"?") and keeper.recv(1): time.sleep(0.1)
+threading.Thread(target=keep_busy, daemon=True).start()
+for i in range(9): open(f"{i}", "wb").write(bytes(10**6))""",
     ],
-    ids=["many", "large", "hidden"],
+    ids=["many", "large", "hidden", "with-a-watch-that-is-kept-busy"],
 )
 def test_too_much_on_the_disk_ends_the_cell(small, make):
     after = f"import os, time\n{make}\nfor _ in range(60): time.sleep(0.1)"
