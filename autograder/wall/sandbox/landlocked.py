@@ -14,7 +14,7 @@ import time
 from typing import NoReturn
 
 from autograder.wall.sandbox import family, landlock, limits, rights, seccomp, shown
-from autograder.wall.sandbox.folders import remove, too_full
+from autograder.wall.sandbox.folders import free, remove, runs_out, too_full
 from autograder.wall.sandbox.worlds import Nothing
 
 WATCHED_EVERY = 1.0  # seconds
@@ -74,7 +74,8 @@ class Landlocked(Nothing):
     def wait_for_word(self) -> None:
         """End processes when the runner asks for it, and watch the disk meanwhile."""
         waiting = [self.channel.socket, self.keeper]
-        look = time.monotonic() + WATCHED_EVERY
+        disk = os.path.dirname(self.base)
+        look, before = time.monotonic() + WATCHED_EVERY, free(disk)
         while True:
             left = max(look - time.monotonic(), 0.0)
             ready, _, _ = select.select(waiting, [], [], left)
@@ -84,7 +85,8 @@ class Landlocked(Nothing):
                 waiting.remove(self.keeper)
             if time.monotonic() < look:
                 continue
-            if too_full(self.folder, self.bounds, self.more):
+            full = too_full(self.folder, self.bounds, self.more)
+            if full or runs_out(disk, before):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self.student, signal.SIGKILL)
             look = time.monotonic() + WATCHED_EVERY
