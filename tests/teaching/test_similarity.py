@@ -6,6 +6,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.results.alike import alike, together
+from autograder.results.similarity import LONGEST, answers_of
 
 
 @pytest.fixture
@@ -31,6 +32,16 @@ def test_a_copy_is_found_and_untouched_notebooks_are_not(
     assert lines[0].split()[1:] == ["ada", "bob"]
     assert lines[1] == "Alike: 1 group, 2 students. No points were changed."
     assert not (course.root / "gradebook.db").exists()
+
+
+def test_of_an_answer_without_end_the_beginning_is_compared(hand_in, right, course):
+    """Two of them, each of millions of tokens, would take hours."""
+    text = right.replace("def softmax", "y = 1 + 2\\n" * 200_000 + "def softmax", 1)
+    assert len(text) > 2_000_000
+    hand_in("ada", text)
+    (assignment,) = course.chosen(["01-attention"])
+    sources, _ = answers_of(course, assignment)
+    assert max(map(len, sources["ada"].values())) == LONGEST
 
 
 QUESTIONS = ("softmax", "attention_scores", "scaled_dot_product_attention")
