@@ -16,6 +16,7 @@ from PIL import Image
 
 PAPER = 18  # of 255: the gray of a dark page
 INK = 226  # what black becomes
+DARKENED = (PAPER + np.arange(256) * ((INK - PAPER) / 255)).astype(np.uint8)
 BLACK, COLORED = 50, 60  # lighter is no frame; channels that differ so are no gray
 WIDE, TALL = 12, 60  # pixels, of which 200 are an inch: the smallest color bar
 TICK, LINE = 11, 3  # how far a tick sticks out, how thick a frame is
@@ -75,12 +76,19 @@ def frames(black: np.ndarray) -> Iterator[Frame]:
                 break
 
 
+def extremes(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest and the smallest channel of each pixel."""
+    red, green, blue = np.moveaxis(rgb, 2, 0)
+    largest = np.maximum(np.maximum(red, green), blue)
+    return largest, np.minimum(np.minimum(red, green), blue)
+
+
 def maps(rgb: np.ndarray) -> list[Frame]:
     """The frames of heat maps and color bars, which leave no paper white.
 
     One of a figure's maps may have empty rows, when others have none.
     """
-    lightest, darkest = rgb.max(axis=2), rgb.min(axis=2)
+    lightest, darkest = extremes(rgb)
     found = list(frames(lightest < BLACK))
     full = [f for f in found if (darkest[f.inside] == 255).mean() < 0.3]
     hued = lightest - darkest > COLORED
@@ -91,9 +99,9 @@ def dark_twin(picture: Image.Image) -> Image.Image:
     """The same figure for a dark page."""
     rgb = np.asarray(picture.convert("RGB"))
     # what a color's lightest and darkest channel add up to is turned round
-    ends = rgb.max(axis=2).astype(np.int16) + rgb.min(axis=2)
-    turned = rgb + (255 - ends)[:, :, None]
-    dark = (PAPER + turned * ((INK - PAPER) / 255)).astype(np.uint8)
+    lightest, darkest = extremes(rgb)
+    turned = rgb + (255 - lightest.astype(np.int16) - darkest)[:, :, None]
+    dark = DARKENED[turned]
     for frame in maps(rgb):
         dark[frame.inside] = rgb[frame.inside]
     return Image.fromarray(dark).quantize(256, dither=Image.Dither.NONE)

@@ -5,12 +5,18 @@ NO_SKIPS=1 where no test may be skipped.
 
 import os
 import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
 from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import warm_kernels
+from sqlalchemy import Engine, event
 
 LIGHT = str(Path(__file__).parent / "light")  # processes that tests start are faster
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -37,9 +43,10 @@ MODELS = {
 }
 
 
+KERNELS = pytest.StashKey[Path]()  # where the kernel server is found
+
 # files that take a minute or more, the longest first: what begins last should be short
 LONGEST = [
-    "test_with_nbgrader.py",
     "test_browser.py",
     "test_exercise_pages.py",
     "09-language-model.ipynb",
@@ -49,14 +56,15 @@ LONGEST = [
     "test_remote.py",
     "test_catalog.py",
     "03-multi-head.ipynb",
+    "test_with_nbgrader.py",
+    "test_postgres.py",
     "test_parents.py",
     "test_corpus.py",
     "test_hunt.py",
     "test_second.py",
-    "test_postgres.py",
     "test_formgrader.py",
-    "test_nbgrader_course.py",
     "test_foreign.py",
+    "test_nbgrader_course.py",
     "test_parallel.py",
     "test_term.py",
 ]
@@ -97,6 +105,51 @@ def browser():
 @pytest.fixture(scope="session")
 def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """The kernels of chapters come from the kernel server."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.path.suffix == ".ipynb":
+            patch.setenv("JUPYTER_PATH", str(kernels(item.config)))
+        return (yield)
+
+
+def kernels(config):
+    """A JUPYTER_PATH with which all kernels are forks of one process."""
+    if KERNELS not in config.stash:
+        config.stash[KERNELS] = folder = Path(tempfile.mkdtemp())
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        warm_kernels.specify(folder)
+        server = subprocess.Popen(
+            [sys.executable, "-P", warm_kernels.__file__, "serve", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        config.add_cleanup(server.communicate)  # it ends with its input
+        assert server.stdout.readline() == "ready\n"
+    return config.stash[KERNELS]
+
+
+@pytest.fixture(scope="session")
+def kernel_server(pytestconfig):
+    """A JUPYTER_PATH with which all kernels are forks of one process."""
+    return kernels(pytestconfig)
+
+
+@pytest.fixture
+def quick_kernels(kernel_server, monkeypatch):
+    """What the test starts finds the kernels of the kernel server."""
+    monkeypatch.setenv("JUPYTER_PATH", str(kernel_server))
+
+
+@event.listens_for(Engine, "connect")
+def wait_for_no_disk(connection, _):
+    """Gradebooks of tests need not outlive a loss of power."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = OFF")
 
 
 class Inline(Executor):

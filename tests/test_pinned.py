@@ -20,16 +20,19 @@ def plain(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins(name):
-    """The versions that a file of requirements names for this Python."""
-    found = []
+def pinned(name):
+    """What a file of requirements names for this Python."""
     for line in (ROOT / name).read_text().splitlines():
         if re.match(r"[\w.-]+(?:\[\w+\])?==", line):
-            found.append(Requirement(line.partition(" #")[0]))
+            one = Requirement(line.partition(" #")[0])
+            if one.marker is None or one.marker.evaluate():
+                yield one
+
+
+def pins(name):
+    """The versions that a file of requirements names for this Python."""
     return {
-        plain(one.name): str(one.specifier).removeprefix("==")
-        for one in found
-        if one.marker is None or one.marker.evaluate()
+        plain(one.name): str(one.specifier).removeprefix("==") for one in pinned(name)
     }
 
 
@@ -59,8 +62,9 @@ def test_every_package_that_we_import_is_pinned_by_name():
 
 def test_the_lock_holds_every_requirement_in_its_version():
     locked = pins("requirements.lock")
-    for name, version in pins("requirements.txt").items():
-        assert locked.get(name) == version, name
+    for one in pinned("requirements.txt"):
+        if one.marker is None:  # else it is for a Python that the lock was not made on
+            assert f"=={locked.get(plain(one.name))}" == str(one.specifier), one.name
 
 
 def test_what_is_installed_is_what_the_lock_says():

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ MAKING, WRITING = 0x6E626772, 0x6E626773  # locks of a PostgreSQL, by number
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
 
+@cache
 def schema_version() -> str | None:
     """The newest of nbgrader's migrations, which every new gradebook notes.
 
@@ -155,9 +157,23 @@ class OpenGradebook:
     def prepare(self, releases: Sequence[Release]) -> None:
         """Make the rows of an assignment what its solution notebooks say."""
         with self.in_turn():
-            self.gradebook.update_or_create_assignment(releases[0].assignment)
+            with self.at_once():
+                self.gradebook.update_or_create_assignment(releases[0].assignment)
+                for release in releases:
+                    self.prepare_notebook(release)
             for release in releases:
-                self.prepare_notebook(release)
+                self.find_places(release)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """nbgrader's methods commit each row; here all of them are one transaction."""
+        session = self.gradebook.db
+        with self.transaction():
+            session.commit = session.flush
+            try:
+                yield
+            finally:
+                del session.commit
 
     def prepare_notebook(self, release: Release) -> None:
         """Make the rows of one notebook what the solution says."""
@@ -197,7 +213,12 @@ class OpenGradebook:
                     checksum=compute_checksum(node),
                     **kind,
                 )
-            notebook = book.find_notebook(name, assignment)
+
+    def find_places(self, release: Release) -> None:
+        """Where the points of one notebook belong."""
+        assignment, name = release.assignment, release.notebook
+        with self.reachable():
+            notebook = self.gradebook.find_notebook(name, assignment)
             tasks = list(notebook.task_cells)
             self.places.setdefault(assignment, {})[name] = Place(
                 notebook.assignment_id,
@@ -238,21 +259,21 @@ class OpenGradebook:
             "SolutionCell": {n for n, k in kinds.items() if k in ("answer", "written")},
             "TaskCell": {n for n, k in kinds.items() if k == "task"},
         }
-        with self.transaction() as session:
-            notebook = self.gradebook.find_notebook(
-                release.notebook, release.assignment
-            )
-            for cell in list(notebook._base_cells):
-                if cell.name in wanted.get(cell.type, ()):
-                    continue
-                by_hand = any(g.manual_score is not None for g in cell.grades)
-                if by_hand or any(c.manual_comment for c in cell.comments):
-                    raise CourseError(
-                        f"{release.assignment} no longer has {cell.name}, which "
-                        "people have graded already; put the cell back."
-                    )
-                for row in [*cell.grades, *cell.comments, cell]:
-                    session.delete(row)
-            for cell in list(notebook.source_cells):
-                if cell.name not in kinds:
-                    session.delete(cell)
+        session = self.gradebook.db
+        notebook = self.gradebook.find_notebook(release.notebook, release.assignment)
+        for cell in list(notebook._base_cells):
+            if cell.name in wanted.get(cell.type, ()):
+                continue
+            by_hand = any(g.manual_score is not None for g in cell.grades)
+            if by_hand or any(c.manual_comment for c in cell.comments):
+                raise CourseError(
+                    f"{release.assignment} no longer has {cell.name}, which "
+                    "people have graded already; put the cell back."
+                )
+            for row in [*cell.grades, *cell.comments, cell]:
+                session.delete(row)
+        for cell in list(notebook.source_cells):
+            if cell.name not in kinds:
+                session.delete(cell)
+        session.flush()
+        session.expire(notebook)

@@ -42,12 +42,16 @@ class Classroom:
         return folder
 
     def grade(self, *options: str) -> dict:
-        """What --json says after a successful `autograder grade`."""
+        """What --json says of each student after a successful `autograder grade`."""
+        results = json.loads(self.graded(*options).read_text())
+        return {each["student"]: each for each in results["submissions"]}
+
+    def graded(self, *options: str) -> Path:
+        """The file of --json after a successful `autograder grade`."""
         target = self.root / "results.json"
         command = ["grade", "--workers", "1", "--json", str(target)]
         assert main([*command, *UNPROTECTED, *options]) == 0
-        results = json.loads(target.read_text())
-        return {each["student"]: each for each in results["submissions"]}
+        return target
 
     def let_nbgrader_grade(self) -> None:
         """Without the lines that put our grader in the place of nbgrader's steps."""

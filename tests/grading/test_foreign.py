@@ -19,7 +19,7 @@ INSIDE = 'c.Autograder.tests = {"idioms": "inside"}'
 
 
 @pytest.fixture
-def foreign(tmp_path, monkeypatch):
+def foreign(tmp_path, monkeypatch, quick_kernels):
     monkeypatch.chdir(tmp_path)
     return ForeignCourse(tmp_path, INSIDE)
 

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from autograder.cli import main
 from autograder.grading.store import Store
 from autograder.release.sample_class import delete_tests, with_cells, without_metadata
+from autograder.wall.choosing import best
 
 NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention", "check_softmax")
 
@@ -46,6 +47,8 @@ def test_the_json_has_exactly_the_promised_keys(classroom, wrong):
     content = json.loads((classroom.root / "results.json").read_text())
     assert set(content) == {"assignment", "submissions"}
     (submission,) = content["submissions"]
+    wall = "none" if UNPROTECTED else best()
+    assert submission.pop("wall", "namespaces") == wall
     assert set(submission) == {
         *("student", "notebook", "status", "reason", "score", "max_score", "questions")
     }

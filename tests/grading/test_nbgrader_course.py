@@ -20,7 +20,7 @@ TASK = "problem1/cell-938593c4a215c6cc"
 
 
 @pytest.fixture
-def ps1(tmp_path, monkeypatch):
+def ps1(tmp_path, monkeypatch, quick_kernels):
     monkeypatch.chdir(tmp_path)
     guide = GUIDE_PAGE.read_text("utf-8")
     settings = guide.partition("```python\n")[2].partition("```")[0]
@@ -146,7 +146,7 @@ for cheat in ("cheat-attempt", "cheat-attempt-alternative"):
     SUBMITTED[cheat] = {"answers": f"apps/files/submitted-{cheat}.ipynb"}
 
 
-def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch):
+def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch, quick_kernels):
     monkeypatch.chdir(tmp_path)
     course = ForeignCourse(tmp_path, 'c.Autograder.tests = {"all": "inside"}')
     shutil.copy(FILES / "apps" / "files" / "autotests.yml", tmp_path)

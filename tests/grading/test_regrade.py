@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
 from classroom import UNPROTECTED
+from nbgrader.api import Gradebook
 
 from autograder.cli import main
+from autograder.grading.store import Store
 from autograder.release.plan import engine_files
 
 
@@ -94,3 +97,27 @@ def test_only_the_assignments_whose_checks_changed_are_judged_again():
     assert {"autograder/notebook/matching.py", "autograder/grading/job.py"} <= names
     assert {"book/attention.py", "book/minilm.py"} <= names
     assert not any(name.startswith("autograder/checks/scaling") for name in names)
+
+
+def test_the_rows_of_an_assignment_are_written_all_or_none(
+    classroom, release, gradebook, monkeypatch
+):
+    last = release.cells[-1].grade_id
+    add = Gradebook.add_source_cell
+
+    def stopped(book, name, *where, **values):
+        if name == last:
+            raise KeyboardInterrupt
+        return add(book, name, *where, **values)
+
+    with monkeypatch.context() as patch, Store(classroom.course) as store:
+        patch.setattr(Gradebook, "add_source_cell", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            store.prepare([release])
+    with gradebook() as book:
+        assert book.assignments == []
+    with Store(classroom.course) as store:
+        store.prepare([release])
+    with gradebook() as book:
+        cells = book.find_notebook("attention", "01-attention").source_cells
+        assert {cell.name for cell in cells} == {c.grade_id for c in release.cells}

@@ -23,13 +23,14 @@ from autograder.release.students import notebook_text, students_notebook
 BIN = Path(sys.executable).parent
 
 
-@pytest.fixture
-def environment(repository, tmp_path_factory):
+@pytest.fixture(scope="module")
+def environment(repository, tmp_path_factory, kernel_server):
     home = tmp_path_factory.mktemp("home")
     return {
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{repository.root}",
         "HOME": str(home),
+        "JUPYTER_PATH": str(kernel_server),
         "OMP_NUM_THREADS": "1",
     }
 
@@ -47,9 +48,7 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
     classroom.hand_in("dana", solved(untouched, answers | {"softmax": gives_up}))
     ours = classroom.grade()
     classroom.let_nbgrader_grade()
-    command = [BIN / "nbgrader", "autograde", "01-attention", "--force"]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr[-2000:]
+    nbgrader_grades("01-attention", environment)
     with Gradebook(f"sqlite:///{classroom.root}/gradebook.db") as book:
         for student, result in ours.items():
             for question in result["questions"]:
@@ -66,14 +65,26 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
 ASSIGNMENTS = [a.name for a in Course.find(Path(__file__)).assignments()]
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_every_assignment_gets_the_same_points_from_nbgrader(
-    name, tmp_path, repository, environment, monkeypatch
-):
-    """The reference, another correct style, and a mistake in every question."""
-    monkeypatch.chdir(tmp_path)
-    room = Classroom(tmp_path, repository, name)
-    (assignment,) = room.course.assignments()
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory, repository, environment):
+    """Every assignment: what we give for each, and the gradebook that nbgrader filled.
+
+    The reference, another correct style, and a mistake in every question.
+    """
+    folder = tmp_path_factory.mktemp("course")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in ASSIGNMENTS:
+            room = Classroom(folder, repository, name)
+            hand_in_three(room, *room.course.chosen([name]))
+        ours = json.loads(room.graded().read_text())
+        room.let_nbgrader_grade()
+        nbgrader_grades("*", environment)
+    with Gradebook(f"sqlite:///{folder}/gradebook.db") as book:
+        yield {each["assignment"]: each["submissions"] for each in ours}, book
+
+
+def hand_in_three(room, assignment):
     given = json.loads(notebook_text(students_notebook(room.course, assignment)))
     module = f"autograder.checks.{assignment.notebook}.catalog"
     catalog = importlib.import_module(module).catalog
@@ -87,17 +98,26 @@ def test_every_assignment_gets_the_same_points_from_nbgrader(
         codes = by_question(entries, catalog.prelude)
         other = {question: answers[-1] for question, answers in codes.items()}
         room.hand_in(student, solved(given, reference | other), file)
-    ours = room.grade()
-    room.let_nbgrader_grade()
-    command = [BIN / "nbgrader", "autograde", name, "--force"]
+
+
+def nbgrader_grades(assignments, environment):
+    """All that match, by one `nbgrader autograde` in the current folder."""
+    command = [BIN / "nbgrader", "autograde", assignments, "--force"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
-    with Gradebook(f"sqlite:///{room.root}/gradebook.db") as book:
-        for student, result in ours.items():
-            for question in result["questions"]:
-                where = (question["id"], assignment.notebook, name, student)
-                score = book.find_grade(*where).auto_score or 0.0
-                assert score == question["score"], (student, question["id"])
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_assignment_gets_the_same_points_from_nbgrader(name, graded, repository):
+    (assignment,) = repository.chosen([name])
+    given, book = graded
+    ours = {each["student"]: each for each in given[name]}
+    assert set(ours) == {"ada", "bela", "chen"}
+    for student, result in ours.items():
+        for question in result["questions"]:
+            where = (question["id"], assignment.notebook, name, student)
+            score = book.find_grade(*where).auto_score or 0.0
+            assert score == question["score"], (student, question["id"])
     tests = [q for q in ours["bela"]["questions"] if q["id"].startswith("test_")]
     assert all(q["score"] == q["max_score"] for q in tests)
 

@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -42,10 +43,20 @@ def once(factory: pytest.TempPathFactory, name: str, source: Path) -> SimpleName
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (output / "build.json").exists():
+            take_twins(base, output)
             built(source, output)
     build = json.loads((output / "build.json").read_text(encoding="utf-8"))
     folder = output / "_build" / "html"
     return SimpleNamespace(folder=folder, build=SimpleNamespace(**build))
+
+
+def take_twins(base: Path, output: Path) -> None:
+    """Dark figures of a site that is ready need not be made for another."""
+    target = output / "_build/html/_images"
+    target.mkdir(parents=True)
+    for ready in base.glob("*/build.json"):
+        for twin in ready.parent.glob("_build/html/_images/*-dark.png"):
+            shutil.copy(twin, target)
 
 
 @pytest.fixture(scope="session")

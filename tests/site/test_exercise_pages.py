@@ -87,33 +87,10 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inl
     tested = [each for each in graded["questions"] if each["id"].startswith("test_")]
     assert all(each["score"] == each["max_score"] > 0 for each in tested)
 
-    # a known mistake is told as `autograder check` tells it, with a link to the book
-    mistake, message, drawn = known_mistake(name, path, tmp_path, capsys)
-    editor(page, mistake.question).fill(mistake.code)
-    said = check(page, mistake.question)
-    told = bar(page, mistake.question).locator(".exercise-said.wrong")
-    assert console(told.locator("pre").text_content()) == console(message)
-    assert told.locator(".exercise-drawn").count() == drawn
-    link = told.get_by_role("link").first
-    there = link.get_attribute("href").removeprefix("../")
-    assert there.partition("#")[0] in {p.name for p in pages_of_the_book()}
-
-    # the result and its age are still there after a reload, and grow old
-    page.reload()
-    output = bar(page, mistake.question).locator(".exercise-output")
-    assert output.text_content() == said and not grey(output)
-    question = mistake.question
-    editor(page, question).fill(f"{mistake.code}\n# a change")
-    assert grey(output) and "before you changed the code" in output.text_content()
-    page.evaluate(axe)
-    run = "scope => axe.run(scope, { preload: false })"
-    for scheme in "light", "dark":
-        page.emulate_media(color_scheme=scheme)
-        page.add_style_tag(content="* { transition: none !important }")
-        found = page.evaluate(run, {"include": ["article"]})["violations"]
-        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
-
     # an exception is told with its line, and a figure is shown
+    mistake, message, drawn = known_mistake(name, path, tmp_path, capsys)
+    question = mistake.question
+    output = bar(page, question).locator(".exercise-output")
     editor(page, question).fill(f"def {question}(*args, **kwargs):\n{ERROR}")
     check(page, question)
     place = rf"ZeroDivisionError(.|\n)*at: +{question}, line 3"
@@ -125,20 +102,56 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inl
     assert figure.evaluate(loaded) > 200
     assert figure.get_attribute("alt") == "The figure that your code drew"
 
-    # what never ends is stopped at the button that was pressed, also by a reload
+    # a known mistake is told as `autograder check` tells it, with a link to the book
+    editor(page, question).fill(mistake.code)
+    said = check(page, question)
+    told = bar(page, question).locator(".exercise-said.wrong")
+    assert console(told.locator("pre").text_content()) == console(message)
+    assert told.locator(".exercise-drawn").count() == drawn
+    link = told.get_by_role("link").first
+    there = link.get_attribute("href").removeprefix("../")
+    assert there.partition("#")[0] in {p.name for p in pages_of_the_book()}
+
+    # what never ends is stopped at the button that was pressed
+    *_, last = answer_cells(path)
+    assert last != question
     endless = "while True:\n    pass"
-    editor(page, question).fill(endless)
-    bar(page, question).locator("button").first.click()
-    bar(page, question).get_by_text("Running").wait_for(timeout=START)
+    editor(page, last).fill(endless)
+    bar(page, last).locator("button").first.click()
+    bar(page, last).get_by_text("Running").wait_for(timeout=START)
     assert page.get_by_role("button", name="Check everything").is_disabled()
     (worker,) = page.workers
-    bar(page, question).get_by_role("button", name="Stop").click()
-    bar(page, question).get_by_text("Stopped. It is kept in this browser.").wait_for()
+    bar(page, last).get_by_role("button", name="Stop").click()
+    bar(page, last).get_by_text("Stopped. It is kept in this browser.").wait_for()
     ended(page, worker)
-    bar(page, question).locator("button").first.click()
+
+    # the result and its age are still there after a reload, and grow old
     page.reload()
-    assert editor(page, question).input_value() == endless
+    assert output.text_content() == said and not grey(output)
+    editor(page, question).fill(f"{mistake.code}\n# a change")
+    assert grey(output) and "before you changed the code" in output.text_content()
+
+    # a reload stops what never ends, too
+    bar(page, last).locator("button").first.click()
+    page.reload()
+    assert editor(page, last).input_value() == endless
+    assert grey(output)
+    page.evaluate(axe)
+    run = "scope => axe.run(scope, { preload: false })"
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        page.add_style_tag(content="* { transition: none !important }")
+        found = page.evaluate(run, {"include": ["article"]})["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
     assert not page.troubles
+
+
+def answer_cells(path):
+    """The names of the answers in code, in the order of the notebook."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        about = cell["metadata"]["nbgrader"]
+        if cell["cell_type"] == "code" and about["solution"] and not about["grade"]:
+            yield about["grade_id"]
 
 
 def ended(page, worker):
