@@ -16,10 +16,12 @@ import numpy as np
 from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.known import Trail, noted
 from autograder.checks.surroundings import borrowed, not_written, settled
+from autograder.checks.values import DTYPES
 from autograder.checks.variant import Example
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
+QUOTED, DIGIT, MOST_DIGITS = re.compile(r"['\"]"), re.compile(r"\d"), 4
 
 
 class Score(float):
@@ -173,7 +175,8 @@ class Hidden:
             f"{len(self.checks)} hidden ones; not yet:"
         ]
         for check, failure in broken:
-            seen = "" if failure.kind == "value" else f" (seen: {failure.seen})"
+            told = failure.kind != "value" and not spells(failure.seen)
+            seen = f" (seen: {failure.seen})" if told else ""
             lines.append(f"  - {first_line(check)}{seen}")
         if not points:
             lines.append("  no points for the visible inputs alone")
@@ -181,6 +184,16 @@ class Hidden:
             lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")
         return "\n".join(lines)
+
+
+def spells(seen: str) -> bool:
+    """Whether an answer could spell an input in what was seen of it.
+
+    It makes up texts, and numbers of many digits, such as the sizes of a result.
+    """
+    words = (word.strip("()[],") for word in seen.split())
+    unnamed = " ".join(word for word in words if word not in DTYPES)
+    return bool(QUOTED.search(unnamed)) or len(DIGIT.findall(unnamed)) > MOST_DIGITS
 
 
 def noticed(

@@ -7,10 +7,9 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from autograder.notebook.reading import ATTACHED
 from autograder.notebook.records import MatchedCell, Release
 from autograder.wall import Result, Transcript
-
-ATTACHED = re.compile(r"!\[(?P<text>[^\]]*)\]\(attachment:(?P<name>[^)\s]+)[^)]*\)")
 
 
 def autograded(

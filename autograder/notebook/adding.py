@@ -13,7 +13,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import Lines, alike, difference, parses, without_block
+from autograder.notebook.texts import Lines, alike, difference, parsed, without_block
 
 IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
 BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
@@ -82,7 +82,7 @@ class Added:
             return Lines()
         added = difference(cell.source, released.released)
         code = cell.cell_type == "code" and released.kind == "locked"
-        if code and not (parses(added.before) and parses(added.after)):
+        if code and not (parsed(added.before) and parsed(added.after)):
             added = Lines(cell.source)
         self.note(
             f"The cell {released.grade_id} had been changed; the course's own was "

@@ -29,6 +29,9 @@ IMPORTED = re.compile(
     re.MULTILINE,
 )
 WRITTEN_FILE = re.compile(r"^%%writefile[ \t]+(?:-a[ \t]+)?(\S+\.py)", re.MULTILINE)
+# no two parts of these can take the same text: long lines are read in one go
+IMPORTING = re.compile(r"[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#]*")
+TARGETS = re.compile(r"\(?[\w*., \t]*\)?")
 OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
 OFFERED |= {"PIL", "seaborn", "google"}
 TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
@@ -116,16 +119,21 @@ def failure_behind(name: str, failed: Sequence[Failed]) -> str:
 
     A name is also defined where it is imported, or assigned beside others.
     """
-    word = re.escape(name)
-    others = re.compile(
-        rf"^[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#\n]*\b{word}\b"
-        rf"|^[ \t]*\(?[\w*., \t]*\b{word}\b[\w*., \t]*\)?[ \t]*=(?!=)",
-        re.MULTILINE,
-    )
     for cell in failed:
-        if defines(name).search(cell.source) or others.search(cell.source):
+        lines = cell.source.splitlines()
+        if defines(name).search(cell.source) or any(binds(ln, name) for ln in lines):
             return f"because cell {cell.number} failed: {cell.reason}{cell.where}"
     return ""
+
+
+def binds(line: str, name: str) -> bool:
+    """Whether a line imports a name, or assigns it, maybe beside others."""
+    targets, equals, value = line.partition("=")
+    if found := IMPORTING.match(line):
+        targets = found[0]
+    elif not equals or value[:1] == "=" or not TARGETS.fullmatch(targets.strip()):
+        return False
+    return re.search(rf"\b{re.escape(name)}\b", targets) is not None
 
 
 def explained(failure: CheckFailed, failed: Sequence[Failed]) -> CheckFailed:

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 
 MANY_LINES = 5_000
 LONGEST_STUB = 5_000  # characters
+LONGEST_CODE = 200_000  # what Python makes of it takes hundreds of times as much memory
 
 
 def alike_key(text: str) -> tuple[str, ...]:
@@ -65,12 +66,8 @@ def without_block(source: str, block: str) -> str:
 
 def is_stub(source: str, name: str) -> bool:
     """Whether this defines ``name`` and nothing in it: a text, pass, or a raise."""
-    if len(source) > LONGEST_STUB:
-        return False
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    tree = parsed(source) if len(source) <= LONGEST_STUB else None
+    body = tree.body if tree else []
     hollow = (ast.Pass, ast.Raise)
     return bool(body) and all(
         isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -86,7 +83,7 @@ def is_stub(source: str, name: str) -> bool:
 
 def holds_code(text: str, name: str) -> bool:
     """Whether a text has code that defines ``name``, and more than a stub of it."""
-    lines = text.splitlines()
+    lines = text.splitlines()[:MANY_LINES]
     start = re.compile(rf"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
     for number, line in enumerate(lines):
         if not start.match(line):
@@ -98,26 +95,25 @@ def holds_code(text: str, name: str) -> bool:
                 break
             block.append(below[indent:])
         code = "\n".join(block)
-        if parses(code) and not is_stub(code, name):
+        if parsed(code) and not is_stub(code, name):
             return True
     return False
 
 
-def parses(text: str) -> bool:
-    """Whether this is Python by itself."""
+def parsed(source: str) -> ast.Module | None:
+    """What Python reads in a text; None of what is no Python, or far too long."""
+    if len(source) > LONGEST_CODE:
+        return None
     try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def mentions(source: str, name: str) -> bool:
     """Whether code reads ``name``, as what extends or wraps an earlier one does."""
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    tree = parsed(source)
+    nodes = ast.walk(tree) if tree else []
     return any(
         isinstance(node, ast.Name)
         and node.id == name

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import re
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,8 @@ PICTURES = ("image/png", "image/jpeg")
 ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"')
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+LONGEST = 50_000  # characters of a text that is read as Markdown
+PAGE_SECONDS = 60.0  # of processor time: some Markdown could be read for days
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -96,7 +101,12 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
 
 
 def safe_html(source: str, attachments: Attachments | None = None) -> str:
-    """Markdown as HTML without scripts, styles, or pictures from elsewhere."""
+    """Markdown as HTML without scripts, styles, or pictures from elsewhere.
+
+    A very long text is shown as it is.
+    """
+    if len(source) > LONGEST:
+        return f"<pre>{escape(source)}</pre>"
     pictures = Pictures(
         (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
         for name, kinds in (attachments or {}).items()
@@ -173,9 +183,10 @@ def write_feedback(
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
                         ways = other_ways(part.notebook, verdict) if shown else {}
-                        page = render(exporter, course, store.url, place, ways)
-                        page = with_links(safe_page(page), book)
-                        page = with_standing(page, verdict)
+                        with at_most(PAGE_SECONDS):
+                            page = render(exporter, course, store.url, place, ways)
+                            page = with_links(safe_page(page), book)
+                            page = with_standing(page, verdict)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
@@ -187,6 +198,25 @@ def write_feedback(
     if not written and not failures:
         raise CourseError("Nothing is graded yet, so there is no feedback to write.")
     return written, failures
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after some processor time; not where no signal arrives."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"it takes longer than {seconds:g} s to make this page")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def make_exporter(course: Course) -> Any:

@@ -19,6 +19,8 @@ from autograder.results.foreign import foreign
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
+LONGEST = 20_000  # characters of an answer: comparing two takes their product
+
 
 def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder similarity`."""
@@ -104,7 +106,7 @@ def answers_of(
                     unread.add(submission.student)
                 continue
             sources[submission.student] |= {
-                f"{before}{cell.grade_id}": printable(cell.source)
+                f"{before}{cell.grade_id}": printable(cell.source[:LONGEST])
                 for cell in cells
                 if cell.kind == "answer" and cell.grade_id and not cell.unanswered
             }

@@ -10,7 +10,9 @@ import pytest
 
 from autograder.check import watch
 from autograder.cli import main
+from autograder.notebook.questions import Failed, binds, failure_behind
 from autograder.release.sample_class import delete_tests, solved, with_cells
+from autograder.results.feedback import at_most
 
 
 @pytest.fixture
@@ -118,6 +120,33 @@ def test_a_name_whose_cell_failed_is_told_with_that_cell(check, untouched, how):
     because = f"which is missing because cell 1 failed: {failed}"
     assert f"seen:     your code uses `helper`, {because}" in said
     assert "no cell before this one" not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "due"),
+    [
+        ("(n, helper) = 3, abs", True),
+        ("    helper += 1", False),
+        ("helper, rest = 1, 2", True),
+        ("from a.b import c as helper", True),
+        ("import helper.parts", True),
+        ("other = helper", False),
+        ("helper == 3", False),
+        ("print(helper(x), end='')", False),
+        ("from a import b  # helper", False),
+        ("helpers = 1", False),
+    ],
+)
+def test_a_line_that_binds_a_name_is_known(line, due):
+    assert binds(line, "helper") == due
+
+
+@pytest.mark.parametrize("part", ["f ", "f, ", "import f ", " ", "(f "])
+def test_a_long_line_of_a_failed_cell_is_read_in_one_go(part):
+    """From each of its words to the end, it would take hours of the judge."""
+    with at_most(30):
+        cell = Failed(1, part * 500_000 + "?", "SyntaxError")
+        assert bool(failure_behind("g", [cell])) is False
 
 
 def test_a_name_in_another_failed_cell_is_not_taken_for_its_definition(

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import signal
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +14,7 @@ from autograder.cli import main
 from autograder.grading.autograded import autograded
 from autograder.notebook.records import MatchedCell
 from autograder.release.sample_class import with_cells, write_class
+from autograder.results import feedback as pages
 from autograder.results.export import table
 from autograder.results.feedback import safe_html
 from autograder.wall import Transcript
@@ -235,6 +237,35 @@ def test_feedback_of_one_student_does_not_stop_the_others(classroom, right, caps
     assert sorted(path.name for path in written) == ["ada", "chen"]
     log = (classroom.root / "feedback.log").read_text()
     assert "no feedback for bela" in log and "Traceback" in log
+
+
+def test_a_page_that_takes_too_long_does_not_stop_the_others(
+    classroom, right, capsys, monkeypatch
+):
+    """The time of each page is limited; here, that of one is over at once."""
+    for student in ("ada", "bela"):
+        classroom.hand_in(student, right)
+    classroom.grade()
+    made = pages.render
+
+    def slow(exporter, course, url, place, ways):
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 50
+        if place.parts[0] == "bela":
+            signal.setitimer(signal.ITIMER_PROF, 0.01)
+            while True:
+                pass
+        return made(exporter, course, url, place, ways)
+
+    monkeypatch.setattr(pages, "render", slow)
+    assert main(["feedback"]) == 1
+    assert "bela, 01-attention: it takes longer than 60 s" in capsys.readouterr().err
+    assert (classroom.root / "feedback/ada/01-attention/attention.html").is_file()
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_a_text_that_is_far_too_long_is_shown_as_it_is():
+    html = safe_html("<b>*a* " * 10_000)
+    assert html.startswith("<pre>&lt;b&gt;*a* ") and "<em>" not in html
 
 
 # ------------------------------------------------------------ export and report

@@ -6,8 +6,10 @@ import pytest
 
 from autograder.course import Submission
 from autograder.errors import Held
+from autograder.grading.autograded import with_attachments
 from autograder.intake.opening import open_submission
 from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.results.feedback import at_most
 
 
 def notebook(**changes) -> bytes:
@@ -59,6 +61,28 @@ def test_a_broken_file_is_held_with_a_sentence(case):
     data, reason = BROKEN[case]
     with pytest.raises(Held, match=reason):
         read(data)
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ["![", "![\n", "![x](attachment:", "![x](attachment:a", "![x](attachment:a "],
+)
+def test_a_text_of_nothing_but_beginnings_is_read_in_one_go(beginning):
+    """From each of them to the end, it would take days."""
+    source = beginning * 30_000 + "a" * 30_000
+    with at_most(30):
+        cell = {"cell_type": "markdown", "source": source}
+        assert read(notebook(cells=[cell]))[0].source == source
+        assert with_attachments(source, []) == source
+
+
+def test_a_picture_that_is_not_there_is_named():
+    links = '![](attachment:a.png) ![two\nlines](attachment:b.png "a title")'
+    cell = {"cell_type": "markdown", "source": links}
+    assert read(notebook(cells=[cell]))[0].source == (
+        "(a picture that cannot be shown: a.png) "
+        "(a picture that cannot be shown: b.png)"
+    )
 
 
 def test_a_byte_order_mark_is_no_harm():

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.results.alike import alike, together
+from autograder.results.similarity import LONGEST, answers_of
 
 
 @pytest.fixture
@@ -54,6 +55,16 @@ def test_a_share_that_is_none_finds_nobody_innocent(hand_in, right, capsys, leas
     with pytest.raises(SystemExit, match="2"):
         main(["similarity", "01-attention", f"--least={least}"])
     assert "argument --least" in capsys.readouterr().err
+
+
+def test_of_an_answer_without_end_the_beginning_is_compared(hand_in, right, course):
+    """Two of them, each of millions of tokens, would take hours."""
+    text = right.replace("def softmax", "y = 1 + 2\\n" * 200_000 + "def softmax", 1)
+    assert len(text) > 2_000_000
+    hand_in("ada", text)
+    (assignment,) = course.chosen(["01-attention"])
+    sources, _ = answers_of(course, assignment)
+    assert max(map(len, sources["ada"].values())) == LONGEST
 
 
 QUESTIONS = ("softmax", "attention_scores", "scaled_dot_product_attention")

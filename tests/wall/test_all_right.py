@@ -1,9 +1,12 @@
 """A submission in which all is right is judged without forks; no other one notices."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from autograder.tools.judging import catalog_of
-from autograder.wall import Cell
+from autograder.wall import Cell, Limits
+from autograder.wall.judge import all_right
 
 HOME = "import os\nimport numpy as np\nhome = os.getpid()"
 SAME = "def f():\n    return os.getpid() == home"
@@ -100,3 +103,69 @@ def test_what_ends_a_question_costs_that_one_alone(judged, what):
     bad = f"def bad():\n    {what}"
     scores = judged(HOME, SAME, bad, "assert not f()", "assert bad()", "assert not f()")
     assert scores[0] == [4, 0, 4]
+
+
+def test_both_of_its_runs_together_take_two_minutes_at_most():
+    assert all_right.SHARE * Limits().total_seconds == 120
+    second = SimpleNamespace(hurried=False, end=999.0)
+    first = SimpleNamespace(hurried=False, end=120.0, renewed=lambda: second)
+    quick = all_right.AllRight(first, Limits())
+    quick.tried = []
+    quick._once_more([])
+    assert quick.student is second and second.end == 120.0
+
+
+# What is left behind by a quick look that was all right, and one more question.
+LEFT = {
+    "a-thread-that-writes-to-all-sockets": """def f():
+    import threading, socket, stat
+    def write():
+        for fd in range(3, 256):
+            try:
+                if stat.S_ISSOCK(os.fstat(fd).st_mode): os.write(fd, b"\1\0\0\0N")
+            except OSError: pass
+    thread = threading.Thread(target=write)
+    thread.start(); thread.join()
+    return True""",
+    "no-descriptor": """kept = []
+def f():
+    try:
+        while True: kept.append(os.dup(1))
+    except OSError: return True""",
+    "no-process": """def f():
+    import time
+    try:
+        while True:
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
+    except OSError: return True""",
+    "limits": """def f():
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    return True""",
+    "an-alarm": """def f():
+    import signal
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    return True""",
+    "a-daemon": """def f():
+    import time
+    if os.fork() == 0:
+        os.setsid()
+        while True: time.sleep(60)
+    return True""",
+}
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_what_a_quick_answer_leaves_costs_no_other_submission(judged, grader, what):
+    below = "import time; time.sleep(0.05); print(len(open('/dev/null').read()))"
+    cells = [HOME, LEFT[what], "assert f()", below, "assert f()"]
+    sources = [
+        Cell(str(n), s, None if "assert" not in s else f"test_{n}", 4.0)
+        for n, s in enumerate(cells)
+    ]
+    transcript = grader.judge(sources)  # held, or what its own forks are worth
+    assert transcript.held or transcript.outputs["3"][0]["text"] == "0\n"
+    assert judged(HOME, SAME, "assert f()", "assert f()")[0] == [4, 4]

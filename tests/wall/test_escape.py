@@ -60,6 +60,43 @@ def test_a_system_call_fails(run, name):
     assert "gave -1" in text_of(seen)
 
 
+MOUNTS = """
+for line in open("/proc/self/mountinfo"):
+    place, options = line.split()[4:6]
+    if "ro" not in options.split(","): print(place)"""
+
+
+def test_all_that_is_mounted_is_read_only_but_for_the_folders_of_its_own(run):
+    """Also single files, which belong to whoever grades: that is who the student is."""
+    _, seen = run(MOUNTS)
+    if seen.wall == "landlock":
+        assert "PermissionError" in text_of(seen)  # Landlock keeps all of them
+    else:
+        assert text_of(seen).split() == ["/home/student", "/tmp", "/dev/shm"]
+
+
+def test_parts_of_a_file_are_locked_as_if_and_cost_no_memory(run, unprotected):
+    """A database works; locks of another process are not there to be seen."""
+    source = """import fcntl, os, sqlite3
+with sqlite3.connect("data") as data: data.execute("create table t (n)")
+file = open("a", "w")
+for number in range(100): fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * number)
+if os.fork() == 0:
+    try: fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB); os._exit(0)
+    except OSError: os._exit(1)
+print(os.waitstatus_to_exitcode(os.wait()[1]))"""
+    assert text_of(run(source)[1]).strip() == "0"
+    assert text_of(run(source, by=unprotected)[1]).strip() == "1"
+
+
+def test_timers_of_the_kernel_leave_some_for_others(run):
+    source = """import ctypes
+libc, timer, made = ctypes.CDLL(None), ctypes.c_long(), 0
+while made < 2000 and not libc.timer_create(0, None, ctypes.byref(timer)): made += 1
+print(made)"""
+    assert int(text_of(run(source)[1])) <= 1024
+
+
 # a process is limited in its own memory; these kinds would come on top of it
 UNCOUNTED = {
     "shared-memory": "mmap.mmap(-1, 1 << 30)",

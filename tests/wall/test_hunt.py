@@ -210,6 +210,13 @@ def brief(wall):
         yield grader
 
 
+def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):
+    """A cheat earns nothing for what it does, and not because no fork can be made."""
+    body, points = LADDER["good"]
+    code = f"def check_softmax(softmax):\n{body}\n"
+    assert hunt(code, by=brief)[0] == pytest.approx(points, abs=0.01)
+
+
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_earns_nothing(hunt, brief, cheat):
     score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
@@ -227,6 +234,20 @@ def test_a_function_that_is_asked_for_too_much_harms_nobody(hunt):
 """
     score, message = hunt(code, "check_causal_mask")
     assert 2 < score < 4, message
+
+
+def test_what_a_check_asks_of_numpys_errors_prints_nothing_beside_the_judge(
+    hunt, wall, capfd
+):
+    """NumPy would print on the terminal of whoever grades."""
+    code = """def check_softmax(softmax):
+    np.seterr(all="print")
+    assert np.allclose(softmax(np.array([800.0, 800.0])), 0.5)
+"""
+    with Grader(wall=wall) as own:  # that writes where we read
+        score, message = hunt(code, by=own)
+    assert 2 < score < 4, message
+    assert "encountered" not in "".join(capfd.readouterr())
 
 
 def test_what_a_function_changes_raises_and_warns_of_reaches_the_check(hunt):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from corpus import Case, text_of
@@ -17,7 +18,7 @@ from machine import SHORT, alive, family, gone, missing
 
 from autograder.wall import Cell, Grader, Limits
 from autograder.wall.channel import Channel
-from autograder.wall.sandbox import landlock, shown
+from autograder.wall.sandbox import folders, landlock, shown
 from autograder.wall.sandbox.limits import started_now
 
 ABIS = [version for version in (1, 3, 7) if version <= landlock.abi()]
@@ -227,8 +228,16 @@ print('made')"""
         "for i in range(1100): open(f'{i}', 'w').close()",
         "for i in range(9): open(f'{i}', 'wb').write(bytes(10**6))",
         "os.mkdir('closed', 0o300)",
+        """import sys, threading
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "world"): frame = frame.f_back
+keeper = frame.f_locals["self"].world.keeper
+def keep_busy():
+    while keeper.send(b"?") and keeper.recv(1): time.sleep(0.1)
+threading.Thread(target=keep_busy, daemon=True).start()
+for i in range(9): open(f"{i}", "wb").write(bytes(10**6))""",
     ],
-    ids=["many", "large", "hidden"],
+    ids=["many", "large", "hidden", "with-a-watch-that-is-kept-busy"],
 )
 def test_too_much_on_the_disk_ends_the_cell(small, make):
     after = f"import os, time\n{make}\nfor _ in range(60): time.sleep(0.1)"
@@ -236,6 +245,19 @@ def test_too_much_on_the_disk_ends_the_cell(small, make):
     hidden = "closed" in make and os.geteuid() == 0  # root looks in all the same
     stopped = "the cell was stopped (signal 9)" in text_of(seen)
     assert stopped != hidden
+
+
+@pytest.mark.parametrize(
+    ("before", "left", "due"),
+    [(9, 0.5, True), (9, 2, False), (0.9, 0.5, False), (1.2, 0.5, False)],
+)
+def test_files_without_a_name_count_when_the_disk_runs_out(
+    monkeypatch, before, left, due
+):
+    """Removed while they are open, they are in no folder, and fill the disk."""
+    size = SimpleNamespace(f_bavail=int(left * (1 << 18)), f_frsize=4096)
+    monkeypatch.setattr(folders.os, "statvfs", lambda path: size)
+    assert folders.runs_out("/", int(before * (1 << 30))) == due
 
 
 def test_processes_are_counted_beside_those_that_the_user_has_already():

@@ -64,7 +64,7 @@ class Objects:
             self.objects.append(value)
         name = type(value).__name__
         if name == "ndarray":
-            name = f"ndarray of dtype {value.dtype}"
+            name = f"ndarray of dtype {value.dtype.type.__name__.removesuffix('_')}"
         return number, str(name)[:80]
 
     def resolve(self, number: int, _: str) -> Any:

@@ -20,6 +20,7 @@ from autograder.notebook.cells import Notebook, OutOfTime
 from autograder.notebook.running import random_state
 from autograder.notebook.streams import STREAMS
 from autograder.wall.records import Limits
+from autograder.wall.sandbox.limits import bound
 
 
 class LimitedNotebook(Notebook):
@@ -105,5 +106,4 @@ def bound_time(seconds: float) -> None:
     """End this process after some processor time, and soon after even if it resists."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    hard = math.ceil(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+    bound(resource.RLIMIT_CPU, math.ceil(seconds) + 1)

@@ -9,6 +9,8 @@ import subprocess
 
 from autograder.wall.records import Limits
 
+RESERVE = 1 << 30  # bytes of a disk that students leave to others
+
 
 def remove(folder: str) -> None:
     """Remove a folder, whatever a student's code has made of it."""
@@ -40,3 +42,18 @@ def too_full(folder: str, bounds: Limits, more: int) -> bool:
     except OSError:  # a folder that is closed to us
         return True
     return False
+
+
+def free(folder: str) -> int:
+    """How many bytes can still be written there."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def runs_out(folder: str, before: int) -> bool:
+    """Whether the disk is nearly full, and much of what was free ``before`` is gone.
+
+    No folder shows files that were removed while they are open.
+    """
+    left = free(folder)
+    return left < RESERVE and before - left > RESERVE

@@ -10,10 +10,11 @@ import select
 import signal
 import socket
 import sys
+import time
 from typing import NoReturn
 
 from autograder.wall.sandbox import family, landlock, limits, rights, seccomp, shown
-from autograder.wall.sandbox.folders import remove, too_full
+from autograder.wall.sandbox.folders import free, remove, runs_out, too_full
 from autograder.wall.sandbox.worlds import Nothing
 
 WATCHED_EVERY = 1.0  # seconds
@@ -71,17 +72,24 @@ class Landlocked(Nothing):
         return pid
 
     def wait_for_word(self) -> None:
-        """End processes when the runner asks for it, and watch the disk."""
+        """End processes when the runner asks for it, and watch the disk meanwhile."""
         waiting = [self.channel.socket, self.keeper]
+        disk = os.path.dirname(self.base)
+        look, before = time.monotonic() + WATCHED_EVERY, free(disk)
         while True:
-            ready, _, _ = select.select(waiting, [], [], WATCHED_EVERY)
+            left = max(look - time.monotonic(), 0.0)
+            ready, _, _ = select.select(waiting, [], [], left)
             if self.channel.socket in ready:
                 return
             if self.keeper in ready and not self._answer():
                 waiting.remove(self.keeper)
-            if not ready and too_full(self.folder, self.bounds, self.more):
+            if time.monotonic() < look:
+                continue
+            full = too_full(self.folder, self.bounds, self.more)
+            if full or runs_out(disk, before):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self.student, signal.SIGKILL)
+            look = time.monotonic() + WATCHED_EVERY
 
     def _answer(self) -> bool:
         """Serve the runner; False when it has hung up."""

@@ -13,6 +13,7 @@ from autograder.wall.records import Limits
 from autograder.wall.sandbox import rights
 
 STACK = 8 << 20
+TIMERS = 1024  # of the kernel: what counts them counts those of the whole user
 # Beyond its data a process may have addresses without memory behind them: stacks of
 # threads, pools of the allocator, files. Each needs entries in tables that no limit
 # counts, a five-hundredth of its size.
@@ -40,6 +41,7 @@ def restrict(limits: Limits) -> None:
         (resource.RLIMIT_NOFILE, 256),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_SIGPENDING, TIMERS),
     ):
         bound(kind, value)
 

@@ -104,8 +104,9 @@ def build_tree() -> None:
     _mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     for folder in (*SCRATCH, "/proc", "/etc"):
         os.makedirs(root + folder)
-    for path in files:
+    for path in files:  # the student is their owner; a device takes data all the same
         _bind(sources[path], root + path)
+        _attributes(root + path, ATTR_RDONLY | ATTR_NOSUID)
     for folder in folders:
         _bind(sources[folder], root + folder)
         _attributes(root + folder, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV, deep=True)

@@ -62,6 +62,9 @@ ONLY_TRUNCATE = 0o1000  # open for reading, and empty the file
 BUFFER_SIZES = (7, 8, 32, 33)  # SO_SNDBUF, SO_RCVBUF and the same by force
 # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ
 SIGNALS_AND_LEASES = (8, 10, 15, 1024, 1026, 1031)
+# F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW: memory for each part of a file that is
+# locked, which no limit counts. Answered as done: who has a file here has it alone.
+RECORD_LOCKS = (6, 7, 37, 38)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 HARMLESS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # PR_SET_PDEATHSIG, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
@@ -76,7 +79,10 @@ LOOKS: dict[str, tuple[Look, ...]] = {
     "clone": (Look(0, (0,), mask=NEW_NAMESPACES),),
     "open": (Look(1, (ONLY_TRUNCATE,), False, ONLY_TRUNCATE | os.O_ACCMODE),),
     "openat": (Look(2, (ONLY_TRUNCATE,), False, ONLY_TRUNCATE | os.O_ACCMODE),),
-    "fcntl": (Look(1, SIGNALS_AND_LEASES, False),),
+    "fcntl": (
+        Look(1, SIGNALS_AND_LEASES, False),
+        Look(1, RECORD_LOCKS, False, error=0),
+    ),
     "ioctl": (Look(1, HARMLESS, error=errno.ENOTTY),),
     "prctl": (Look(0, OPTIONS, error=errno.EINVAL),),
     "prlimit64": (Look(0, ITSELF),),

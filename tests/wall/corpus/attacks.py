@@ -183,6 +183,7 @@ WIRE = [
     Case("error-of-a-known-name", body("raise type('NotImplementedError\\n', (Exception,), {})('<b>')"), points=Q, says="raised Exception"),
     Case("evil-type-name", body("return type('\\x1b]0;owned', (), {})()"), points=Q, says="is a object", never="owned"),
     Case("type-name-carries-inputs", body("return type(repr(list(x)), (), {})()"), points=Q, says="is a object"),
+    Case("dtype-carries-inputs", body("return np.zeros(5, [(f'H{x[0]}', float)])"), points=Q, says="is a ndarray of dtype void", never="dtype [("),
     Case("evil-metaclass", body("class M(type):", "    @property", "    def __name__(c): raise SystemExit", "return M('X', (), {})()"), points=Q),
     Case("output-with-escapes", first="print('\\x1b]8;;http://evil\\x07click')", says="\\x1b]8", never="\x1b"),
     Case("output-backwards", first="print('\\u202egnp.exe')", says="\\u202e", never="\u202e"),
