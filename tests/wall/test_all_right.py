@@ -4,9 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from autograder.notebook.cells import OutOfTime
 from autograder.tools.judging import catalog_of
 from autograder.wall import Cell, Limits
 from autograder.wall.judge import all_right
+from autograder.wall.judge.raised import Stopped
+from autograder.wall.sandbox import answers
 
 HOME = "import os\nimport numpy as np\nhome = os.getpid()"
 SAME = "def f():\n    return os.getpid() == home"
@@ -113,6 +116,21 @@ def test_both_of_its_runs_together_take_two_minutes_at_most():
     quick.tried = []
     quick._once_more([])
     assert quick.student is second and second.end == 120.0
+
+
+def test_what_hangs_is_not_waited_for():
+    """Its process is ended as a whole, not asked to end the question first."""
+    deaf = SimpleNamespace(end=1e9, given_up=None, ask=lambda *_, **__: True)
+    with pytest.raises(all_right.Unsure), all_right.Here(deaf, Limits()) as here:
+        here.link.stopped = Stopped("it was not done")
+
+
+def test_an_answer_that_is_out_of_time_gets_no_more_requests():
+    def endless():
+        raise OutOfTime
+
+    with pytest.raises(OutOfTime):
+        answers.answer(("call", endless, (), {}), {}, answers.Objects())
 
 
 # What is left behind by a quick look that was all right, and one more question.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from typing import Any
 
 from autograder.errors import Held, Violation
 from autograder.wall.channel import Channel
@@ -100,8 +101,7 @@ class AllRight(Judge):
             if not here.started:
                 raise Unsure
             opinion = self._opinion(cell, here.link, {})
-        smooth = here.judged and not here.link.stopped
-        if not smooth or opinion.score < cell.max_score:
+        if not here.judged or opinion.score < cell.max_score:
             raise Unsure
         return opinion
 
@@ -110,6 +110,12 @@ class Here(Fork):
     """The student's process itself, for one question."""
 
     forks, holder = False, Inhouse
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> bool:
+        if self.link.stopped:  # it may hang, and is ended with its sandbox
+            self.here.close()
+            raise Unsure
+        return super().__exit__(kind, *rest)
 
     def _start_again(self, word: str) -> None:
         raise Unsure

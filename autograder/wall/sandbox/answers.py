@@ -24,6 +24,7 @@ from autograder.checks.planted import attempt
 from autograder.checks.published import defined
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
+from autograder.notebook.cells import OutOfTime
 from autograder.notebook.running import random_state
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
@@ -177,6 +178,8 @@ def answer(
         try:
             value = operate(operation, parts, names)
             outcome: tuple[str, Any] = ("ok", value)
+        except OutOfTime:  # the next request would have no limit
+            raise
         except BaseException as error:
             if operation == "next" and isinstance(error, StopIteration):
                 outcome = "stop", None
