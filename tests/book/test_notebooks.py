@@ -60,3 +60,20 @@ def test_new_code_has_to_be_executed(book, file):
     path = book / file
     path.write_text(path.read_text().replace("1 + 1", "1 + 2") + "\n# new\n")
     assert not notebooks.is_fresh("sums")
+
+
+def test_what_depends_on_the_machine_stays_while_the_code_is_the_same(book):
+    """Executing twice gives the same bytes."""
+    text, published = book / "text/sums.md", book / "sums.ipynb"
+    timed = "import time\nprint(time.perf_counter())\n"
+    cell = f"\n```{{code-cell}} ipython3\n:tags: [nbval-ignore-output]\n\n{timed}```\n"
+    text.write_text(TEXT + cell)
+    notebooks.execute("sums")
+    first = published.read_bytes()
+    notebooks.execute("sums")
+    assert published.read_bytes() == first
+    text.write_text(TEXT.replace("1 + 1", "1 + 2") + cell)
+    notebooks.execute("sums")
+    new = nbformat.read(published, as_version=4).cells
+    old = nbformat.reads(first.decode(), as_version=4).cells
+    assert new[-1].source == old[-1].source and new[-1].outputs != old[-1].outputs
