@@ -84,6 +84,12 @@ VALUE_ERROR = "a ValueError, which callers can catch; `assert` raises an Asserti
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
+def has(what: str) -> str:
+    """The verb after what is named: the output has a shape, the weights have one."""
+    many = what.endswith("s") and not what.endswith("ss")
+    return f"{what} {'have' if many else 'has'}"
+
+
 def array(
     value: Any, shape: tuple[int, ...], what: str = "the result", kind: str = "f"
 ) -> np.ndarray:
@@ -95,10 +101,11 @@ def array(
         )
     if value.shape != tuple(shape):
         raise CheckFailed(
-            f"{what} has shape {value.shape}", f"shape {tuple(shape)}", kind="shape"
+            f"{has(what)} shape {value.shape}", f"shape {tuple(shape)}", kind="shape"
         )
     if value.dtype.kind != kind:
-        raise CheckFailed(f"{what} has dtype {value.dtype}", KINDS[kind], kind="type")
+        seen = f"{has(what)} dtype {value.dtype}"
+        raise CheckFailed(seen, KINDS[kind], kind="type")
     return np.asarray(value)
 
 
@@ -107,7 +114,7 @@ def dtype(value: Any, wanted: str, what: str = "the result") -> None:
     seen = str(value.dtype).removeprefix("torch.")
     note(seen)
     if seen != wanted:
-        raise CheckFailed(f"{what} has dtype {seen}", wanted, kind="type")
+        raise CheckFailed(f"{has(what)} dtype {seen}", wanted, kind="type")
 
 
 def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
@@ -119,7 +126,7 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
         )
     if tuple(value.shape) != tuple(shape):
         raise CheckFailed(
-            f"{what} has shape {tuple(value.shape)}",
+            f"{has(what)} shape {tuple(value.shape)}",
             f"shape {tuple(shape)}",
             kind="shape",
         )

@@ -4,6 +4,7 @@ style earns all points, and the reference and the stub get what they deserve."""
 import copy
 import inspect
 import pickle
+import re
 from collections import Counter
 
 import numpy as np
@@ -19,6 +20,7 @@ from autograder.checks.question import Hidden, Question
 from autograder.tools.judging import catalog_of, judge, packages
 
 PACKAGES = packages()
+LONG = re.compile(r"\d\.\d{7}")
 QUESTIONS = [
     pytest.param(package, name, id=name)
     for package in PACKAGES
@@ -48,6 +50,7 @@ def test_a_misconception_loses_points_and_is_named(package, entry):
     assert points < getattr(package, entry.question).points
     assert named == entry.id
     assert entry.diagnosis in message
+    assert not LONG.search(message)  # nobody reads 0.6850000023841858
     code = map(str.strip, inspect.getsource(package.hidden).splitlines())
     assert not [line for line in code if len(line) > 12 and line in message]
     if not isinstance(getattr(package.hidden, entry.question), Hunt):

@@ -197,6 +197,19 @@ def test_a_layer_that_nobody_asked_for_is_one():
     assert "an extra fc3.weight" in message
 
 
+@pytest.mark.parametrize(
+    ("what", "seen"),
+    [("the weights", "the weights have"), ("the loss", "the loss has")],
+)
+def test_many_have_a_shape_and_one_has_it(what, seen):
+    with pytest.raises(CheckFailed, match=rf"seen:     {seen} shape \(3,\)"):
+        expect.array(np.ones(3), (2,), what)
+    with pytest.raises(CheckFailed, match=rf"seen:     {seen} shape \(3,\)"):
+        expect.tensor(torch.ones(3), (2,), what)
+    with pytest.raises(CheckFailed, match=rf"seen:     {seen} dtype int"):
+        expect.array(np.arange(2), (2,), what)
+
+
 def test_an_assertion_where_a_value_error_is_due_is_told_apart():
     def asserts(width):
         assert width % 2 == 0, "odd"

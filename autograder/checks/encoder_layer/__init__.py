@@ -285,7 +285,8 @@ def encode_scales_and_adds_positions(answer: Any) -> None:
     expect.close(
         result[0, 0],
         np.array([1.0, 2.0, 1.0, 2.0]),
-        f"the first token, embedded as [0.5, 0.5, 0.5, 0.5], became {result[0, 0]}",
+        "the first token, embedded as [0.5, 0.5, 0.5, 0.5], became "
+        f"{result[0, 0].round(3)}",
         "[1, 2, 1, 2]: 0.5 times √4, plus position 0, which is [0, 1, 0, 1]",
     )
 
@@ -303,7 +304,7 @@ def encode_runs_the_layers(answer: Any) -> None:
         result[0, 0],
         np.array([2.0, 3.0]),
         "a layer that exchanges the columns and then one that doubles the first "
-        f"turned [3, 1] into {result[0, 0]}",
+        f"turned [3, 1] into {result[0, 0].round(3)}",
         "[2, 3]",
     )
 

@@ -139,7 +139,8 @@ feed_forward.edit(
 )
 feed_forward.edit(
     "always-drops",
-    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`.",
+    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`, and "
+    "`nn.Dropout` belongs in `__init__`.",
     ("dropout = nn.Dropout(dropout)", "p = dropout"),
     ("self.dropout(hidden)", "F.dropout(hidden, self.p)"),
 )
@@ -387,7 +388,8 @@ layer.edit(
 )
 layer.edit(
     "always-drops",
-    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`.",
+    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`, and "
+    "`nn.Dropout` belongs in `__init__`.",
     ("dropout = nn.Dropout(dropout)", "p = dropout"),
     ("self.dropout(attended)", "F.dropout(attended, self.p)"),
     ("self.dropout(self.ffn(x))", "F.dropout(self.ffn(x), self.p)"),
@@ -783,7 +785,7 @@ encode.edit(
 )
 encode.edit(
     "first-layer",
-    "Only the first layer is applied.",
+    "Layers are left out at the end; every one has to be applied.",
     ("layers:", "layers[:1]:"),
 )
 encode.edit(

@@ -208,7 +208,8 @@ def query_heads_have_their_own_weights(answer: Any) -> None:
     expect.close(
         weights[:, 0],
         np.array([[0.5, 0.5], [0.25, 0.75]]),
-        f"queries 0 and 1 with the keys 0 and log 3 gave {weights[:, 0].tolist()}",
+        "queries 0 and 1 with the keys 0 and log 3 gave "
+        f"{weights[:, 0].round(3).tolist()}",
         "[[0.5, 0.5], [0.25, 0.75]]",
     )
 

@@ -329,7 +329,7 @@ draw.edit(
 )
 draw.edit(
     "no-top-k",
-    "`top_k` is not used.",
+    "`top_k` drops nothing: all tokens come up.",
     ("if top_k is not None:", "if False:"),
 )
 draw.edit(
@@ -664,8 +664,8 @@ layer.edit(
 )
 layer.edit(
     "not-itself",
-    "The diagonal is off by one: a token may not see itself, and the first sees "
-    "nothing.",
+    "The diagonal is off by one: a token may not see itself, and to the first nothing "
+    "else is left.",
     (".tril()", ".tril(-1)"),
 )
 layer.edit(
@@ -759,7 +759,8 @@ layer.edit(
 )
 layer.edit(
     "always-drops",
-    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`.",
+    "Dropout acts in eval mode too: `F.dropout` has to be told `self.training`, and "
+    "`nn.Dropout` belongs in `__init__`.",
     ("dropout = nn.Dropout(dropout)", "p = dropout"),
     ("self.dropout(attended)", "F.dropout(attended, self.p)"),
     (
@@ -844,6 +845,13 @@ layer.edit(
     ("attended, _ =", "attended, weights ="),
     ("return x", "return x, weights"),
 )
+layer.also(
+    "not-itself",
+    layer.edited((".tril()", ".tril(-1)\n        mask[0, 0] = True")),
+)
+layer.also(
+    "one-norm", layer.edited(("norm2 = nn.LayerNorm(d_model)", "norm2 = self.norm1"))
+)
 layer.right(
     "short",
     """
@@ -917,7 +925,7 @@ def outcomes_of_layer(answer: Any) -> list:
     """Tell layers apart by parameters, order, mask, lengths of text and dropout."""
     told = behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6))
     lengths = []
-    for first, then in ((1, 100), (4, 3)):
+    for first, then in ((1, 200), (4, 3)):
         layer = answer(6, 2, 8)
         outcome(layer, seeded(2, first, 6))
         lengths.append(outcome(layer, seeded(2, then, 6))[0])

@@ -114,8 +114,9 @@ def masked_keys_weigh_nothing(answer: Any) -> None:
     weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
     expect.finite(weights, "the weights")
     if (weights[~mask] != 0).any():
+        seen = ", ".join(f"{weight:.3g}" for weight in weights[~mask])
         raise CheckFailed(
-            f"where the mask is False the weights are {weights[~mask]}",
+            f"where the mask is False the weights are {seen}",
             "0, exactly",
             drawing=beside(weights, shares(scores, mask)),
         )
@@ -146,7 +147,7 @@ def empty_rows_are_zero(answer: Any) -> None:
     expect.close(
         weights[1],
         np.zeros(2),
-        f"a row in which the mask is False everywhere became {weights[1]}",
+        f"a row in which the mask is False everywhere became {weights[1].round(3)}",
         "[0, 0]",
         whole=(weights, np.array([[1.0, 0.0], [0.0, 0.0]])),
     )

@@ -117,7 +117,7 @@ def head_agrees_with_the_formula(answer: Any) -> None:
         weights[0],
         np.array([[0.25, 0.75], [0.5, 0.5]]),
         f"with d_k = 1, queries 1 and 0 and keys 0 and log 3 gave the weights "
-        f"{np.round(weights[0], 3).tolist()}",
+        f"{weights[0].astype(float).round(3).tolist()}",
         "[[0.25, 0.75], [0.5, 0.5]]: products of queries and keys, over √1",
     )
 
@@ -243,7 +243,8 @@ def every_head_looks_at_its_columns(answer: Any) -> None:
     expect.close(
         weights[0, :, 0],
         np.array([[0.75, 0.25], [0.25, 0.75]]),
-        f"the two heads give the weights {np.round(weights[0, :, 0], 3).tolist()}",
+        "the two heads give the weights "
+        f"{weights[0, :, 0].astype(float).round(3).tolist()}",
         "[[0.75, 0.25], [0.25, 0.75]]",
     )
     output = expect.tensor(output, (1, 1, 4), "the output")

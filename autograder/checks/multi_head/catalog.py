@@ -68,6 +68,12 @@ head.edit(
     ("q.shape", "x.shape"),
 )
 head.edit(
+    "scales-by-tokens",
+    "The divisor is the root of the number of tokens; it has to be √d_k, the width of "
+    "a key.",
+    ("q.shape[-1]", "q.shape[-2]"),
+)
+head.edit(
     "divides-by-d_k",
     "The dot products are divided by d_k instead of √d_k.",
     ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
@@ -801,6 +807,11 @@ module.edit(
     ),
 )
 module.edit(
+    "mask-one-axis-more",
+    "The mask gets one more axis; as it is, it broadcasts to the shape of the weights.",
+    ("~mask, -", "~mask.unsqueeze(1), -"),
+)
+module.edit(
     "mask-after-softmax",
     "The mask zeroes weights after the softmax: rows no longer sum to 1.",
     (
@@ -908,7 +919,7 @@ module.edit(
 )
 module.edit(
     "no-check",
-    "Heads that do not fit are not refused.",
+    "Nothing refuses heads that do not fit, when the module is made.",
     (
         "if d_model % n_heads != 0:\n"
         '            raise ValueError("n_heads has to divide d_model")\n'

@@ -90,7 +90,7 @@ def vectors_are_normalized_one_by_one(answer: Any) -> None:
     expect.close(
         seen,
         np.ones((2, 2)),
-        f"[3, 3] and [8, 8] became {seen.round(3).tolist()}",
+        f"[3, 3] and [8, 8] became {seen.astype(float).round(3).tolist()}",
         "[[1, 1], [1, 1]]",
     )
 
@@ -137,7 +137,7 @@ def compare_order(answer: Any, n_heads: int, wanted: list[int], d_model: int) ->
         seen,
         weight[wanted].numpy(),
         f"with {n_heads} head{'s' * (n_heads > 1)} of width {len(wanted) // n_heads}, "
-        f"the first column shows the rows {seen[:, 0].round(2).tolist()}",
+        f"the first column shows the rows {seen[:, 0].astype(float).round(2).tolist()}",
         f"whole rows in the order {wanted}",
     )
 

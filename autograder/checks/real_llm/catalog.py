@@ -207,6 +207,16 @@ norm.right(
 )
 
 
+norm.right(
+    "in-single-precision",
+    """
+    rounded = x.to(torch.float32)
+    size = rounded.pow(2).mean(-1, keepdim=True)
+    return weight * (rounded * torch.rsqrt(size + eps)).to(x.dtype)
+""",
+)
+
+
 @norm.probe
 def outcomes_of_rms_norm(answer: Any) -> list:
     """Tell norms apart by means, weights, small vectors and precision."""
@@ -236,7 +246,7 @@ def to_halves(weight, n_heads):
 
 halves.edit(
     "unchanged",
-    "The rows stay in the order of pairs: reshape alone moves nothing.",
+    "The rows stay in the order of pairs, as `reshape` alone would leave them.",
     (".transpose(1, 2)", ""),
 )
 halves.edit(

@@ -130,7 +130,7 @@ def embedding_is_the_mean_at_length_one(answer: Any) -> None:
     expect.close(
         result,
         np.array([0.6, 0.8]),
-        f"tokens [6, 0] and [0, 8] and one token of padding gave {result}",
+        f"tokens [6, 0] and [0, 8] and one token of padding gave {result.round(3)}",
         "[0.6, 0.8]: their mean is [3, 4], which has length 5",
         tolerance=1e-5,
     )
@@ -146,7 +146,7 @@ def each_sentence_has_its_own_mean(answer: Any) -> None:
         result,
         np.array([[0.6, 0.8], [1.0, 0.0]]),
         "the tokens [3, 0] and [3, 8] of one sentence and the token [5, 0] of another "
-        f"gave {np.round(result, 3).tolist()}",
+        f"gave {result.astype(float).round(3).tolist()}",
         "[[0.6, 0.8], [1, 0]]: the means [3, 4] and [5, 0], at length 1",
         tolerance=1e-5,
     )
@@ -185,12 +185,21 @@ def compare_triple(
         raise CheckFailed(seen.format(layer, head, weight), expected)
 
 
+def looks() -> torch.Tensor:
+    """Weights of 2 layers with 3 heads, between two tokens; no two heads are alike."""
+    from_0 = torch.tensor([[0.6, 0.7, 0.3], [0.8, 0.65, 0.2]])  # to 1
+    from_1 = torch.tensor([[0.4, 0.45, 0.9], [0.5, 0.7, 0.4]])  # to 0
+    rows = [
+        torch.stack([1 - from_0, from_0], -1),
+        torch.stack([from_1, 1 - from_1], -1),
+    ]
+    return torch.stack(rows, -2)
+
+
 @strongest_head.visible
 def head_with_the_largest_weight_is_found(answer: Any) -> None:
     """Of 2 layers with 3 heads, the head that looks hardest from 0 to 1 is found."""
-    maps = torch.full((2, 3, 2, 2), 0.5)
-    maps[1, 0, 0] = torch.tensor([0.2, 0.8])  # from 0 to 1
-    maps[0, 2, 1] = torch.tensor([0.9, 0.1])  # from 1 to 0
+    maps = looks()
     compare_triple(
         expect.call(answer, maps, 0, 1),
         (1, 0, float(maps[1, 0, 0, 1])),
@@ -203,9 +212,7 @@ def head_with_the_largest_weight_is_found(answer: Any) -> None:
 @strongest_head.visible
 def direction_matters(answer: Any) -> None:
     """From 1 to 0, another head is the strongest."""
-    maps = torch.full((2, 3, 2, 2), 0.5)
-    maps[1, 0, 0] = torch.tensor([0.2, 0.8])
-    maps[0, 2, 1] = torch.tensor([0.9, 0.1])
+    maps = looks()
     compare_triple(
         expect.call(answer, maps, 1, 0),
         (0, 2, float(maps[0, 2, 1, 0])),

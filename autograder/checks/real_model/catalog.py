@@ -80,6 +80,17 @@ load.wrong(
 """,
 )
 load.wrong(
+    "key-value-swapped",
+    "The tensors of key and value are exchanged.",
+    """
+    swap = NAMES | {
+        "self_attn.W_k": NAMES["self_attn.W_v"],
+        "self_attn.W_v": NAMES["self_attn.W_k"],
+    }
+    layer.load_state_dict(renamed(tensors, index, swap))
+""",
+)
+load.wrong(
     "norms-swapped",
     "The two normalizations are exchanged: attention.output.LayerNorm follows "
     "attention, output.LayerNorm the feed-forward network.",
@@ -109,7 +120,7 @@ load.wrong(
 )
 load.wrong(
     "no-biases",
-    "Only the weights are copied; the biases stay random.",
+    "Only the weights are copied; the biases stay as they were.",
     """
     layer.load_state_dict(renamed(tensors, index, kinds=("weight",)), strict=False)
 """,
@@ -133,8 +144,8 @@ load.wrong(
 )
 load.wrong(
     "published-names",
-    "With strict=False, names that do not match are passed over in silence: nothing "
-    "was copied.",
+    "Nothing was copied; `strict=False`, for one, passes over names that do not match "
+    "in silence.",
     """
     start = f"encoder.layer.{index}."
     own = {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
@@ -253,6 +264,24 @@ embedding.wrong(
     "This is the vector of the first token, [CLS], not the mean.",
     """
     return F.normalize(hidden[:, 0], dim=-1)
+""",
+)
+embedding.wrong(
+    "last-token",
+    "This is the vector of the last real token, not the mean.",
+    """
+    last = mask.sum(dim=1) - 1
+    return F.normalize(hidden[torch.arange(len(hidden)), last], dim=-1)
+""",
+)
+embedding.wrong(
+    "one-length-for-all",
+    "One length, that of the whole batch, divides all rows; each has a length of its "
+    "own.",
+    """
+    real = mask[..., None].to(hidden.dtype)
+    mean = (hidden * real).sum(1) / real.sum(1)
+    return mean / mean.norm()
 """,
 )
 embedding.wrong(
