@@ -8,6 +8,7 @@ const MODES = [
   ["pair", "Two sentences"],
   ["steps", "Step by step"],
 ];
+const MISSING = "This part could not be loaded. Reload the page to try again.";
 
 class AttentionStart extends HTMLElement {
   async connectedCallback() {
@@ -41,12 +42,16 @@ class AttentionStart extends HTMLElement {
   }
 
   async show(mode) {
+    this.mode = mode;
     MODES.forEach(([name], index) => (this.buttons[index].ariaPressed = String(name === mode)));
-    if (!this.views[mode]) {
-      const { ThreeTokens } = await import("./three-tokens.js");
-      this.views[mode] = new ThreeTokens(this.state);
-    }
-    this.place.replaceChildren(this.views[mode].element);
+    const view = (this.views[mode] ??= await this.steps());
+    if (mode === this.mode) this.place.replaceChildren(view?.element ?? MISSING);
+  }
+
+  /** The second view, whose code comes when it is asked for. */
+  async steps() {
+    const code = await import("./three-tokens.js").catch(() => undefined);
+    return code && new code.ThreeTokens(this.state);
   }
 }
 

@@ -27,7 +27,7 @@ addEventListener("message", async ({ data: { file, text } }) => {
     const longest = model.matrices["positions.weight"][0];
     const tokens = all.length > longest ? [...all.slice(0, longest - 1), "[SEP]"] : all;
     const weights = weightsOf(model, tokens);
-    postMessage({ text, tokens, cut: all.length - tokens.length, weights }, [weights.buffer]);
+    postMessage({ tokens, cut: all.length - tokens.length, weights }, [weights.buffer]);
   } catch (error) {
     model = undefined; // the next sentence tries again
     postMessage({ failed: error.message });

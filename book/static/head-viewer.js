@@ -51,7 +51,7 @@ class Encoder {
   }
 
   go() {
-    if (this.busy || this.next === undefined) return;
+    if (this.busy || this.next === undefined || !this.worker) return;
     this.busy = true;
     this.worker.postMessage({ file: this.file, text: this.next });
     this.next = undefined;
@@ -68,13 +68,15 @@ class Encoder {
     const address = new URL("encoder-worker.js", import.meta.url);
     const worker = new Worker(address, { type: "module" });
     const answered = (answer) => {
-      if (!answer.whole) this.busy = false;
+      if (answer.here === undefined) this.busy = false;
       this.heard(answer);
       this.go();
     };
     worker.onmessage = ({ data }) => answered(data);
     worker.onerror = (event) => {
       event.preventDefault();
+      worker.terminate();
+      this.worker = this.hired = undefined; // the next sentence hires another
       answered({ failed: "its worker could not be loaded" });
     };
     return worker;
@@ -135,25 +137,31 @@ class HeadViewer extends HTMLElement {
     const place = this.form.querySelector(".own-sentence");
     const [button, label] = place.children;
     if (!this.hasAttribute("encoder")) {
-      this.note.textContent = MISSING;
+      this.say(MISSING);
       return;
     }
     place.hidden = false;
     if (this.linked.sentence === OWN)
-      this.note.textContent = `The link is to “${this.fields.own.value}”, which needs the encoder.`;
+      this.say(`The link is to “${this.fields.own.value}”, which needs the encoder.`);
     this.encoder = new Encoder(this.getAttribute("encoder"), (answer) => this.heard(answer));
     button.addEventListener("click", () => {
       button.disabled = true;
-      this.note.textContent = "Loading the encoder …";
+      this.say("Loading the encoder …");
       this.encoder.ask(this.fields.own.value);
     });
     this.unfold = () => {
+      // loading takes a while: whoever reads or types elsewhere by now is left there
+      const { top, bottom } = this.form.getBoundingClientRect();
+      const idle = [document.body, button].includes(document.activeElement);
+      const waits = idle && bottom > 0 && top < innerHeight;
       button.hidden = true;
       label.hidden = false;
       this.fields.sentence.add(new Option("Your sentence", OWN));
       this.fields.sentence.value = OWN;
-      this.fields.own.focus();
-      this.fields.own.select();
+      if (waits) {
+        this.fields.own.focus();
+        this.fields.own.select();
+      }
       this.unfold = () => {};
     };
     this.retry = () => (button.disabled = false);
@@ -181,19 +189,25 @@ class HeadViewer extends HTMLElement {
     });
   }
 
+  /** A note, read out when it changes. */
+  say(words) {
+    if (this.note.textContent !== words) this.note.textContent = words;
+  }
+
   /** What the encoder says: how much of it is here, what it found, or why it cannot. */
   heard({ here, whole, failed, tokens, weights, cut }) {
-    if (whole) {
+    if (here !== undefined) {
       const megabytes = (bytes) => Math.round(bytes / 1e6);
-      this.note.textContent = `Loading the encoder: ${megabytes(here)} of ${megabytes(whole)} MB`;
+      const of = whole ? ` of ${megabytes(whole)}` : ""; // not every host tells its size
+      this.say(`Loading the encoder: ${megabytes(here)}${of} MB`);
     } else if (failed) {
-      this.note.textContent = `The encoder cannot be used: ${failed}. Try again.`;
+      this.say(`The encoder cannot be used: ${failed}. Try again.`);
       this.retry();
     } else {
       this.own = { tokens, weights };
       this.unfold();
       const lost = cut ? ` The last ${cut} are left out.` : "";
-      this.note.textContent = `${tokens.length} word pieces, computed on this device.${lost}`;
+      this.say(`${tokens.length} word pieces, computed on this device.${lost}`);
       this.draw();
       this.keep();
     }

@@ -32,6 +32,7 @@ class Side {
     this.matrix = make("div", { className: "pair-matrix" });
     this.matrix.setAttribute("role", "img");
     this.note = make("p", { className: "lab-note" });
+    this.note.setAttribute("role", "status");
     this.formula = make("p", { className: "pair-formula" });
     this.formula.setAttribute("role", "status");
     this.element = make("div", { className: "pair-side" }, label, this.note, this.links, make("div", { className: "pair-foot" }, this.matrix, this.formula));
@@ -50,13 +51,14 @@ class Side {
     const typed = tokensOf(this.field.value);
     const tokens = typed.slice(0, LONGEST);
     const strange = [...new Set(tokens.filter((token) => !knows(this.model, token)))];
-    this.note.textContent = !tokens.length
+    const said = !tokens.length
       ? "Type a word or two."
       : typed.length > LONGEST
         ? `Only the first ${LONGEST} words are shown.`
         : strange.length
           ? `Unknown to this reader: ${strange.join(", ")}.`
           : "";
+    if (this.note.textContent !== said) this.note.textContent = said;
     if (!tokens.length) return;
     this.tokens = tokens;
     this.scores = scoresOf(this.model, tokens, SETTINGS);
@@ -106,7 +108,7 @@ class Side {
   /** Show a query, and its way to a key: the strongest, if none is named. */
   show(wanted, wantedKey) {
     if (!this.tokens) return;
-    const row = Math.max(0, Math.min(wanted || 0, this.tokens.length - 1));
+    const row = Math.min(wanted, this.tokens.length - 1);
     const weights = this.weights[row];
     const key = weights[wantedKey] === undefined ? largest(weights) : wantedKey;
     Object.assign(this, { row, key });
@@ -171,8 +173,8 @@ export class SentencePair {
       textContent: "This is what we build. Each line is as thick as the weight that a token gives to another: follow “it”, and change the last word.",
     });
     this.element = make("div", {}, follow, both, honest, wordsOf(model));
-    this.row = Number(state.get("row") ?? Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
-    this.key = state.get("key") === null ? undefined : Number(state.get("key"));
+    this.row = state.number("row", LONGEST, Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
+    this.key = state.number("key", LONGEST);
     this.show();
   }
 

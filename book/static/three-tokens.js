@@ -40,8 +40,8 @@ export class ThreeTokens {
   constructor(state) {
     this.state = state;
     this.numbers = this.recall();
-    this.step = Math.min(STEPS.length - 1, Math.max(0, Number(state.get("step") ?? 0) || 0));
-    this.cell = (state.get("cell") ?? "2.0").split(".").map(Number);
+    this.step = state.number("step", STEPS.length, 0);
+    this.cell = (/^[0-2]\.[0-2]$/.exec(state.get("cell"))?.[0] ?? "2.0").split(".").map(Number);
     this.causal = make("input", { type: "checkbox", checked: state.get("mask") === "1" });
     this.causal.addEventListener("input", () => this.changed());
     this.inputs = {};
@@ -147,7 +147,7 @@ export class ThreeTokens {
     this.values = all[this.step];
     const last = this.step === 4;
     const columns = last ? ["number 1", "number 2"] : TOKENS;
-    const [i, j] = [Math.min(2, this.cell[0] || 0), Math.min(columns.length - 1, this.cell[1] || 0)];
+    const [i, j] = [this.cell[0], Math.min(columns.length - 1, this.cell[1])];
     this.tabs.forEach((tab, index) => (tab.ariaCurrent = index === this.step ? "step" : "false"));
     this.next.textContent = last ? "From the start" : `Next: ${STEPS[this.step + 1][0]}`;
     this.words.textContent = STEPS[this.step][1];

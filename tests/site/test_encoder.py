@@ -160,6 +160,55 @@ def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
     assert "503" in "".join(page.troubles)
 
 
+def test_a_worker_that_cannot_be_had_is_said_and_tried_again(page):
+    viewer = viewer_on(page)
+    code = "**/encoder-worker.js"
+    page.route(code, lambda route: route.fulfill(status=503))
+    button = viewer.get_by_role("button", name="A sentence of your own")
+    button.click()
+    note = viewer.locator(".lab-note")
+    note.get_by_text("its worker could not be loaded. Try again.").wait_for()
+    page.unroute(code)
+    button.click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+
+
+def test_a_host_that_does_not_tell_the_size_of_the_file_will_do(page):
+    def unsized(route):
+        body = encoder_file.made().read_bytes()
+        route.fulfill(body=body, headers={"content-length": "0"})
+
+    viewer = viewer_on(page)
+    page.route(f"**/{encoder_file.name_of_file()}", unsized)
+    viewer.get_by_role("button", name="A sentence of your own").click()
+    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
+    assert not page.troubles
+    said = """viewer => {
+        viewer.heard({ here: 3e6, whole: 0 });
+        return viewer.note.textContent;
+    }"""
+    assert viewer.evaluate(said) == "Loading the encoder: 3 MB"
+
+
+@pytest.mark.parametrize("elsewhere", ["in a field", "up on the page"])
+def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewhere):
+    viewer = viewer_on(page)
+    held = []
+    file = f"**/{encoder_file.name_of_file()}"
+    page.route(file, lambda route: held.append(route))
+    viewer.get_by_role("button", name="A sentence of your own").click()
+    while not held:
+        page.wait_for_timeout(20)
+    if elsewhere == "in a field":
+        viewer.locator('input[name="head"]').focus()
+    else:
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    held[0].continue_()
+    own = viewer.get_by_label("Your sentence", exact=True)
+    own.wait_for(timeout=PATIENCE)
+    assert not own.evaluate("field => field === document.activeElement")
+
+
 def test_a_site_without_the_model_says_so(page):
     def without(route):
         answer = route.fetch()

@@ -143,7 +143,41 @@ def test_the_steps_are_walked_by_keyboard_and_kept_in_the_address(page):
     assert not page.troubles
 
 
-NONSENSE = ["view=steps&Q=1,2&step=99&cell=x", "row=99&key=-1", "row=x&key=x&left="]
+def test_the_view_that_was_asked_for_last_is_shown(page):
+    """The code of the steps comes late: the reader has gone back meanwhile."""
+    held = []
+    page.route("**/three-tokens.js", lambda route: held.append(route))
+    lab = enliven(page, CHAPTER)
+    lab.get_by_role("button", name="Step by step").click()
+    while not held:
+        page.wait_for_timeout(20)
+    lab.get_by_role("button", name="Two sentences").click()
+    held[0].continue_()
+    page.evaluate("import('/_static/three-tokens.js')")  # until it is here
+    assert lab.locator(".pair").is_visible() and not lab.locator(".steps").count()
+    lab.get_by_role("button", name="Step by step").click()
+    lab.locator(".steps").wait_for()
+    assert not page.troubles
+
+
+def test_steps_that_cannot_be_had_are_said(page):
+    page.route("**/three-tokens.js", lambda route: route.fulfill(status=503))
+    lab = enliven(page, CHAPTER)
+    lab.get_by_role("button", name="Step by step").click()
+    lab.get_by_text("could not be loaded").wait_for()
+    lab.get_by_role("button", name="Two sentences").click()
+    assert lab.locator(".pair").is_visible()
+    assert not [said for said in page.troubles if "script" in said]
+
+
+NONSENSE = [
+    "view=steps&Q=1,2&step=99&cell=x",
+    "view=steps&step=1.5",
+    "view=steps&cell=-1.0",
+    "row=99&key=-1",
+    "row=1.5&key=0.5",
+    "row=x&key=x&left=",
+]
 
 
 @pytest.mark.parametrize("query", NONSENSE)
