@@ -84,10 +84,14 @@ VALUE_ERROR = "a ValueError, which callers can catch; `assert` raises an Asserti
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
+def once(what: str) -> str:
+    """The end of a verb: the output contains NaN, the weights contain it."""
+    return "" if what.endswith("s") and not what.endswith("ss") else "s"
+
+
 def has(what: str) -> str:
-    """The verb after what is named: the output has a shape, the weights have one."""
-    many = what.endswith("s") and not what.endswith("ss")
-    return f"{what} {'have' if many else 'has'}"
+    """What is named and its verb: the output has a shape, the weights have one."""
+    return f"{what} {'has' if once(what) else 'have'}"
 
 
 def array(
@@ -212,9 +216,9 @@ def pair(value: Any, names: str) -> tuple[Any, Any]:
 def finite(value: np.ndarray, what: str = "the result") -> None:
     """No NaN and no infinity."""
     if np.isnan(value).any():
-        raise CheckFailed(f"{what} contains NaN", "finite numbers")
+        raise CheckFailed(f"{what} contain{once(what)} NaN", "finite numbers")
     if np.isinf(value).any():
-        raise CheckFailed(f"{what} contains an infinity", "finite numbers")
+        raise CheckFailed(f"{what} contain{once(what)} an infinity", "finite numbers")
 
 
 def close(

@@ -161,6 +161,12 @@ feed_forward.edit(
     ("d_ff, d_model", "d_ff, d_model, bias=False"),
 )
 feed_forward.edit(
+    "gelu-not-called",
+    "`nn.GELU(…)` makes a module; call it with the numbers, as `nn.GELU()(…)`.",
+    ("F.gelu(", "nn.GELU("),
+    planted=False,
+)
+feed_forward.edit(
     "silu",
     "The activation is SiLU; the exact GELU is asked for.",
     ("F.gelu", "F.silu"),
@@ -821,6 +827,20 @@ encode.edit(
         "    angles = torch.arange(n)[:, None] / 1000 ** (\n"
         "        torch.arange(0, d_model, 2) / d_model)\n"
         "    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)\n"
+        "    x = x * math",
+    ),
+    unseen=FIRST,
+)
+encode.edit(
+    "own-exponents",
+    "Each column has an exponent of its own; the sine and the cosine of a pair share "
+    "one.",
+    ("positions(n, d_model)", "waves"),
+    (
+        "    x = x * math",
+        "    columns = torch.arange(d_model)\n"
+        "    angles = torch.arange(n)[:, None] / 10000 ** (columns / d_model)\n"
+        "    waves = torch.where(columns % 2 == 0, angles.sin(), angles.cos())\n"
         "    x = x * math",
     ),
     unseen=FIRST,

@@ -112,6 +112,22 @@ def expect_gradients(
         expect.agree(value, wanted, "a gradient", tolerance=2e-3)
 
 
+def expect_half_dropped(answer: Any) -> None:
+    """With dropout=0.5 half of what each branch gives is dropped, one by one."""
+    quiet = {name: torch.zeros(shape) for name, shape in layer_shapes(12, 20).items()}
+    quiet |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
+    for branch in ("self_attn.W_o.bias", "ffn.linear2.bias"):
+        layer = answer(12, 3, 20, dropout=0.5)
+        expect.load(layer, quiet | {branch: torch.ones(12)})  # gives 1 everywhere
+        layer.train()
+        result = expect.call(layer, torch.zeros(4, 50, 12))
+        kept = expect.tensor(result, (4, 50, 12)) > 0
+        alike = kept.all(axis=-1) | ~kept.any(axis=-1)  # whole tokens
+        # ten standard deviations
+        if abs(kept.mean() - 0.5) > 0.1 or alike.mean() > 0.1:
+            raise CheckFailed("another share is dropped, or whole tokens are", "")
+
+
 @EncoderLayer.check(0.2)
 def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
     """Random parameters, norms included, give what torch's own layer gives."""
@@ -158,6 +174,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     expect.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), torch_layer(12, 3, 20, state)(x))
+    expect_half_dropped(answer)
 
 
 @EncoderLayer.check(0.1)

@@ -155,8 +155,8 @@ loss.edit(
 )
 loss.edit(
     "reshaped",
-    "`reshape` fills the new shape in the old order and mixes positions with the "
-    "vocabulary; to move an axis, transpose.",
+    "`cross_entropy` wants the vocabulary on the second axis; `transpose` moves it "
+    "there, `reshape` mixes it with the positions.",
     (
         "    picked = guesses.gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
         "    losses = guesses.logsumexp(dim=-1) - picked\n",
@@ -381,7 +381,7 @@ draw.edit(
 )
 draw.edit(
     "always-the-largest",
-    "The largest logit is always taken; nothing is drawn.",
+    "The largest logit is always taken; tokens have to be drawn.",
     ("temperature == 0", "temperature >= 0"),
 )
 draw.edit(
@@ -672,6 +672,11 @@ layer.edit(
     "float-mask",
     "The mask holds numbers; the attention that is given wants booleans.",
     ("torch.ones(n, n, dtype=torch.bool)", "torch.ones(n, n)"),
+)
+layer.edit(
+    "pair-not-unpacked",
+    "self_attn returns a pair, output and weights; only the output goes on.",
+    ("attended, _ = self", "attended = self"),
 )
 layer.edit(
     "batch-axis",

@@ -11,7 +11,10 @@ from torch.nn import functional as F
 from autograder.checks import expect
 from autograder.checks import language_model as visible
 from autograder.checks.encoder_layer.cases import layer_shapes, torch_layer
-from autograder.checks.encoder_layer.hidden import expect_gradients
+from autograder.checks.encoder_layer.hidden import (
+    expect_gradients,
+    expect_half_dropped,
+)
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.language_model.cases import (
@@ -81,8 +84,10 @@ def loss_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
     # a target that all but cannot come, and one that all but must
     logits[0, 0], logits[0, 1] = 1e4, -1e4
     logits[0, 0, tokens[0, 1]], logits[0, 1, tokens[0, 2]] = -1e4, 1e4
-    loss = expect.call(answer, logits, tokens)
-    expect.agree(loss, oracle_loss(logits, tokens), "the loss")
+    real = torch.ones(2, 5, dtype=torch.bool)
+    for mask in (None, real):  # what must come costs nothing, and counts
+        loss = expect.call(answer, logits, tokens, mask)
+        expect.agree(loss, oracle_loss(logits, tokens, mask), "the loss")
 
 
 @next_token_loss.check(0.1)
@@ -254,6 +259,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     expect.load(calm, state)
     calm.train()
     expect.close(output(calm, x), expected, tolerance=2e-4)
+    expect_half_dropped(answer)
 
 
 @DecoderLayer.check(0.1)

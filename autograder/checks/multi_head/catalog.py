@@ -167,6 +167,11 @@ head.edit(
     ("k.transpose(-2, -1)", "k.T"),
 )
 head.edit(
+    "not-transposed",
+    "Scores need a matrix product with the keys transposed, in their last two axes.",
+    ("k.transpose(-2, -1)", "k"),
+)
+head.edit(
     "swaps-first-axes",
     "Batch and tokens of the keys are swapped; it has to be the last two axes.",
     ("k.transpose(-2, -1)", "k.transpose(0, 1)"),
@@ -792,13 +797,18 @@ module.edit(
     ("self.W_o(merge_heads(weights @ v))", "merge_heads(weights @ v)"),
 )
 module.edit(
+    "not-transposed",
+    "Scores need a matrix product with the keys transposed, in their last two axes.",
+    ("k.transpose(-2, -1)", "k"),
+)
+module.edit(
     "mask-inverted",
     'The mask is read as True = hidden; in this course True means "may attend".',
     ("~mask, -", "mask, -"),
 )
 module.edit(
     "mask-ignored",
-    "The mask is never used.",
+    "The mask changes nothing; `masked_fill`, for one, returns new scores.",
     (
         "if mask is not None:\n"
         "            scores = scores.masked_fill(~mask, -torch.inf)\n"
@@ -904,8 +914,8 @@ module.edit(
 )
 module.edit(
     "truth-of-the-mask",
-    "`if mask` asks whether the whole tensor is true, which it cannot say; ask `if "
-    "mask is not None`.",
+    "`if mask` and `not mask` ask whether the whole tensor is true, which it cannot "
+    "say; ask `if mask is not None`, and invert by `~`.",
     ("if mask is not None", "if mask"),
 )
 module.edit(
