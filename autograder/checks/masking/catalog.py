@@ -579,7 +579,7 @@ masked_softmax.wrong(
 )
 masked_softmax.wrong(
     "ignores-the-mask",
-    "The mask is never used.",
+    "The mask changes nothing here: all keys take part.",
     """
     return softmax(scores)
 """,

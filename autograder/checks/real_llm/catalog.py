@@ -131,18 +131,18 @@ norm.edit(
 )
 norm.edit(
     "no-epsilon",
-    "``eps`` is not used, so a vector of zeros becomes NaN.",
+    "`eps` is not used, so a vector of zeros becomes NaN.",
     (" + eps)", ")"),
 )
 norm.edit(
     "epsilon-outside",
-    "``eps`` is added after the root; it belongs to the mean square.",
+    "`eps` is added after the root; it belongs to the mean square.",
     ("+ eps)", ")"),
     ("x / size", "x / (size + eps)"),
 )
 norm.edit(
     "epsilon-fixed",
-    "``eps`` is a fixed number here; the argument is not used.",
+    "`eps` is a fixed number here; the argument is not used.",
     ("+ eps)", "+ 1e-5)"),
 )
 norm.also(
@@ -278,9 +278,8 @@ halves.wrong(
     return torch.cat([-heads[:, 1::2], heads[:, 0::2]], dim=1).reshape(weight.shape)
 """,
 )
-halves.wrong(
-    "minus-second",
-    "A sign slipped in: rows are moved, and none is negated.",
+halves.also(
+    "minus",
     """
     heads = weight.reshape(n_heads, -1, weight.shape[1])
     return torch.cat([heads[:, 0::2], -heads[:, 1::2]], dim=1).reshape(weight.shape)
@@ -699,8 +698,8 @@ load.wrong(
 )
 load.wrong(
     "published-names",
-    "Nothing was copied: with strict=False, names that do not match are passed over in "
-    "silence.",
+    "Nothing was copied; `strict=False`, for one, passes over names that do not match "
+    "in silence.",
     """
     start = f"blk.{index}."
     own = {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
