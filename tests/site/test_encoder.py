@@ -196,7 +196,8 @@ def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewher
     held = []
     file = f"**/{encoder_file.name_of_file()}"
     page.route(file, lambda route: held.append(route))
-    viewer.get_by_role("button", name="A sentence of your own").click()
+    with page.expect_request(file):
+        viewer.get_by_role("button", name="A sentence of your own").click()
     while not held:
         page.wait_for_timeout(20)
     if elsewhere == "in a field":
