@@ -230,6 +230,21 @@ def test_a_term_stands_in_the_chapter_that_the_glossary_names(term):
         assert term.lower() in words, name
 
 
+def test_a_term_is_set_in_bold_in_no_chapter_before_those_that_the_glossary_names():
+    early = []
+    order = [name for name in chapters() if name != "warm-up"]
+    texts = {n: (BOOK / f"text/{n}.md").read_text("utf-8") for n in order}
+    for term, entry in entries().items():
+        bold = re.compile(rf"\*\*{re.escape(term)}s?\*\*", re.I)
+        found = [name for name in order if bold.search(" ".join(texts[name].split()))]
+        named = [
+            name for name in re.findall(r"\(([\w-]+)\.ipynb\)", entry) if name in order
+        ]
+        if found and (not named or order.index(found[0]) < order.index(named[0])):
+            early.append((term, found[0], named))
+    assert early == []
+
+
 # ---- references
 
 
