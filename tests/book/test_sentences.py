@@ -15,6 +15,7 @@ import smollm2
 import torch
 
 BOOK = notebooks.BOOK
+ROOT = BOOK.parent
 NUMBERS = {3: "three", 4: "four", 5: "five"}
 
 
@@ -101,6 +102,16 @@ def test_a_link_that_looks_like_a_title_is_the_title(chapter):
     plain = re.compile(r"(The next )?[Cc]hapters? ?\d*|Positions")
     named = [(words, to) for words, to in links if not plain.fullmatch(words)]
     assert [(words, to) for words, to in named if words != titles[to]] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("exercises/*/*.ipynb")), ids=lambda p: p.stem
+)
+def test_an_exercise_names_its_chapter_by_its_title(path):
+    head = nbformat.read(path, as_version=4).cells[0].source
+    number, title = re.search(r"after chapter (\d+), ([^*]+)\*\*", head).groups()
+    (chapter,) = notebooks.TEXT.glob(f"{int(number):02}-*.md")
+    assert f"# {title}\n" in chapter.read_text("utf-8")
 
 
 # ---- chapter 11
