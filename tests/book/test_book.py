@@ -157,6 +157,8 @@ def test_the_index_says_which_chapters_have_an_exercise_and_how_many_are_in_the_
     solved_here = len(list((BOOK / "solve").glob("*.md")))
     words = f"{NUMBERS[solved_here].title()} of the {NUMBERS[len(assignments)]} can be"
     assert words in text
+    assert 2 * solved_here == len(assignments)
+    assert "Half of the exercises can be solved here" in text
 
 
 def test_the_page_for_students_names_what_each_exercise_needs():
