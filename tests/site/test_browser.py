@@ -178,7 +178,7 @@ def test_the_search_finds_a_chapter(page):
 
 
 def test_the_search_works_from_the_keyboard(page):
-    page.goto("book/glossary.html", wait_until="networkidle")
+    page.goto("book/glossary.html")
     page.keyboard.press("Control+K")
     page.keyboard.type("softmax")
     page.keyboard.press("Enter")
@@ -205,14 +205,14 @@ FOCUS = """() => {
 
 def test_the_keyboard_leads_past_the_contents_and_through_them(page):
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto("book/01-queries-keys-values.html", wait_until="networkidle")
+    page.goto("book/01-queries-keys-values.html")
     page.add_style_tag(content=STILL)
     page.keyboard.press("Tab")
     first = page.evaluate(FOCUS)
     assert first["words"] == "Skip to main content" and first["seen"]
     page.keyboard.press("Enter")
     assert page.url.endswith("#main-content")
-    page.reload(wait_until="networkidle")
+    page.reload()
     page.add_style_tag(content=STILL)
     for _ in range(40):
         page.keyboard.press("Tab")

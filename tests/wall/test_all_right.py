@@ -56,6 +56,19 @@ def test_no_function_has_a_fork_when_a_students_check_is_right(judged, reference
     assert judged(HOME, code, HUNT)[0] == [4]
 
 
+def test_a_check_is_tried_on_all_functions_once_more(judged, reference):
+    """Here it is right in one process alone, and only until it is asked again."""
+    code = f"""{reference}
+whole, tried = check_softmax, set()
+def check_softmax(softmax):
+    tried.add(len(tried))
+    assert os.getpid() == home
+    if len(tried) <= 21:
+        whole(softmax)"""
+    assert judged(HOME, code, HUNT)[0] == [0]
+    assert judged(HOME, code.replace("21", "42"), HUNT)[0] == [4]
+
+
 def test_a_check_that_changes_what_it_checks_with_loses_nothing(judged, reference):
     """It works once in each process: behind the shortcut there are forks as ever."""
     code = f"""{reference}
@@ -113,8 +126,7 @@ def test_both_of_its_runs_together_take_two_minutes_at_most():
     second = SimpleNamespace(hurried=False, end=999.0)
     first = SimpleNamespace(hurried=False, end=120.0, renewed=lambda: second)
     quick = all_right.AllRight(first, Limits())
-    quick.tried = []
-    quick._once_more([])
+    quick._run_again([])
     assert quick.student is second and second.end == 120.0
 
 

@@ -5,8 +5,9 @@ function after the other; the judge holds these functions itself. So questions c
 disturb each other and the cells after them, and a call could be too much for the judge.
 That costs nobody a point: a submission that does not get all of them here, with no
 error on the way, is judged anew, as if this had not happened. Nor does it help anybody:
-what a check remembers from one function to the next could as well be kept in a file,
-and a second sandbox with another order of the functions is there against both.
+what a check remembers from one function to the next could as well be kept in a file.
+It has to know right from wrong at the first look, and say the same once more, of the
+functions in another order.
 """
 
 from __future__ import annotations
@@ -55,8 +56,11 @@ class AllRight(Judge):
         self.tried: list[tuple[Cell, tuple[str, ...]]] = []  # what checks said
         try:
             self._run(cells)
-            if self.tried or self._shown(cells):
-                self._once_more(cells)
+            if self._shown(cells):
+                self._run_again(cells)
+            for cell, verdicts in self.tried:
+                if self._asked(cell).verdicts != verdicts:
+                    raise Unsure
         except (Unsure, Held, Violation, Lost):
             return None
         return None if self.student.hurried else self.transcript
@@ -67,11 +71,10 @@ class AllRight(Judge):
         kept = self.transcript.outputs
         return any(kept.get(cell.key) for cell in cells[first:] if cell.test is None)
 
-    def _once_more(self, cells: list[Cell]) -> None:
-        """Run the cells in another sandbox, and only then try checks once more.
+    def _run_again(self, cells: list[Cell]) -> None:
+        """Run the cells in another sandbox; what students see comes from there.
 
-        What students see comes from here: below a question, an output could tell what
-        they are asked.
+        Below a question, an output could tell what they are asked.
         """
         if self.student.hurried:
             raise Unsure
@@ -81,9 +84,6 @@ class AllRight(Judge):
         for number, cell in enumerate(cells, 1):
             if cell.test is None:
                 self._student_cell(number, cell)
-        for cell, verdicts in self.tried:
-            if self._asked(cell).verdicts != verdicts:
-                raise Unsure
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         super()._student_cell(number, cell)
