@@ -80,6 +80,46 @@ def test_how_often_a_single_head_gets_its_other_neighbor_right():
     assert times in text("03-multi-head")
 
 
+def test_the_first_recurrent_translators_and_their_cure_are_of_one_year():
+    assert "in the same year, 2014, in which their preprint" in text("03-multi-head")
+    bibliography = (BOOK / "references.bib").read_text("utf-8")
+    for key in ("sutskever2014sequence", "bahdanau2015neural"):
+        (entry,) = re.findall(rf"@\w+\{{{key},(.*?)\n\}}", bibliography, re.S)
+        assert re.search(r"arxiv\.org/abs/(\d\d)", entry)[1] == "14"
+
+
+def test_what_even_and_saturated_weights_leave_of_the_gradient():
+    assert "leave a sixteenth of what a tie of two has" in text("02-scaling")
+    assert "0.998 leaves a tenth of that" in text("02-scaling")
+    even, tie, sharp = (
+        printed("02-scaling", name)[-1]
+        for name in ("uniform over 1000", "a tie of two", "one of 5 with 0.998")
+    )
+    assert round(tie / even) == 16
+    assert round(even / sharp, -1) == 10
+
+
+def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
+    assert "keeps less for a token than the one with seven billion" in text(
+        "10-generating"
+    )
+    shared, alone = (
+        printed("10-generating", name)[-1]
+        for name in ("Llama 2 70B, 8 of 64 heads", "Llama 2 7B, 32 of 32")
+    )
+    assert shared < alone
+
+
+def test_how_much_of_the_damage_of_a_window_its_sinks_take_away():
+    assert "two thirds of the damage" in text("11-a-real-llm")
+    whole = printed("11-a-real-llm", "with all keys:")[0]
+    none, one, four = (
+        printed("11-a-real-llm", f"window 8, {n} sinks:")[0] - whole for n in (0, 1, 4)
+    )
+    assert 1 - one / none > 2 / 3
+    assert 1 - four / none > 4 / 5
+
+
 def test_torch_has_more_attention_functions_than_the_two_that_we_ask():
     assert "We ask two of torch's attention functions" in text("04-masking")
     assert find_spec("torch.nn.attention.flex_attention")
