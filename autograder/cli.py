@@ -68,7 +68,7 @@ VERBS = {
     ),
     "similarity": (
         "autograder.results.similarity",
-        "List pairs of submissions whose code is alike, names of variables and the "
+        "List groups of submissions whose code is alike, names of variables and the "
         "students' notebook left out, and show them side by side.",
     ),
     "certificate": (

@@ -280,8 +280,11 @@ def encoder_layer() -> tuple[str, int]:
     return tag("g", drawn, transform="translate(0 -84)"), 352
 
 
-def arcs(y: float, mask: np.ndarray, lanes: list[int]) -> str:
-    """Who looks at whom: back above the tokens, ahead below them, dashed."""
+def arcs(y: float, mask: np.ndarray, lanes: list[int], real: int) -> str:
+    """Who looks at whom: back above the tokens, ahead below them, dashed.
+
+    From the places after the ``real`` tokens, which are padding, the arcs are faint.
+    """
     drawn = ""
     for i, j in np.argwhere(mask):
         start, end, span = lanes[i], lanes[j], abs(int(i - j))
@@ -289,7 +292,7 @@ def arcs(y: float, mask: np.ndarray, lanes: list[int]) -> str:
             drawn += path(
                 f"M{start} {y - 15} C{start} {y - 15 - 13 * span} "
                 f"{end} {y - 15 - 13 * span} {end} {y - 15}",
-                "q",
+                "q" if i < real else "soft thin",
             )
         if j > i:
             drawn += path(
@@ -318,9 +321,10 @@ def mask_arcs() -> tuple[str, int]:
         return "".join(map(text, lanes, [y] * n, words, kinds))
 
     drawn = title(16, "encoder, two places padded", encoder)
-    drawn += arcs(88, encoder, lanes) + places(88)
+    drawn += arcs(88, encoder, lanes, len(source)) + places(88)
     drawn += title(160, "decoder, back and itself", decoder)
-    drawn += arcs(234, decoder, lanes) + "".join(map(text, lanes, [234] * n, TOKENS))
+    drawn += arcs(234, decoder, lanes, n)
+    drawn += "".join(map(text, lanes, [234] * n, TOKENS))
     drawn += title(276, "cross-attention, output to input", cross)
     for i, j in np.argwhere(cross):
         drawn += line(70 + 80 * int(i), 306, lanes[j], 360, "q")

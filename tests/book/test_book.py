@@ -157,6 +157,8 @@ def test_the_index_says_which_chapters_have_an_exercise_and_how_many_are_in_the_
     solved_here = len(list((BOOK / "solve").glob("*.md")))
     words = f"{NUMBERS[solved_here].title()} of the {NUMBERS[len(assignments)]} can be"
     assert words in text
+    assert 2 * solved_here == len(assignments)
+    assert "Half of the exercises can be solved here" in text
 
 
 def test_the_page_for_students_names_what_each_exercise_needs():
@@ -228,6 +230,21 @@ def test_a_term_stands_in_the_chapter_that_the_glossary_names(term):
         text = (BOOK / f"text/{name}.md").read_text("utf-8")
         words = " ".join(text.split()).lower()
         assert term.lower() in words, name
+
+
+def test_a_term_is_set_in_bold_in_no_chapter_before_those_that_the_glossary_names():
+    early = []
+    order = [name for name in chapters() if name != "warm-up"]
+    texts = {n: (BOOK / f"text/{n}.md").read_text("utf-8") for n in order}
+    for term, entry in entries().items():
+        bold = re.compile(rf"\*\*{re.escape(term)}s?\*\*", re.I)
+        found = [name for name in order if bold.search(" ".join(texts[name].split()))]
+        named = [
+            name for name in re.findall(r"\(([\w-]+)\.ipynb\)", entry) if name in order
+        ]
+        if found and (not named or order.index(found[0]) < order.index(named[0])):
+            early.append((term, found[0], named))
+    assert early == []
 
 
 # ---- references

@@ -81,6 +81,17 @@ def test_the_arcs_are_as_many_as_chapter_4_counts():
     assert re.findall(r"\d+ of \d+", titles) == list(counts.values())
 
 
+def test_the_arcs_that_padding_asks_are_faint():
+    """In the encoder four real tokens look back and ahead, two of padding look back."""
+    root = ElementTree.fromstring(
+        (drawings.IMAGES / "mask-arcs.svg").read_text("utf-8")
+    )
+    arcs = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert arcs.count("soft thin") == 2 * 4
+    assert arcs.count("head0 dashed") == 4 * 3 / 2
+    assert arcs.count("q") == 4 * 3 / 2 + 6 * 5 / 2 + 4 * 4  # the last are straight
+
+
 def test_the_shared_heads_keep_the_bytes_that_chapter_10_prints():
     kept = {
         line[:3]: numbers(line)[0]

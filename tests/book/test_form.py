@@ -14,6 +14,9 @@ from PIL import Image
 CHAPTERS = minutes.chapters()
 LABEL = re.compile(r"^\([\w-]+\)=$", re.M)
 BOX = re.compile(r"^```\{admonition\}[^\n]*\n:class: myth\n(.*?)^```$", re.M | re.S)
+TITLE = re.compile(
+    r"^```\{admonition\} ([^\n]*)\n:class: myth\n(.*?)^```$", re.M | re.S
+)
 # where a box has its sentence from: a citation, or how we met it
 SOURCE = re.compile(r"\{cite:\w+\}|\b[Ss]een\s+in\b|\b[Hh]eard\b")
 YES_OR_NO = re.compile(r"(?<!=)\b(True|False)\b")
@@ -59,6 +62,16 @@ def test_a_box_says_where_its_claim_is_from(notebook, size):
     assert [box for box in boxes if not SOURCE.search(box)] == []
 
 
+def test_what_was_only_heard_is_not_laid_at_the_door_of_tutorials(notebook):
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    boxes = [box for text in texts for box in TITLE.findall(text)]
+    told = {
+        "Tutorials often say…": r"\b[Ss]een\s+in\b|cite",
+        "One often hears…": r"[Hh]eard|cite",
+    }
+    assert [box for title, box in boxes if not re.search(told[title], box)] == []
+
+
 def test_no_more_than_two_code_cells_follow_each_other(notebook):
     """A text cell that holds nothing but a label is no sentence."""
     said = [
@@ -89,3 +102,16 @@ def test_a_figure_has_two_hundred_dots_an_inch(notebook):
 
 def test_the_head_of_a_chapter_names_the_minutes_that_it_takes(chapter, notebook, size):
     assert minutes.named(notebook) == minutes.minutes(chapter, size)
+
+
+def test_the_head_of_a_chapter_tells_who_may_start_further_on(chapter, notebook):
+    """The links lead to headings of the chapter, or to another chapter."""
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    head = " ".join(texts[0].split("\n## ")[0].split())
+    assert re.search(r"start at \[", head)
+    labels = set(re.findall(r"^\(([\w-]+)\)=$", "\n".join(texts), re.M))
+    for title in re.findall(r"^##+ (.+)$", "\n".join(texts), re.M):
+        plain = re.sub(r"[^\w\- ]", "", title.lower())
+        labels.add(plain.strip().replace(" ", "-"))
+    links = re.findall(r"\]\(#([\w-]+)\)", head)
+    assert [link for link in links if link not in labels] == []

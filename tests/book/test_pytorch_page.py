@@ -43,6 +43,21 @@ def test_no_chapter_before_the_page_trains():
         assert not re.search(r"backward|optimizer|nn\.Module", "\n".join(code))
 
 
+def test_every_loop_that_trains_has_the_lines_that_the_page_promises():
+    (page,) = (c.source for c in cells("pytorch-in-one-sitting") if "# 1." in c.source)
+    assert "you will see them in every chapter that trains" in page
+    steps = re.compile(
+        r"optimizer\.zero_grad\(\).*\.backward\(\).*optimizer\.step\(\)", re.DOTALL
+    )
+    trains = []
+    for path in sorted(TEXT.glob("*.md")):
+        code = [c.source for c in cells(path.stem) if c.cell_type == "code"]
+        loops = [source for source in code if "torch.optim." in source]
+        assert [source for source in loops if not steps.search(source)] == []
+        trains += [path.stem] if loops else []
+    assert len(trains) >= 9
+
+
 def test_every_name_that_the_page_introduces_is_in_the_glossary():
     prose = "\n".join(
         cell.source

