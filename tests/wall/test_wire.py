@@ -62,6 +62,25 @@ def test_views_of_any_stride_cross():
     assert torch.equal(crossed(torch.ones(1).expand(5)), torch.ones(5))
 
 
+ODD_STRIDES = {
+    "one element of a wider table": torch.arange(6.0).reshape(1, 2, 3)[..., 0][:, :1],
+    "einsum, then an index": torch.einsum(
+        "lhqk,q->lhk", torch.ones(1, 1, 5, 7), torch.ones(5)
+    )[..., 0],
+    "a column": torch.arange(12.0).reshape(3, 4)[:, 1:2],
+    "a row that is one long": torch.arange(12.0).reshape(3, 4)[1:2, ::2],
+    "no element": torch.arange(12.0).reshape(3, 4)[:0, ::3],
+    "as_strided": torch.arange(9.0).as_strided((1, 1, 2), (5, 3, 2)),
+    "expanded": torch.arange(3.0)[1].expand(1, 1),
+}
+
+
+@pytest.mark.parametrize("view", ODD_STRIDES.values(), ids=list(ODD_STRIDES))
+def test_a_tensor_with_odd_strides_crosses(view):
+    back = crossed(view)
+    assert back.shape == view.shape and torch.equal(back, view)
+
+
 def test_a_read_only_array_stays_read_only():
     array = np.ones(3)
     array.flags.writeable = False

@@ -134,7 +134,9 @@ class _Writer:
         value = value.as_subclass(torch.Tensor)  # one of the student's, as what it is
         order = _order(value)
         content = value.detach().permute(order).resolve_conj().resolve_neg()
-        content = content.contiguous().flatten().view(torch.uint8)
+        # `contiguous()` may keep odd strides of axes of length 1; a copy has none
+        content = content.clone(memory_format=torch.contiguous_format)
+        content = content.flatten().view(torch.uint8)
         self.array(b"x", TORCH_DTYPES.index(name), value)
         self.out.append(value.requires_grad | parameter << 1)
         self.block(b"", content.numpy().tobytes())
