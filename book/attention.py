@@ -397,7 +397,7 @@ class KVCache:
         return k, v
 
 
-def decode_step(q, k, v, cache):
+def decode_step(q, k, v, cache, base=10000.0):
     """Attention of one new token to itself and to what the cache holds.
 
     ``q`` is (..., n_heads, 1, d_k), ``k`` and ``v`` are (..., n_kv, 1, d);
@@ -405,5 +405,5 @@ def decode_step(q, k, v, cache):
     (..., n_heads, 1, d_v) and the weights (..., n_heads, 1, kept).
     """
     position = [len(cache)]
-    keys, values = cache.append(rotate(k, position), v)
-    return grouped_query_attention(rotate(q, position), keys, values)
+    keys, values = cache.append(rotate(k, position, base), v)
+    return grouped_query_attention(rotate(q, position, base), keys, values)
