@@ -1,41 +1,65 @@
-"""Archives that students' work comes in, opened with care: nothing is unpacked."""
+"""Archives that students' work comes in, opened with care: nothing is unpacked.
+
+An entry that cannot be used is left out with the reason, and costs no other.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
 
 from autograder.errors import CourseError
 from autograder.files import read_regular
 from autograder.notebook.reading import SIZE_LIMIT
-from autograder.text import one_line
 
 ENTRIES = 200_000
-RATIO = 500
 PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
+LAST = 253_402_214_400  # seconds until the year 9999
+LINK = "is a link or a device, not a file"
+
+
+class Left(Exception):
+    """This file is not collected; the text says why."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in an archive or a folder: its path there, its time, its bytes."""
+    """A file in an archive or a folder: its path there and its time.
+
+    ``unpack`` gives its first bytes, one more than it is asked for at most;
+    ``refused`` says why it may not be used.
+    """
 
     path: PurePosixPath
     time: datetime
-    read: Callable[[], bytes]
+    unpack: Callable[[int], bytes]
+    refused: str = ""
+
+    def read(self) -> bytes:
+        """The bytes; Left where it is refused, broken or too large."""
+        if self.refused:
+            raise Left(self.refused)
+        try:
+            data = self.unpack(SIZE_LIMIT)
+        except MemoryError:
+            raise
+        except Exception as error:  # each way of packing has errors of its own
+            raise Left(f"is damaged ({str(error)[:200]})") from None
+        if len(data) > SIZE_LIMIT:
+            raise Left(f"is larger than {SIZE_LIMIT // 1_000_000} MB")
+        return data
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[Entry]]:
-    """The files in a zip archive or a folder; CourseError when one is unsafe."""
+    """The files in a zip archive or a folder; CourseError when it is neither."""
     if path.is_dir():
         yield list(in_folder(path))
         return
@@ -49,65 +73,68 @@ def opened(path: Path) -> Iterator[list[Entry]]:
         infos = archive.infolist()
         if len(infos) > ENTRIES:
             raise CourseError(f"{path} has more than {ENTRIES} entries.")
-        yield [in_zip(archive, info) for info in infos if not checked(info).is_dir()]
+        yield [in_zip(archive, i) for i in infos if not i.is_dir() or reason(i)]
 
 
 def in_folder(folder: Path) -> Iterator[Entry]:
-    """The regular files below a folder; links are refused."""
-    for parent, subfolders, files in os.walk(folder):
+    """The files below a folder, links and what cannot be opened among them."""
+    closed: list[OSError] = []
+    for parent, subfolders, files in os.walk(folder, onerror=closed.append):
         for name in sorted([*subfolders, *files]):
             path = Path(parent, name)
-            inside = PurePosixPath(path.relative_to(folder))
-            mode = path.lstat().st_mode
-            if stat.S_ISDIR(mode):
+            try:
+                status = path.lstat()
+            except OSError as error:
+                closed.append(error)
                 continue
-            if not stat.S_ISREG(mode):
-                refuse(str(inside), "it is a link or a device, not a file")
-            time = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-            yield Entry(inside, time, partial(read_regular, path, SIZE_LIMIT))
+            if stat.S_ISDIR(status.st_mode):
+                continue
+            yield Entry(
+                PurePosixPath(path.relative_to(folder)),
+                datetime.fromtimestamp(min(max(0, int(status.st_mtime)), LAST), UTC),
+                partial(read_regular, path),
+                refusal(str(path), status.st_mode),
+            )
+    for problem in closed:
+        path = Path(str(problem.filename)).relative_to(folder)
+        why = f"cannot be read: {problem.strerror}"
+        yield Entry(PurePosixPath(path), datetime.now(UTC), lambda _: b"", why)
 
 
-def checked(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """An entry that is safe to read; all entries are checked before any is used."""
+def refusal(name: str, mode: int) -> str:
+    """Why a file in a folder may not be used; empty where it may."""
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "has a name that is not UTF-8"
+    return "" if stat.S_ISREG(mode) else LINK
+
+
+def reason(info: zipfile.ZipInfo) -> str:
+    """Why an entry may not be used; empty where it may."""
     name = info.orig_filename
     parts = name.replace("\\", "/").split("/")
     mode = info.external_attr >> 16
     if "\0" in name:
-        refuse(name, "its name holds a null character")
+        return "has a null character in its name"
     if name.startswith(("/", "\\")) or ".." in parts or name[1:3] in (":/", ":\\"):
-        refuse(name, "its path leads out of the archive")
-    if parts in ([""], ["."]):
-        refuse(name, "it has no name")
+        return "has a path that leads out of the archive"
+    if not "".join(parts).strip("."):
+        return "" if name == "./" else "has no name"
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        refuse(name, "it is a link or a device, not a file")
-    if info.flag_bits & 1:
-        refuse(name, "it is encrypted")
-    if info.file_size > 1_000_000 and info.file_size > RATIO * info.compress_size:
-        refuse(name, "it would unpack to far more than it is")
-    return info
+        return LINK
+    return "is encrypted" if info.flag_bits & 1 else ""
 
 
 def in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
     """The entry; a zip tells local time, and this machine's zone is taken for it."""
 
-    def read() -> bytes:
-        try:
-            with archive.open(info) as file:
-                return file.read(SIZE_LIMIT + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            refuse(info.filename, f"it is damaged ({error})")
+    def unpack(limit: int) -> bytes:
+        with archive.open(info) as file:
+            return file.read(limit + 1)
 
     try:
         time = datetime(*info.date_time).astimezone(UTC)
     except ValueError:
         time = datetime(1980, 1, 1, tzinfo=UTC)
     # some programs for Windows write its separators
-    return Entry(PurePosixPath(info.filename.replace("\\", "/")), time, read)
-
-
-def refuse(name: str, reason: str) -> NoReturn:
-    """The whole archive; nothing was written yet."""
-    raise CourseError(
-        f"The archive was refused, nothing was collected. The entry "
-        f"{one_line(name)[:200]}: {reason}."
-    )
+    path = PurePosixPath(info.filename.replace("\\", "/"))
+    return Entry(path, time, unpack, reason(info))

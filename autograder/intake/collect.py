@@ -13,14 +13,13 @@ from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
-from autograder.intake.archive import PACKED, Entry, opened
+from autograder.intake.archive import PACKED, Entry, Left, opened
 from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
 from autograder.intake.keeping import Keeper, Version
 from autograder.intake.names import Label, hidden, label_of, safe
 from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
 from autograder.intake.times import course_zone
-from autograder.notebook.reading import SIZE_LIMIT
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan
@@ -94,10 +93,6 @@ def run(options: argparse.Namespace) -> int:
     return 0 if counts["new"] + counts["replaced"] + known else 1
 
 
-class Left(Exception):
-    """This file is not collected; the text says why."""
-
-
 @dataclass(frozen=True)
 class Owner:
     """Whose a file is: the name of the folder, and what is known of the student."""
@@ -109,6 +104,9 @@ class Owner:
     @property
     def source(self) -> tuple[Label | None, Person | None]:
         return self.label, self.person
+
+
+MOST = 500_000_000  # bytes of notebooks of one student that one archive may hold
 
 
 class Collector:
@@ -130,6 +128,7 @@ class Collector:
         self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
         self.numbered: set[str] = set()
+        self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
         if roster and roster.unread:
             self.lines.append(
@@ -151,12 +150,12 @@ class Collector:
         return self.keeper.lines
 
     def collect(self, archive: Path) -> Counter[str]:
-        """Sort in the files of one archive. Every entry is read before a file is
-        written, so that an archive that is refused leaves nothing behind."""
+        """Sort in the files of one archive; what cannot be used is left out by name."""
         groups: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
-            self.start = int(self.wrapped([entry.path for entry in entries]))
+            paths = [entry.path for entry in entries if not entry.refused]
+            self.start = int(self.wrapped(paths))
             for entry in entries:
                 try:
                     for version in self.identify(entry):
@@ -166,7 +165,10 @@ class Collector:
                 except Left as why:
                     self.leave(entry, str(why))
             for key in sorted(groups):
-                self.keeper.put(groups[key])
+                try:
+                    self.keeper.put(groups[key])
+                except Left as why:  # it has changed meanwhile
+                    self.leave(groups[key][0].entry, str(why))
         if self.numbered:
             self.lines.append(
                 f"{len(self.numbered)} keep the number under which they were collected "
@@ -199,6 +201,8 @@ class Collector:
 
     def identify(self, entry: Entry) -> list[Version]:
         """Whose notebook for which assignment; Left when nobody knows."""
+        if entry.refused:
+            raise Left(entry.refused)
         if entry.path.suffix.lower() in PACKED:
             raise Left(
                 "is an archive in the archive; unpack it, and collect the folder"
@@ -206,15 +210,18 @@ class Collector:
         if entry.path.suffix.lower() != ".ipynb":
             raise Left("is no notebook")
         owners = self.owners(entry.path)
+        for owner in owners:
+            if self.unpacked[owner.student] > MOST:
+                most = f"{MOST // 1_000_000} MB of notebooks"
+                raise Left(f"comes after {most} of the same student")
         data = entry.read()
+        self.unpacked.update({owner.student: len(data) for owner in owners})
         assignment = assignment_of(entry.path, data, self.releases, self.given)
         if assignment is None:
             empty = "" if data else "is empty, and "
             raise Left(
                 f"{empty}does not tell its assignment; give it with --assignment"
             )
-        if len(data) > SIZE_LIMIT:
-            raise Left(f"is larger than {SIZE_LIMIT // 1_000_000} MB")
         digest = hashlib.sha256(data).hexdigest()
         return [
             Version(self.student(o, assignment), assignment, entry, digest, *o.source)
