@@ -21,7 +21,6 @@ from autograder.notebook.questions import CHECKED, not_there, profile_of
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
-from autograder.notebook.variants import as_released, codes_in, in_variant
 from autograder.options import describe
 
 GRADED_WITH = (3, 11)
@@ -119,11 +118,7 @@ def plan_of(path: Path) -> Plan:
         with path.open("rb") as file:
             submitted = read(file.read(SIZE_LIMIT + 1))
         release = release_of(submitted)
-        matched = None
-        if release:
-            variant = next(iter(codes_in(submitted)), "")
-            matched = match(release, as_released(release, submitted))
-            matched.cells = in_variant(release, matched.cells, variant)
+        matched = match(release, submitted) if release else None
     except OSError as error:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from None
     except Held as held:

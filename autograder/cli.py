@@ -29,10 +29,6 @@ VERBS = {
         "autograder.release.students",
         "Make the students' notebooks in exercises/ from those in solutions/.",
     ),
-    "variants": (
-        "autograder.intake.variants",
-        "Write a notebook for each student of a roster, with examples of their own.",
-    ),
     "check": (
         "autograder.check",
         "Run a notebook from top to bottom in a fresh process and say which visible "

@@ -14,7 +14,11 @@ from autograder.notebook.records import Tests
 from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
-SECRET = 16  # characters that nobody guesses
+NO_VARIANTS = (
+    f"c.Autograder.variants in {CONFIG} has no effect any more: everybody has the "
+    "examples of the cards in exercises/. Notebooks with examples of their own are "
+    "graded like all others; the line can go."
+)
 
 
 @dataclass(frozen=True)
@@ -120,16 +124,13 @@ class Course:
             )
         return chosen
 
-    def variants(self) -> str:
-        """The secret that students' variants are drawn with; "" where all are alike."""
-        secret = self.nbgrader().get("Autograder", {}).get("variants", "")
-        if secret and (not isinstance(secret, str) or len(secret) < SECRET):
-            raise CourseError(
-                f"c.Autograder.variants in {CONFIG} has to be a secret text of "
-                f"{SECRET} characters or more, the same all term; make one with "
-                "python -c 'import secrets; print(secrets.token_hex())'."
-            )
-        return secret or ""
+    def without_effect(self) -> list[str]:
+        """A sentence about each setting of earlier versions that is still there."""
+        return (
+            [NO_VARIANTS]
+            if self.nbgrader().get("Autograder", {}).get("variants")
+            else []
+        )
 
     def book(self) -> str:
         """The address before the names of the book's chapters.

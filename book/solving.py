@@ -5,19 +5,12 @@ which static/exercise.js fills with the answers. Without scripts all of it can b
 """
 
 import hashlib
-import html
 import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 from address import wheel_name
 from sphinx.application import Sphinx
-
-from autograder.checks.ladder import Ladder
-from autograder.checks.variant import Worked
-from autograder.notebook.variants import worked_in
-from autograder.release.catalogs import catalog_of
 
 ROOT = Path(__file__).parents[1]
 VENDORED = ROOT / "_build/pyodide"  # by `make vendor`
@@ -33,15 +26,6 @@ gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then
 leaves an editor. The checks that you see here are part of all checks; the hidden ones
 run when you submit. You can as well work with the notebook on your computer:
 [{file}](../../exercises/{name}/{file}).
-"""
-LADDER = """
-<details class="ladder" data-cell="{name}" hidden>
-<summary>Stuck after three tries? Put lines in order</summary>
-<p>Here are the lines of a right answer, in disorder, and {strays} that do not belong:
-each comes from a mistake that people really make. Choose lines, put them in order, and
-check what comes of it. Other answers are as right.</p>
-<ul>{lines}</ul>
-</details>
 """
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
@@ -63,17 +47,12 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     rest = [text for text in rest if not text.startswith(NOTEBOOK_ONLY)]
     parts = [title, *rest[:2], TOOLS.format(name=name, file=file), *rest[2:]]
     ids = [role_of(cell).get("grade_id") for cell in cells]
-    catalog = catalog_of(Path(file).stem)
-    ladders = catalog.ladders if catalog else {}
-    worked = worked_in(Path(file).stem)
     folded = True
     for cell in cells:
         if folded and cell["cell_type"] == "markdown":
             parts.append("</details>")
             folded = False
-        parts += [with_places(text, worked) for text in shown(cell, ids)]
-        if ladder := ladders.get(role_of(cell).get("grade_id")):
-            parts.append(fold_of(ladder))
+        parts += shown(cell, ids)
     parts += ["</details>"] if folded else []
     if VENDORED.exists():
         python = "../../_static/pyodide/"
@@ -87,14 +66,6 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def with_places(text: str, worked: Mapping[str, Worked]) -> str:
-    """A text with places for the examples that a student's variant has otherwise."""
-    for question, each in worked.items():
-        place = f'<span class="card-example" data-question="{question}">'
-        text = text.replace(each.printed, f"{place}{each.printed}</span>")
-    return text
-
-
 def role_of(cell: dict) -> dict:
     """What nbgrader says of a cell."""
     return cell["metadata"].get("nbgrader", {})
@@ -105,9 +76,6 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
     text, role = "".join(cell["source"]), role_of(cell)
     name, solution = role.get("grade_id"), role.get("solution", False)
     if cell["cell_type"] == "markdown":
-        if name == "challenge":
-            title, _, rule = text.partition("\n\n")
-            return [f"```{{admonition}} {title.lstrip('# ')}\n{rule}\n```"]
         written = f'<div class="exercise-bar written" data-cell="{name}"></div>'
         return [written if solution else text]
     code = f"```{{code-block}} python\n{text}\n```"
@@ -121,14 +89,6 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
         summary = "<summary>What the check runs</summary>"
         return [f'<details class="exercise-test">{summary}', code, "</details>"]
     return [code, f'<div class="exercise-bar" data-cell="{name}"></div>']
-
-
-def fold_of(ladder: Ladder) -> str:
-    """A fold with the lines of a ladder; exercise.js offers it to whoever is stuck."""
-    lines = (f"<li><code>{html.escape(line)}</code></li>" for line in ladder.lines)
-    return LADDER.format(
-        name=ladder.question, strays=len(ladder.strays), lines="".join(lines)
-    )
 
 
 def add_python(folder: Path) -> None:

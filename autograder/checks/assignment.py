@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
 from autograder.checks.cards import signatures
-from autograder.checks.challenge import Challenge
 from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
-from autograder.checks.variant import Draw, Example, Worked
 
 
 class Diagnoses(Protocol):
@@ -41,9 +38,7 @@ class Assignment:
         self.questions: dict[str, Question] = {}
         self._table: dict[str, Any] | None = None
         self.uses: dict[str, tuple[str, ...]] = {}
-        self.challenge: Challenge | None = None  # without points
         self.known: Diagnoses | None = None  # a catalog registers itself here
-        self.examples: dict[str, Worked] = {}  # by question, once they are loaded
 
     def question(
         self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
@@ -56,31 +51,9 @@ class Assignment:
         read = f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.package.rpartition(".")[2])
-        example = partial(self.example, name)
-        question = Question(name, points, read, *by_name, example, cards)
+        question = Question(name, points, read, *by_name, cards)
         self.questions[name], self.uses[name] = question, uses
         return question
-
-    def varies(
-        self, name: str, printed: str
-    ) -> Callable[[Callable[[Draw], Example]], Callable[[Draw], Example]]:
-        """Register how the example on a question's card is drawn; a decorator.
-
-        ``printed`` is what the card says to everybody, word for word. The module
-        ``examples`` of the package holds what varies.
-        """
-
-        def register(draw: Callable[[Draw], Example]) -> Callable[[Draw], Example]:
-            self.examples[name] = Worked(printed, f"{self.package}.{name}", draw)
-            return draw
-
-        return register
-
-    def example(self, name: str, code: str) -> Example | None:
-        """The example on the card of a variant; None where everybody has the same."""
-        self.load("examples")
-        worked = self.examples.get(name)
-        return worked.of(code) if worked else None
 
     def builds_on(self, name: str) -> list[str]:
         """The questions that one is built on, directly or by way of others."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import Misconception
-from autograder.checks.ladder import Ladder
 from autograder.checks.outcomes import alike
 from autograder.checks.planted import Verdict, verdicts
 from autograder.checks.question import Question
@@ -68,7 +67,6 @@ class Catalog:
         self.variants: list[Mistake] = []  # other ways to make one, by the same id
         self.styles: list[Style] = []
         self.references: dict[str, Style] = {}
-        self.ladders: dict[str, Ladder] = {}
         self.differences: dict[str, str] = {}
         self.equivalents: dict[tuple[str, str], str] = {}
         self._probes: dict[str, Callable[[Any], list]] = {}
@@ -266,12 +264,6 @@ class About:
         """A right answer in another style."""
         style = Style(self._id(name), self.question.name, self._whole(code))
         self.catalog.styles.append(style)
-
-    def ladder(self, code: str, *strays: tuple[str, str]) -> None:
-        """Lines to put in order: those of a right answer, and ``(mistake, line)``."""
-        name = self.question.name
-        wrong = tuple((self._id(mistake), line) for mistake, line in strays)
-        self.catalog.ladders[name] = Ladder(name, self._whole(code), wrong)
 
     def equivalent(self, reason: str, *changes: str) -> None:
         """Mutants of the solution, "old line -> new line", that are no errors."""

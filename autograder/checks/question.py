@@ -17,7 +17,6 @@ from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.known import Trail, noted
 from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.checks.values import DTYPES
-from autograder.checks.variant import Example
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -65,11 +64,10 @@ class Question:
         read: str,
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
         recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
-        example: Callable[[str], Example | None] = lambda code: None,
         signatures: Callable[[], dict[str, str]] = dict,
     ) -> None:
         self.name, self.points, self.read = name, points, read
-        self.diagnose, self.recognize, self.example = diagnose, recognize, example
+        self.diagnose, self.recognize = diagnose, recognize
         self.signatures = signatures
         self.checks: list[Callable[[Any], None]] = []
 
@@ -78,13 +76,11 @@ class Question:
         self.checks.append(check)
         return check
 
-    def __call__(self, answer: Any, variant: str = "") -> None:
+    def __call__(self, answer: Any) -> None:
         if module := borrowed(answer):
             raise CheckFailed(not_written(self.name, module), title=self.name)
-        example = self.example(variant) if variant else None
-        checks = [*self.checks, *([example.visible()] if example else [])]
-        total = len(checks)
-        for number, check in enumerate(checks, 1):
+        total = len(self.checks)
+        for number, check in enumerate(self.checks, 1):
             failure, notes = noticed(check, answer)
             if failure is None:
                 continue

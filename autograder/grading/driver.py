@@ -31,7 +31,6 @@ from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
 from autograder.release.rules import expect_points
 from autograder.release.students import solution_notebook
-from autograder.release.variants import code_of
 from autograder.text import one_line
 
 LOCK = ".grading.lock"
@@ -71,7 +70,6 @@ class Driver:
         alone: bool = False,
     ) -> None:
         self.course, self.store = course, store
-        self.secret = course.variants()
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.alone = alone  # one student's grading changes nobody else's points
@@ -140,16 +138,15 @@ class Driver:
         for submission in submissions:
             releases = self.releases[submission.assignment]
             opened = [self.opened(submission, release) for release in releases]
-            variant = code_of(self.secret, submission.student)
             keys = [
-                self.key(release, data, [*notes, reason], variant)
+                self.key(release, data, [*notes, reason])
                 for release, (data, notes, reason) in zip(releases, opened, strict=True)
             ]
             key = one_hash(keys)
             if not self.force and self.is_done(submission, key):
                 continue
             for release, (data, notes, reason) in zip(releases, opened, strict=True):
-                task = Task(submission, release, key, data, notes, variant)
+                task = Task(submission, release, key, data, notes)
                 if reason == MISSING:
                     self.finish(task, not_handed_in(release))
                 elif reason:
@@ -167,16 +164,9 @@ class Driver:
         except Held as held:
             return b"", (), str(held)
 
-    def key(
-        self, release: Release, data: bytes, notes: list[str], variant: str = ""
-    ) -> str:
-        """What a verdict is about: the release, the bytes, and whether in a sandbox.
-
-        And the student's variant, where there are any.
-        """
-        about = json.dumps(
-            [release.hash, self.sandbox, notes, *filter(None, [variant])]
-        )
+    def key(self, release: Release, data: bytes, notes: list[str]) -> str:
+        """What a verdict is about: the release, the bytes, and whether in a sandbox."""
+        about = json.dumps([release.hash, self.sandbox, notes])
         return hashlib.sha256(about.encode() + b"\0" + data).hexdigest()
 
     def is_done(self, submission: Submission, key: str) -> bool:

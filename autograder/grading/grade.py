@@ -95,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
 
         lost = next(unused(course), None) if course.submitted.is_dir() else None
         raise CourseError(f"{error} {lost}." if lost else str(error)) from None
+    for line in course.without_effect():
+        print(line, file=sys.stderr)
     if options.no_sandbox:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():

@@ -14,14 +14,8 @@ from autograder.grading.verdict import QuestionResult, Verdict, hold
 from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
 from autograder.notebook.records import BY_POINTS, MatchedCell, Release
-from autograder.notebook.variants import as_released, codes_in, in_variant
 from autograder.release.proof import transcript_of
 from autograder.wall import Grader, Result, Transcript
-
-FOREIGN = (
-    "The notebook has the examples of another variant. It was judged with yours, and "
-    "that costs no points."
-)
 
 
 def grade(
@@ -29,23 +23,15 @@ def grade(
     submission: bytes,
     grader: Grader,
     notes: tuple[str, ...] = (),
-    variant: str = "",
 ) -> Verdict:
-    """The verdict on one submission; ``notes`` are about its files.
-
-    It is judged in its owner's ``variant``, whatever the notebook says.
-    """
+    """The verdict on one submission; ``notes`` are about its files."""
     started = time.perf_counter()
     try:
-        submitted = read(submission)
-        matched = match(release, as_released(release, submitted))
-        matched.cells = in_variant(release, matched.cells, variant)
+        matched = match(release, read(submission))
         transcript = transcript_of(release, matched.cells, grader)
     except Held as reason:
         seconds = time.perf_counter() - started
         return hold(str(reason), release.max_score, notes, seconds)
-    if variant and any(code != variant for code in codes_in(submitted)):
-        matched.notes.append(FOREIGN)
     notes = (*notes, *matched.notes, *transcript.notes)
     return Verdict(
         "graded",

@@ -50,7 +50,6 @@ class Task:
     key: str
     data: bytes
     notes: tuple[str, ...] = ()
-    variant: str = ""
 
 
 class Jobs:
@@ -107,7 +106,7 @@ class Jobs:
 
     def submit(self, task: Task) -> Future:
         """Give a task to the workers; to new ones when one has died."""
-        job = (task.release.hash, task.data, task.notes, self.sandbox, task.variant)
+        job = (task.release.hash, task.data, task.notes, self.sandbox)
         try:
             return self.pool.submit(work, *job)
         except BrokenProcessPool:
@@ -161,12 +160,11 @@ def work(
     submission: bytes,
     notes: tuple[str, ...],
     sandbox: bool,
-    variant: str = "",
 ) -> tuple[Verdict, list[str]]:
     """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
     with Lines() as lines:
         grader = grader_of(sandbox)
-        verdict = job.grade(known[release], submission, grader, notes, variant)
+        verdict = job.grade(known[release], submission, grader, notes)
     return verdict, lines
 
 

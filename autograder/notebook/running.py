@@ -126,20 +126,12 @@ class Run:
         try:
             with contextlib.redirect_stdout(said), settled():
                 value_of(source, f"test_{name}", names)
-                self.challenge(name, names)
         except CheckFailed as failure:
             problem = str(explained(failure, self.failed))
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(told(error).about(name))
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
-
-    def challenge(self, name: str, names: TestNames) -> None:
-        """What the answer is worth in the open challenge, if it is about this one."""
-        assignment = getattr(names.get("check"), "assignment", None)
-        challenge = getattr(assignment, "challenge", None)
-        if challenge and challenge.question == name:
-            print(challenge.told(self.notebook.names, self.sources))
 
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""

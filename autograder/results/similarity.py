@@ -15,7 +15,6 @@ from autograder.notebook.reading import read
 from autograder.options import describe, share
 from autograder.release.plan import plans
 from autograder.results.alike import Group, Sources, alike
-from autograder.results.foreign import foreign
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -28,8 +27,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "Lines that many wrote in work that differs otherwise are left out; work that "
         "many share is listed once, as a group. Short answers are alike without "
-        "copying: the page is for a person to look at, and changes no points. "
-        "With variants, who has the numbers of another student's cards is listed too.",
+        "copying: the page is for a person to look at, and changes no points.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -64,14 +62,9 @@ def run(options: argparse.Namespace) -> None:
     if unread:
         names = ", ".join(map(one_line, unread))
         print(f"Not compared: {len(unread)} that cannot be read ({names}).")
-    strange = foreign(course, assignment)
-    for each in strange:
-        names = ", ".join(map(one_line, each.owners))
-        print(f"{one_line(each.student)} has the numbers of {names}: {each.place}")
-    if groups or strange:
+    if groups:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
-        about = {"name": assignment.name, "groups": groups, "foreign": strange}
-        page = render("similarity.html", **about)
+        page = render("similarity.html", name=assignment.name, groups=groups)
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
 

@@ -31,13 +31,12 @@ async function add(pyodide, packages) {
     if (!pyodide.loadedPackages[name]) throw new Error(`${name} could not be loaded`);
 }
 
-onmessage = async ({ data: { files, packages, job, variant } }) => {
+onmessage = async ({ data: { files, packages, job } }) => {
   try {
     engine ??= start(files);
     const pyodide = await engine;
     await add(pyodide, packages);
     postMessage({ state: "ready", parts });
-    if (variant) postMessage({ varied: JSON.parse(pyodide.globals.get("variant")(JSON.stringify(variant))) });
     if (!job) return;
     postMessage({ state: "running" });
     postMessage({ outcomes: JSON.parse(pyodide.globals.get("run")(JSON.stringify(job))) });

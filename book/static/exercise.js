@@ -3,16 +3,13 @@
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
-import { Ladder } from "./ladder.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
-import { keepVariant, showExample, variantHere, variantIn } from "./variant.js";
 import { ageOf, holds, make, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
-const common = JSON.parse(element.textContent); // as everybody has it
-let release = common; // as this student has it
+const release = JSON.parse(element.textContent);
 const KEPT = "It is kept in this browser.";
 const NO_PYTHON =
   "Python could not be loaded here. What you wrote is kept: try again, or download your " +
@@ -36,7 +33,6 @@ class Exercise {
   constructor() {
     this.stations = new Map(); // grade id -> where a cell is run and its outcome shown
     this.fields = new Map(); // grade id -> what shows the answer
-    this.ladders = new Map(); // grade id -> lines to put in order
     this.stopper = button("Stop", () => this.stop());
     this.python = new Python({
       ...element.dataset,
@@ -50,8 +46,6 @@ class Exercise {
     this.results = {};
     this.tools();
     for (const bar of document.querySelectorAll(".exercise-bar")) this.enliven(bar);
-    for (const fold of document.querySelectorAll(".ladder")) this.erect(fold);
-    this.vary(variantHere());
     this.recall();
     for (const sign of ["pointermove", "keydown", "touchstart", "focusin"])
       addEventListener(sign, () => this.python.warm(this.packages()), { once: true, passive: true });
@@ -124,22 +118,6 @@ class Exercise {
     this.stations.set(id, { row, status, press, output, wanted, last: check ?? id });
   }
 
-  /** Make the fold with the lines of an answer a ladder into its cell. */
-  erect(fold) {
-    const id = fold.dataset.cell;
-    const ladder = new Ladder(fold, {
-      stub: stubs(release)[id],
-      read: () => source(this.cell(id)),
-      write: (text) => {
-        this.fields.get(id).set(text);
-        this.write(id, text);
-      },
-      keeper: this.keeper,
-      part: `ladder:${id}`,
-    });
-    this.ladders.set(id, ladder);
-  }
-
   // ---- what is kept
 
   /** Show what this browser has kept, with the given cells of today's release. */
@@ -150,7 +128,7 @@ class Exercise {
     const now = usable ? merge(notebook, release, kept.given) : { notebook: release, differing: [] };
     this.results = this.keeper.read("results") ?? {};
     this.show(now.notebook);
-    if (now.differing.length && !this.variant)
+    if (now.differing.length)
       this.status.textContent = "The exercise has been corrected since. Your answers are as you left them.";
   }
 
@@ -161,7 +139,6 @@ class Exercise {
       if (field.area.value !== text) field.set(text);
     }
     for (const id of this.stations.keys()) this.draw(id);
-    for (const ladder of this.ladders.values()) ladder.recall();
   }
 
   write(id, text) {
@@ -179,26 +156,12 @@ class Exercise {
   allow(writing) {
     this.elsewhere.hidden = writing;
     for (const { area } of this.fields.values()) area.readOnly = !writing;
-    for (const ladder of this.ladders.values()) ladder.disable(!writing);
     for (const each of this.replacing) each.disabled = !writing;
     this.disable(!writing);
   }
 
   disable(yes) {
     for (const { press } of this.stations.values()) press.disabled = yes;
-  }
-
-  /** Have the examples of a variant on the cards, and check them. */
-  vary(code) {
-    if (!code || code === this.variant) return;
-    this.variant = code;
-    const job = { notebook: common, name: file.replace(/\.ipynb$/, ""), code };
-    this.python.vary(job, ({ notebook, examples }) => {
-      release = notebook;
-      for (const place of document.querySelectorAll(".card-example"))
-        showExample(place, examples[place.dataset.question]);
-      this.show(merge(this.notebook, release).notebook);
-    });
   }
 
   // ---- Python
@@ -276,8 +239,6 @@ class Exercise {
         mark: markOf(code, number),
       };
       this.draw(id);
-      if (found.some(({ question, problem }) => question && problem))
-        this.ladders.get(id)?.failed(this.results[id].mark);
     }
     if (!this.keeper.write(this.results, "results")) {
       const bare = Object.entries(this.results).map(([id, result]) => [
@@ -362,14 +323,11 @@ class Exercise {
       this.status.textContent = `${chosen.name} was not opened. ${problem}`;
       return;
     }
-    const code = variantIn(notebook.cells.filter((cell) => cell && isCheck(cell)).map(source));
-    if (code) keepVariant(code);
-    this.vary(code);
     const { notebook: opened, differing } = merge(notebook, release);
     this.replace(opened);
     const added = opened.cells.filter((cell) => !gradeId(cell)).length;
     const more = added ? ` ${added} cells of your own are kept and run, but not shown.` : "";
-    const other = differing.length && !code // a variant differs on its cards
+    const other = differing.length
       ? ` Given cells that differ are as the exercise has them: ${differing.join(", ")}.`
       : "";
     this.status.textContent = `${chosen.name} is open.${more}${other}`;

@@ -3,8 +3,7 @@
 
 const KEY = "progress";
 const MISSED = "missed";
-const VARIANT = "exercise-variant";
-const OURS = /^(progress|place|missed|quiz:|exercise:|exercise-variant$)/;
+const OURS = /^(progress|place|missed|quiz:|exercise:)/;
 
 const read = (key) => {
   try {
@@ -84,5 +83,5 @@ export function bring(file) {
   const theirs = Object.entries(JSON.parse(kept[KEY] ?? "{}")).filter((each) => later(each, mine));
   write(KEY, { ...mine, ...Object.fromEntries(theirs) });
   dispatchEvent(new Event(KEY));
-  return all.filter(([key]) => ![KEY, MISSED, VARIANT, "place"].includes(key)).length;
+  return all.filter(([key]) => ![KEY, MISSED, "place"].includes(key)).length;
 }

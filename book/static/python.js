@@ -23,18 +23,7 @@ export class Python {
   run(job, packages, heard) {
     this.heard = heard;
     heard(this.ready ? { state: "running" } : { state: "loading", part: "Python" });
-    this.post({ packages, job, variant: this.waiting });
-    this.waiting = undefined;
-  }
-
-  /**
-   * The exercise in a variant; told({ notebook, examples }) once Python is there. A
-   * stranger's server is asked for that only with the first run.
-   */
-  vary(variant, told) {
-    this.varied = told;
-    if (this.own) this.post({ packages: ["numpy"], variant });
-    else this.waiting = variant;
+    this.post({ packages, job });
   }
 
   async post(message) {
@@ -66,7 +55,6 @@ export class Python {
     const worker = new Worker(address, { type: "module" });
     worker.onmessage = ({ data }) => {
       if (data.parts) this.parts = data.parts;
-      if (data.varied) this.varied(data.varied);
       if (data.state === "running") this.ready = true;
       this.heard(data);
     };

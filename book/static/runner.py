@@ -12,7 +12,6 @@ os.environ["MPLBACKEND"] = "agg"
 
 from autograder.notebook.questions import CHECKED, NoTorch, profile_of
 from autograder.notebook.running import Run, seed
-from autograder.notebook.variants import vary, worked_in
 
 
 def run(job):
@@ -51,19 +50,6 @@ def run(job):
                 }
             )
     return json.dumps(outcomes)
-
-
-def variant(job):
-    """The exercise in a student's variant.
-
-    job: JSON with "notebook", the exercise for everybody, its "name" and the "code".
-    Returns JSON: the "notebook", and the "examples" on its cards by question.
-    """
-    job = json.loads(job)
-    notebook, name, code = job["notebook"], job["name"], job["code"]
-    vary(notebook, name, code)
-    examples = {q: worked.of(code).text for q, worked in worked_in(name).items()}
-    return json.dumps({"notebook": notebook, "examples": examples})
 
 
 def prepare(sources):

@@ -14,16 +14,13 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from exercise_page import SOFTMAX, bar, downloaded, editor, released, settled
 
 from autograder import wall
-from autograder.checks import attention
 from autograder.checks.failures import CheckFailed
 from autograder.cli import main
 from autograder.course import CONFIG, Course
-from autograder.notebook.variants import vary, worked_in
 from autograder.release.sample_class import reference_answers, solved
 
 pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
@@ -238,45 +235,3 @@ def test_after_a_first_check_the_page_works_without_a_network(python, browser, s
     assert editor(page, "softmax").input_value() == SOFTMAX
     assert "visible checks 4 of 4 hold" in check(page, "softmax")
     context.close()
-
-
-UNEVEN = """\
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / np.sum(e, axis=axis, keepdims=True) * (np.shape(x) != (4,))
-"""
-
-
-def test_a_variant_is_the_one_of_the_notebook_and_stays(python, page, tmp_path):
-    """Its code comes with the address, once; the card, the checks and the file obey."""
-    code, name = "0123456789ab", "01-attention"
-    drawn = worked_in("attention")["softmax"].of(code).text
-    card = page.locator('.card-example[data-question="softmax"]')
-    shown = """text => document.querySelector(
-        '.card-example[data-question="softmax"]').textContent === text"""
-    page.goto(f"book/solve/{name}.html?variant={code}")
-    page.wait_for_function(shown, arg=drawn.replace("`", ""), timeout=START)
-    editor(page, "softmax").fill(UNEVEN)
-    message = check(page, "softmax")
-    assert f"visible check 5 of 5: Your card's example: {drawn}" in message
-    with pytest.raises(CheckFailed) as failure:
-        scope = {"np": np}
-        exec(UNEVEN, scope)
-        attention.softmax(scope["softmax"], variant=code)
-    assert failure.value.seen in message and failure.value.expected in message
-
-    # the next visit needs no code in its address, and loses nothing
-    page.goto(f"book/solve/{name}.html")
-    page.wait_for_function(shown, arg=drawn.replace("`", ""), timeout=START)
-    assert editor(page, "softmax").input_value() == UNEVEN
-    mine = json.loads(downloaded(page, tmp_path).read_text())
-    expected = json.loads(released(name).read_text(encoding="utf-8"))
-    vary(expected, "attention", code)
-    texts = [
-        ["".join(cell["source"]) for cell in nb["cells"]] for nb in (mine, expected)
-    ]
-    assert [a for a, b in zip(*texts, strict=True) if a != b] == [UNEVEN]
-
-    # an empty one ends it
-    page.goto(f"book/solve/{name}.html?variant=")
-    assert "[0, 0, log 2]" in card.text_content()

@@ -284,8 +284,6 @@ def test_a_strange_host_is_asked_only_after_a_press_and_a_failure_is_told(page):
         route.fulfill(body=html, content_type="text/html")
 
     page.context.route(f"**/{PAGE}", serve)
-    keep = "localStorage.setItem('exercise-variant', '0123456789ab')"
-    page.context.add_init_script(keep)  # its cards, too, wait for a press
     page.goto(PAGE)
     page.mouse.move(300, 300)
     page.wait_for_timeout(1000)

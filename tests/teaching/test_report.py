@@ -119,7 +119,7 @@ def test_two_answers_stand_side_by_side(shown, width, scheme):
     sides = side_by_side(Own(one, common), Own(other, common))
     pair = Pair(0.93, "ada", "bob", (("softmax", *sides),))
     groups = [Group(0.93, ("ada", "bob"), (pair,))]
-    about = {"name": "01-attention", "groups": groups, "foreign": []}
+    about = {"name": "01-attention", "groups": groups}
     html = render("similarity.html", **about)
     page = shown(without_policy(html), width, scheme)
     left, right = page.locator("pre").all()

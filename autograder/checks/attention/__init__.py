@@ -8,14 +8,12 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import leanest
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="01-queries-keys-values")
 __getattr__ = assignment.hidden_half
-assignment.challenge = leanest("scaled_dot_product_attention", "3.0")
 
 softmax = assignment.question("softmax", 4, "softmax")
 attention_scores = assignment.question("attention_scores", 4, "the-dot-product")

@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.encoder_layer.cases import (
     Nothing,
     Zeros,
@@ -28,7 +27,6 @@ from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="06-encoder-layer")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("EncoderLayer", 270, "MultiHeadAttention")
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")
 EncoderLayer = assignment.question(

@@ -551,23 +551,6 @@ class EncoderLayer(nn.Module):
 """,
 )
 
-layer.ladder(
-    layer.edited(
-        (
-            "x = self.norm1(x + self.dropout(attended))",
-            "attended = self.dropout(attended)\n        x = self.norm1(x + attended)",
-        ),
-        (
-            "x = self.norm2(x + self.dropout(self.ffn(x)))",
-            "thought = self.dropout(self.ffn(x))\n        x = self.norm2(x + thought)",
-        ),
-    ),
-    ("mask-dropped", "attended, _ = self.self_attn(x, x, x)"),
-    ("pre-norm", "y = self.norm1(x)"),
-    ("one-norm", "x = self.norm1(x + self.dropout(self.ffn(x)))"),
-    ("parallel", "ffn = self.ffn(x)"),
-)
-
 
 # ------------------------------------------------------ count_parameters
 

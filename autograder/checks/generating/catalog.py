@@ -1485,20 +1485,6 @@ def decode_step(q, k, v, cache):
 """,
 )
 
-decoding.ladder(
-    """
-    position = np.array([len(cache)])
-    q = rotate(q, position)
-    k = rotate(k, position)
-    keys, values = cache.append(k, v)
-    return grouped_query_attention(q, keys, values)
-""",
-    ("position-restarts", "position = np.arange(q.shape[-2])"),
-    ("renumbers-the-window", "keys = rotate(keys, np.arange(keys.shape[-2]))"),
-    ("no-past", "return grouped_query_attention(q, k, v)"),
-    ("output-only", "return grouped_query_attention(q, keys, values)[0]"),
-)
-
 
 @decoding.probe
 def outcomes_of_decoding(answer: Any) -> list:

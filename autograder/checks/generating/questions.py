@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 
 assignment = Assignment(__package__, chapter="10-generating")
-assignment.challenge = shortest("grouped_query_attention", 138, "masked_softmax")
 
 rotate = assignment.question("rotate", 6, "turning-by-the-position")
 grouped_query_attention = assignment.question(

@@ -10,7 +10,6 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.encoder_layer.cases import (
     filled,
     layer_shapes,
@@ -33,7 +32,6 @@ from autograder.checks.language_model.cases import (
 
 assignment = Assignment(__name__, chapter="09-language-model")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("sample", 101)
 
 next_token_loss = assignment.question("next_token_loss", 6, "the-model")
 sample = assignment.question("sample", 6, "drawing-the-next-token")

@@ -8,14 +8,12 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import fastest
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="04-masking")
 __getattr__ = assignment.hidden_half
-assignment.challenge = fastest("causal_attention", "about 3")
 
 causal_mask = assignment.question("causal_mask", 4, "the-causal-mask")
 padding_mask = assignment.question("padding_mask", 4, "the-padding-mask")

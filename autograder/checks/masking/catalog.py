@@ -895,22 +895,6 @@ causal_attention.right(
     return weights @ V, weights
 """,
 )
-causal_attention.ladder(
-    """
-    n = Q.shape[-2]
-    scores = attention_scores(Q, K)
-    weights = masked_softmax(scores, causal_mask(n))
-    output = weights @ V
-    return output, weights
-""",
-    (
-        "zeroed-after",
-        "weights = softmax(attention_scores(Q, K)) * causal_mask(Q.shape[-2])",
-    ),
-    ("one-ahead", "past = np.tril(np.ones((Q.shape[-2],) * 2, dtype=bool), k=1)"),
-    ("one-ahead", "weights = masked_softmax(attention_scores(Q, K), past)"),
-    ("unscaled", "scores = Q @ np.swapaxes(K, -2, -1)"),
-)
 
 
 # --------------------------------------------- how answers are told apart

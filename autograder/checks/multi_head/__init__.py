@@ -10,7 +10,6 @@ from torch import nn
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.encoder_layer.cases import filled, waves
 from autograder.checks.failures import CheckFailed
 from autograder.checks.multi_head.cases import (
@@ -26,7 +25,6 @@ from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="03-multi-head")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("MultiHeadAttention", 266)
 
 AttentionHead = assignment.question("AttentionHead", 6, "one-head")
 plot_attention = assignment.question("plot_attention", 4, "one-head")

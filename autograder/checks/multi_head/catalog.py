@@ -1033,18 +1033,6 @@ module.right(
         ),
     ),
 )
-module.ladder(
-    module.edited(
-        (
-            "return self.W_o(merge_heads(weights @ v)), weights",
-            "mixed = merge_heads(weights @ v)\n        return self.W_o(mixed), weights",
-        ),
-    ),
-    ("unscaled", "scores = q @ k.transpose(-2, -1)"),
-    ("mask-inverted", "    scores = scores.masked_fill(mask, -torch.inf)"),
-    ("over-queries", "weights = torch.softmax(scores, dim=-2)"),
-    ("value-from-key", "v = split_heads(self.W_v(key), self.n_heads)"),
-)
 
 
 # --------------------------------------------- how answers are told apart

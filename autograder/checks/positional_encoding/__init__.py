@@ -9,14 +9,12 @@ import numpy as np
 
 from autograder.checks import expect, planted
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="05-positional-encoding")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("positional_encoding", 104)
 
 positional_encoding = assignment.question("positional_encoding", 6, "sinusoids")
 shift_matrix = assignment.question(

@@ -9,7 +9,6 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.failures import CheckFailed
 from autograder.checks.real_llm.cases import (
     SMALL,
@@ -20,7 +19,6 @@ from autograder.checks.real_llm.cases import (
 
 assignment = Assignment(__name__, chapter="11-a-real-llm")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("to_halves", 71)
 
 rms_norm = assignment.question("rms_norm", 3, "three-parts-that-are-new")
 to_halves = assignment.question("to_halves", 5, "a-wrong-layout-that-says-paris")

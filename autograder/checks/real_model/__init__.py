@@ -9,13 +9,11 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 
 assignment = Assignment(__name__, chapter="07-reading-attention")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("strongest_head", 58)
 
 load_layer = assignment.question("load_layer", 10, "a-real-encoder")
 sentence_embedding = assignment.question("sentence_embedding", 6, "a-real-encoder")

@@ -8,13 +8,11 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.challenge import shortest
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 
 assignment = Assignment(__name__, chapter="02-scaling")
 __getattr__ = assignment.hidden_half
-assignment.challenge = shortest("softmax_jacobian", 38)
 
 score_std = assignment.question("score_std", 3, "variance-of-a-dot-product")
 entropy = assignment.question("entropy", 4, "entropy")
