@@ -1,4 +1,5 @@
 # Two commands matter: `make serve` and `make test`. Both set up .venv first.
+# `make quick` takes a minute, for every commit; `make test-long` is what is left.
 PYTHON ?= python3
 PORT ?= 8000
 BIN := $(CURDIR)/.venv/bin
@@ -8,7 +9,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: FORCE serve test run-tests replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants benchmark vendor clean
+.PHONY: FORCE serve test run-tests test-long quick replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -24,8 +25,15 @@ _build/tests-passed: $(EVERYTHING)
 	@$(MAKE) --no-print-directory run-tests
 	@touch $@
 
+# without what is marked long, and of the chapters those that changed
 run-tests: setup lint _build/python-home
-	@$(PYTEST) -n 2 tests $(CHAPTERS) $(PYTEST_FLAGS)
+	@$(PYTEST) -n 2 -m "not long" tests $$($(BIN)/python book/replayed.py) $(PYTEST_FLAGS)
+
+test-long: setup _build/python-home  ## what is marked long, and every chapter
+	@$(PYTEST) -n 2 -m "long or chapter" tests $(CHAPTERS) $(PYTEST_FLAGS)
+
+quick: setup lint  ## a minute, for every commit: something of each part
+	@$(PYTEST) -n 2 -m "not long" $(QUICK) $(PYTEST_FLAGS)
 
 # three at a time: a chapter often waits for its kernel
 replay: setup  ## the chapters alone, every cell against its committed outputs
@@ -34,6 +42,11 @@ replay: setup  ## the chapters alone, every cell against its committed outputs
 CHAPTERS := $(wildcard book/*.ipynb)
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder \
     --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg
+QUICK := $(addprefix tests/, test_pinned.py book/test_form.py book/test_book.py \
+    book/test_claims.py book/test_sentences.py book/test_replayed.py checks/test_expect.py \
+    checks/test_ladders.py grading/test_matching.py grading/test_reading.py \
+    grading/test_verdict.py grading/test_cli.py teaching/test_collect.py \
+    teaching/test_sheets.py wall/test_wire.py)
 
 setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 

@@ -1,20 +1,23 @@
-"""A browser where tests need one, and grading without processes that start anew.
+"""A browser where tests need one, and grading without processes that start again.
 
-NO_SKIPS=1 where no test may be skipped.
+NO_SKIPS=1 where no test may be skipped; SEED=3 for the numbers of an earlier run.
 """
 
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import Executor, Future
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import replayed
 import warm_kernels
 from sqlalchemy import Engine, event
 
@@ -70,21 +73,46 @@ LONGEST = [
 ]
 
 
+def pytest_configure():
+    """One seed for the run: the processes of the run find it in their environment."""
+    os.environ.setdefault("SEED", str(random.SystemRandom().randrange(10_000)))
+
+
+def pytest_report_header():
+    return f"seed: {os.environ['SEED']} (the same again: SEED={os.environ['SEED']})"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items):
     """Long files first; and a chapter whose published model is missing is skipped."""
     rank = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
     for item in items:
+        if item.path.suffix == ".ipynb":
+            item.add_marker(pytest.mark.chapter)
         package = MODELS.get(item.path.name)
         if package and find_spec(package) is None:
             reason = f"the published model is not installed: {package}"
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(scope="session")
+def seed():
+    """The seed of the run, which is printed at its start."""
+    return int(os.environ["SEED"])
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not os.environ.get("NO_SKIPS") or reporter is None:
+    if reporter is None:  # a process of xdist
+        return
+    files = [r.nodeid.partition("::")[0] for r in reporter.stats.get("passed", [])]
+    cells = Counter(Path(file).stem for file in files if file.endswith(".ipynb"))
+    whole = [stem for stem in cells if cells[stem] == len(replayed.code_cells(stem))]
+    if whole:
+        replayed.note(whole)
+    if not os.environ.get("NO_SKIPS"):
         return
     if skipped := reporter.stats.get("skipped"):
         reporter.write_line(f"NO_SKIPS is set, and {len(skipped)} tests were skipped.")

@@ -114,13 +114,15 @@ def test_the_index_lists_every_chapter_in_order_under_its_title():
 
 
 def test_every_cell_is_run_again_by_the_tests_and_compared():
+    """Of a chapter that changed by `make test`, of every one by `make test-long`."""
     assert "run every cell again and compare" in page("index")
     makefile = (ROOT / "Makefile").read_text()
     assert "CHAPTERS := $(wildcard book/*.ipynb)\n" in makefile
     assert re.search(r"^PYTEST := .*\n    --nbval ", makefile, re.M)
-    assert re.search(
-        r"^run-tests:.*\n\t@\$\(PYTEST\) .*\$\(CHAPTERS\) ", makefile, re.M
-    )
+    tests = r"^run-tests:.*\n\t@\$\(PYTEST\) .* \$\$\(\S+ book/replayed.py\) "
+    assert re.search(tests, makefile, re.M)
+    long = r"^test-long:.*\n\t@\$\(PYTEST\) .* -m \"long or chapter\" .*\$\(CHAPTERS\) "
+    assert re.search(long, makefile, re.M)
 
 
 def test_what_a_downloaded_chapter_imports_is_on_its_readers_machine():

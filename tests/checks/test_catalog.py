@@ -43,10 +43,10 @@ STYLES = [
 
 
 @pytest.mark.parametrize(("package", "entry"), MISCONCEPTIONS)
-def test_a_misconception_loses_points_and_is_named(package, entry):
+def test_a_misconception_loses_points_and_is_named(package, entry, seed):
     """And its message, which feedback shows, holds no code of the hidden checks."""
     answer = catalog_of(package).answer(entry)
-    points, message, named = judge(package, entry.question, answer)
+    points, message, named = judge(package, entry.question, answer, seed)
     assert points < getattr(package, entry.question).points
     assert named == entry.id
     assert entry.diagnosis in message
@@ -59,9 +59,9 @@ def test_a_misconception_loses_points_and_is_named(package, entry):
 
 
 @pytest.mark.parametrize(("package", "style"), STYLES)
-def test_a_correct_style_gets_all_points_and_is_never_misnamed(package, style):
+def test_a_correct_style_gets_all_points_and_is_never_misnamed(package, style, seed):
     answer = catalog_of(package).answer(style)
-    points, message, _ = judge(package, style.question, answer)
+    points, message, _ = judge(package, style.question, answer, seed)
     assert (points, message) == (getattr(package, style.question).points, None)
     assert catalog_of(package).diagnose(style.question, answer) is None
 
@@ -98,9 +98,10 @@ def test_ids_of_misconceptions_are_unique(package):
     assert max(ids.values()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("package", "question"), QUESTIONS)
 def test_hidden_checks_decide_alike_for_many_seeds(package, question):
-    """A few seeds here; `make catalog` runs two hundred."""
+    """A few seeds here, another one in each run above; `make catalog`: two hundred."""
     catalog = catalog_of(package)
     points = getattr(package, question).points
     for seed in range(1, 3 if question.startswith("plot_") else 6):

@@ -102,17 +102,19 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-MOMENTS = int(os.environ.get("MOMENTS", "2"))  # MOMENTS=50 kills more often
+MOMENTS = int(os.environ.get("MOMENTS", "3"))  # MOMENTS=50 kills more often
+TIMES = [pytest.param(1, id="once"), pytest.param(MOMENTS, marks=pytest.mark.long)]
 
 
-def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
-    size = 4 * MOMENTS + 1
+@pytest.mark.parametrize("kills", TIMES)
+def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
+    size = 4 * kills + 1
     for number in range(size):
         classroom.hand_in(f"s{number:03}", wrong if number % 3 else right)
     undisturbed = classroom.grade()
     (classroom.root / "gradebook.db").unlink()
     chance = random.Random(7)
-    for _ in range(MOMENTS):
+    for _ in range(kills):
         process = grade(classroom)
         new = 0
         while new < 2:  # two verdicts of its own, and a moment more
@@ -126,7 +128,7 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
             time.sleep(0.05)
         assert not any(map(alive, children))
     done = len(stored(classroom))
-    assert 2 * MOMENTS <= done < size
+    assert 2 * kills <= done < size
     last = grade(classroom)
     printed, _ = last.communicate(timeout=60)
     assert last.returncode == 0
@@ -135,12 +137,13 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong):
     assert classroom.grade() == undisturbed
 
 
-def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong):
+@pytest.mark.parametrize("kills", TIMES)
+def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong, kills):
     for number in range(6):
         classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
     undisturbed = classroom.grade()
     chance = random.Random(11)
-    for _ in range(MOMENTS + 1):
+    for _ in range(kills):
         process = grade(classroom, "--force")
         process.stdout.readline()
         time.sleep(chance.random() / 4)
