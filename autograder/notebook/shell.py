@@ -149,17 +149,15 @@ class Rich:
         return f"<IPython.core.display.{type(self).__name__} object>"
 
 
-RICH: tuple[str, ...] = (
-    "HTML",
-    "Markdown",
-    "Latex",
-    "Math",
-    "Image",
-    "SVG",
-    "Javascript",
-    "JSON",
-)
-RICH += ("Audio", "Video", "IFrame", "Pretty", "YouTubeVideo", "FileLink", "Code")
+# made once, not in the process of every notebook
+RICH = {
+    name: type(name, (Rich,), {})
+    for name in (
+        *("HTML", "Markdown", "Latex", "Math", "Image", "SVG", "Javascript", "JSON"),
+        *("Audio", "Video", "IFrame", "Pretty", "YouTubeVideo", "FileLink", "Code"),
+    )
+}
+INTERACTIVE = type("InteractiveShell", (), {"ast_node_interactivity": "last_expr"})
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -203,20 +201,15 @@ def ipython(get: Callable[[], Shell | None], display: Callable) -> dict[str, Any
     core.__dict__.update(
         __path__=[], display=core_display, interactiveshell=interactive
     )
-    for name in RICH:
-        kind = type(name, (Rich,), {})
-        setattr(shown, name, kind)
-        setattr(core_display, name, kind)
     for module in (shown, core_display):
         module.__dict__.update(
+            RICH,
             display=display,
             clear_output=lambda *_, **__: None,
             set_matplotlib_formats=lambda *_, **__: None,
             display_html=display,
             display_markdown=display,
         )
-    interactive.__dict__["InteractiveShell"] = type(
-        "InteractiveShell", (), {"ast_node_interactivity": "last_expr"}
-    )
+    interactive.__dict__["InteractiveShell"] = INTERACTIVE
     found = [package, shown, core, core_display, interactive]
     return {module.__name__: module for module in found}

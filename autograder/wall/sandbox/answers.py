@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import os
-import random
 import resource
 import sys
 import warnings
@@ -25,7 +24,7 @@ from autograder.checks.published import defined
 from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.notebook.cells import OutOfTime
-from autograder.notebook.running import random_state
+from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
 from autograder.wall.places import parts_of
@@ -80,8 +79,15 @@ def serve(
 
     With ``forks``, one of them tries a check on a function.
     """
+    with settled():
+        _serve(channel, names, defined, forks)
+
+
+def _serve(
+    channel: Channel, names: dict[str, Any], defined: list[str], forks: bool
+) -> None:
     objects = Objects()
-    own, restore, asking = os.getpid(), random_state(), partial(ask, channel)
+    own, asking = os.getpid(), partial(ask, channel)
     told = [str(name)[:100] for name in defined[:MAX_NAMES]]
     channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
     while True:
@@ -93,7 +99,7 @@ def serve(
         if request[0] == "told":  # to a fork that did not wait for it
             continue
         if request[0] == "try" and not forks:
-            restore()  # as every fork begins
+            seed()  # as every fork begins
             request = (*request, asking)
         elif request[0] == "try":
             if ended := trial(channel, request, objects):
@@ -120,7 +126,6 @@ def respond(channel: Channel, reply: tuple, objects: Objects) -> None:
 
 def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:
     """Try a student's check in a fork; a reply only if that ended without one."""
-    state = random.getstate()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     left = MOST_SECONDS - used.ru_utime - used.ru_stime
     child = os.fork()
@@ -133,7 +138,7 @@ def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:
     status = 1
     try:
         die_with_parent()
-        random.setstate(state)  # Python seeds this generator anew in every fork
+        seed()  # each function meets the same random numbers
         bound_time(max(0.1, min(TRIAL_SECONDS, left)))
         reply = answer((*request, partial(ask, channel)), {}, objects)
         respond(channel, reply, objects)
@@ -173,7 +178,7 @@ def answer(
     ``frame`` is what the request came as.
     """
     operation, *parts = request
-    with warnings.catch_warnings(record=True) as seen, settled():
+    with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
             value = operate(operation, parts, names)

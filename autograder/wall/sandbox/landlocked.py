@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import resource
 import select
 import signal
@@ -35,7 +34,8 @@ class Landlocked(Nothing):
             raise OSError("this kernel has no Landlock")
         if not family.listed():
             raise OSError("this kernel does not list the children of a process")
-        seccomp.require()
+        self.scoped = self.abi >= landlock.SCOPES_SINCE
+        self.calls = seccomp.tried(alone=False, signals=self.scoped)
         shown.readable()  # once for all forks
         rights.adopt_orphans()
         guardian = os.getpid()
@@ -119,8 +119,7 @@ class Landlocked(Nothing):
         """Limits, rights, files, system calls, in this order."""
         limits.first_to_end()
         limits.restrict(self.bounds)
-        scoped = self.abi >= landlock.SCOPES_SINCE
-        self.nested = landlock.own_signals(self.folder) if scoped else None
+        self.nested = landlock.own_signals(self.folder) if self.scoped else None
         rules = landlock.everything(self.abi)
         rules.allow(self.folder, landlock.OWN)
         read, listed = shown.readable()
@@ -138,8 +137,7 @@ class Landlocked(Nothing):
         self._allow(self.processes, self.processes + limits.MORE_THREADS)
         rules.enforce()
         os.close(rules.descriptor)
-        calls = seccomp.program(platform.machine(), alone=False, signals=scoped)
-        seccomp.install(calls)
+        seccomp.install(self.calls)
 
     def _allow(self, processes: int, at_most: int) -> None:
         hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]

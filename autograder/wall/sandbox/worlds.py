@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import resource
 import signal
 import socket
@@ -96,7 +95,7 @@ class Namespaces(Nothing):
 
     def open(self) -> None:
         """Enter namespaces, as process 1 of them, and build the tree of files."""
-        seccomp.require()
+        self.calls = seccomp.tried(alone=True)
         namespaces.open_world()
         self.channel.send("unshared")
         self.channel.receive()  # the grader has said who is who
@@ -141,7 +140,7 @@ class Namespaces(Nothing):
         limits.restrict(self.bounds)
         rights.give_up()
         limits.bound(resource.RLIMIT_NPROC, self.bounds.processes)
-        seccomp.install(seccomp.program(platform.machine(), alone=True))
+        seccomp.install(self.calls)
 
     def end_others(self, child: int | None) -> None:
         """As process 1, end all others."""
