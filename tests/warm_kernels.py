@@ -11,14 +11,34 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 LIBRARIES = ("ipykernel.kernelapp", "numpy.random", "matplotlib.pyplot", "torch")
 LIBRARIES += ("torch._dynamo",)  # which the first optimizer imports
+
+
+def started(config) -> Path:
+    """A JUPYTER_PATH with which all kernels are forks of one process of this run."""
+    if not hasattr(config, "warm_kernels"):
+        config.warm_kernels = folder = Path(tempfile.mkdtemp())
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        specify(folder)
+        server = subprocess.Popen(
+            [sys.executable, "-P", __file__, "serve", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        config.add_cleanup(server.communicate)  # it ends with its input
+        assert server.stdout.readline() == "ready\n"
+    return config.warm_kernels
 
 
 def specify(folder: Path) -> None:
