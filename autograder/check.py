@@ -11,12 +11,13 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.checks.drawing import Drawing
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
-from autograder.notebook.process import Plan, Runner
+from autograder.notebook.process import IMPORTED, Plan, Runner
 from autograder.notebook.questions import CHECKED, not_there, profile_of
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
@@ -143,6 +144,7 @@ def plan_of(path: Path) -> Plan:
         plan = Plan(cells, release.profile, matched.notes, open_ones)
     if not plan.questions:
         raise CourseError(f"{path} has no check of this course.")
+    expect_installed(path.name, plan)
     sources = [source for _, source, question in plan.cells if question is None]
     plan.notes += not_there(sources, path.resolve().parent, plan.profile)
     if sys.version_info[:2] > GRADED_WITH:
@@ -151,6 +153,19 @@ def plan_of(path: Path) -> Plan:
             "later.".format(*sys.version_info[:2], *GRADED_WITH)
         )
     return plan
+
+
+def expect_installed(name: str, plan: Plan) -> None:
+    """CourseError, once, for libraries without which every question would fail."""
+    sources = "\n".join(source for _, source, _ in plan.cells)
+    needed = {"matplotlib"} & set(IMPORTED.findall(sources))
+    needed |= {"torch"} if plan.profile == "torch" else set()
+    missing = " ".join(sorted(one for one in needed if find_spec(one) is None))
+    if missing:
+        raise CourseError(
+            f"{name} was not checked, as it needs what is not installed here. "
+            f"Install it, and check again: pip install {missing}"
+        )
 
 
 def numbered(

@@ -77,6 +77,7 @@ VERBS = {
         "Check a certificate against the course's public key, without a network.",
     ),
 }
+DISTRIBUTION = "paying-attention"
 log = logging.getLogger("autograder")
 
 
@@ -108,6 +109,7 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
         description="Release, check and grade the exercises of a course.",
         epilog="Each verb has its own --help with an example.",
     )
+    top.add_argument("--version", action=Version)
     verbs = top.add_subparsers(metavar="VERB", required=True)
     chosen = next((word for word in arguments if word in VERBS), None)
     for name, (module, sentence) in VERBS.items():
@@ -123,6 +125,19 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
                 help="append what is done there, and every failure with its traceback",
             )
     return top
+
+
+class Version(argparse.Action):
+    """Prints the installed version, which pyproject.toml alone says."""
+
+    def __init__(self, option_strings: list[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+        parser.exit()
 
 
 def installed(module: str) -> bool:

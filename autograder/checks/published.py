@@ -7,20 +7,43 @@ imported everywhere: it needs torch, and a page has none.
 from __future__ import annotations
 
 import ast
+import importlib.abc
 import importlib.util
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
+from autograder.checks.surroundings import BOOK_MODULES
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+def module_file(name: str) -> Path:
+    """The file of one of the book's modules, by its place relative to this file.
+
+    They lie beside the package where the wheel is installed, and in ``book/`` in the
+    repository. Other packages may have the same names.
+    """
+    installed = HOME / f"{name}.py"
+    return installed if installed.is_file() else HOME / "book" / f"{name}.py"
+
+
+class BookModules(importlib.abc.MetaPathFinder):
+    """Finder of the book's modules: by their files, whatever else has their names."""
+
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> ModuleSpec | None:
+        if name not in BOOK_MODULES:
+            return None
+        return importlib.util.spec_from_file_location(name, module_file(name))
 
 
 @cache
 def definitions() -> tuple[str, dict[str, str]]:
     """The imports of the book's module, and its functions and classes by name."""
-    spec = importlib.util.find_spec("attention")
-    path = Path(spec.origin) if spec and spec.origin else BOOK / "attention.py"
-    text = path.read_text(encoding="utf-8")
+    text = module_file("attention").read_text(encoding="utf-8")
     imports, found = [], {}
     for node in ast.parse(text).body:
         part = ast.get_source_segment(text, node) or ""

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, told
+from autograder.checks.published import BookModules
 from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (
@@ -148,6 +149,8 @@ def work(job: Job, send: Any) -> None:
     if job.profile != "torch":
         sys.meta_path.insert(0, NoTorch())
         sys.modules.pop("torch", None)
+    else:
+        sys.meta_path.insert(0, BookModules())
     seed()
     run = Run()
     for number, source, question in job.cells:

@@ -1,13 +1,20 @@
 """What students install holds the visible checks, and nothing hidden."""
 
+import json
+import os
 import subprocess
 import sys
+import tomllib
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autograder.checks.surroundings import BOOK_MODULES
+from autograder.course import Course
+from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +42,7 @@ def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
     kept = [*PACKAGE.glob("*.py"), *PACKAGE.glob("notebook/*.py")]
     kept += [p for p in PACKAGE.glob("checks/**/*.py") if p.name not in INSTRUCTORS]
     kept += PACKAGE.glob("checks/*/known.json")  # names of mistakes, without their code
+    kept += [PACKAGE / "py.typed"]
     expected = [path.relative_to(ROOT).as_posix() for path in kept]
     expected += [path.name for path in (ROOT / "book").glob("*.py") if is_library(path)]
     expected += [
@@ -65,3 +73,83 @@ def test_no_code_of_a_catalog_is_in_the_wheel(wheel):
             body = [line for line in lines if "return" in line and len(line) > 25]
             found += [(entry.id, line) for line in body if line in text]
     assert not found
+
+
+@pytest.fixture
+def beside_others(wheel, tmp_path):
+    """The wheel after packages of PyPI with the names `attention` and `autograder`."""
+    wheel.extractall(tmp_path / "site")
+    theirs = tmp_path / "site/attention/__init__.py"
+    theirs.parent.mkdir()
+    theirs.write_text("class Attention:\n    pass\n")
+    for name in ("__init__", "__main__"):  # they replace ours
+        (tmp_path / f"site/autograder/{name}.py").write_text("main = None\n")
+
+    def python(code, *arguments):
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        env = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=env, capture_output=True, text=True
+        )
+        return done.stdout + done.stderr
+
+    return python
+
+
+def test_packages_with_our_names_change_no_verdict(beside_others, tmp_path):
+    course = Course(ROOT)
+    (assignment,) = course.chosen(["01-attention"])
+    released = ROOT / "exercises/01-attention/attention.ipynb"
+    answers = reference_answers(assignment)
+    path = tmp_path / "attention.ipynb"
+    path.write_text(solved(json.loads(released.read_text("utf-8")), answers))
+    check = "import sys; from autograder.cli import main; main(['check', sys.argv[1]])"
+    said = beside_others(check, path)
+    assert said.splitlines()[-1].startswith("The visible checks of 4 of 4"), said
+
+
+def test_cells_import_the_books_modules_whatever_else_has_their_names(beside_others):
+    pytest.importorskip("torch")
+    said = beside_others(
+        "from autograder.notebook.running import Job, work\n"
+        "import_it = 'from attention import softmax as s; assert s.__doc__'\n"
+        "work(Job([(1, import_it, None)], 'torch'), print)"
+    )
+    assert "'problem': None" in said
+
+
+def test_the_wheel_says_what_it_is_and_what_more_it_can_use(wheel):
+    (path,) = (n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
+    about = message_from_bytes(wheel.read(path))
+    assert about.get_all("Requires-Dist") == [
+        "numpy",
+        "matplotlib; extra == 'plots'",
+        "seaborn; extra == 'plots'",
+        "torch; extra == 'torch'",
+    ]
+    assert "autograder check" in about.get_payload()
+    assert {"Typing :: Typed"} < set(about.get_all("Classifier"))
+    (path,) = (n for n in wheel.namelist() if n.endswith("entry_points.txt"))
+    commands = wheel.read(path).decode()
+    for name in ("autograder", "paying-attention"):
+        assert f"\n{name} = autograder.cli:main\n" in commands
+
+
+def test_every_file_that_names_the_version_names_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    version, day = citation["version"], citation["date-released"]
+    assert version == project["version"]
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    released = [line for line in changes if line.startswith("## ")]
+    released.remove("## Unreleased")
+    assert released[0] == f"## {version}, {day}"
+
+
+def test_the_addresses_of_the_package_are_those_of_the_site():
+    """None before somebody has said where the course is published."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    site = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    known = {"Source": site["repository"]["url"], "Book": site["html"]["baseurl"]}
+    named = {name: address for name, address in known.items() if address}
+    assert project.get("urls", {}) == named

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -173,6 +174,21 @@ def test_code_that_was_typed_into_a_text_cell_is_pointed_out(
     assert "attention.ipynb: The code of `softmax` stands in a text cell" in said
 
 
+def test_libraries_that_are_missing_are_named_once_with_the_command(
+    monkeypatch, capsys
+):
+    without = {"torch", "matplotlib"}
+    monkeypatch.setattr(
+        "autograder.check.find_spec", lambda name: None if name in without else name
+    )
+    path = next(Path("exercises/03-multi-head").glob("*.ipynb"))
+    assert main(["check", str(path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("torch") == 1
+    assert printed.err.endswith("check again: pip install matplotlib torch\n")
+
+
 def test_the_books_module_says_that_it_needs_torch(check, right):
     _, said = check(with_code(right, "import attention"))
     needs = "the book's module `attention` needs torch, and torch is not available in"
@@ -243,6 +259,7 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository)
         tmp_path / "autograder" / "checks",
         ignore=shutil.ignore_patterns("hidden.py", "catalog.py", "__pycache__"),
     )
+    shutil.copy(repository.root / "book/attention.py", tmp_path)
     blocked = "raise ImportError('not on a student\\'s machine')"
     for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
         (tmp_path / f"{name}.py").write_text(blocked)
