@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.checks.places import Place, cell_name, place_of
+from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
-from autograder.notebook.shell import Finder, Shell
+from autograder.notebook.shell import Shell
 from autograder.notebook.streams import STREAMS, stream
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
@@ -67,6 +68,7 @@ class Notebook:
         builtins.input = _no_input
         builtins.get_ipython = lambda: self.shell  # type: ignore[attr-defined]
         sys.meta_path.insert(0, Finder(lambda: self.shell, self.display))
+        self.places: dict[str, tuple[list, int]] = {}  # of outputs with an id
         if plt := sys.modules.get("matplotlib.pyplot"):
             vars(plt)["show"] = lambda *args, **kwargs: self._draw_all()
 
@@ -129,8 +131,15 @@ class Notebook:
         translated = translate(source, self.names | vars(builtins))
         before = len(self.outputs)
         self._execute(translated.source, cell_name(self.number), shown=True)
-        if translated.captured:
-            del self.outputs[before:]
+        if translated.captured is not None:
+            self._flush()
+            kept, self.outputs[before:] = self.outputs[before:], []
+            if translated.captured:
+                out, err = (
+                    "".join("".join(o[2]) for o in kept if o[:2] == ("stream", name))
+                    for name in STREAMS
+                )
+                self.names[translated.captured] = Captured(out, err)
 
     def _execute(self, source: str, filename: str, shown: bool = False) -> None:
         """Run code in the notebook's names; show the value of its last line."""
@@ -177,10 +186,22 @@ class Notebook:
 
     # ----------------------------------------------------------------- outputs
 
-    def display(self, *values: Any, **_: Any) -> None:
-        """What notebooks call ``display``."""
+    def display(
+        self, *values: Any, display_id: Any = None, update: bool = False, **_: Any
+    ) -> Any:
+        """What notebooks call ``display``; with an id, what is shown can change."""
+        before = len(self.outputs)
         for value in values:
             self._show("display", value)
+        if display_id is None:
+            return None
+        handle = DisplayHandle(None if display_id is True else str(display_id))
+        outputs, place = self.places.get(handle.display_id, ([], 0))
+        if update and outputs is self.outputs and len(outputs) == before + 1:
+            outputs[place] = outputs.pop()
+        else:
+            self.places[handle.display_id] = self.outputs, before
+        return None if update else handle
 
     def _add(self, output: tuple) -> None:
         """Keep one more output; after too many there is one sentence, and no more."""

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.notebook.shell import QUIET
+
 MANY_LINES = 500  # that only IPython can read; each one costs a look at the whole cell
 
 CELL = re.compile(r"%%(?P<name>[\w!]+)(?P<line>[^\n]*)\n?(?P<body>.*)", re.DOTALL)
@@ -37,45 +39,99 @@ COMMANDS = (
     "cp",
 )
 COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{'|'.join(COMMANDS)})\b.*)")
+# what a cell was copied with: `>>> x` from a page, `In [3]: x` from a terminal
+PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
+PROMPTS = re.compile(r"(?m)^(?:>>>|\.\.\.|In \[\d+\]:|\s*\.{3,}:)(?: |$)")
 
 
 @dataclass(frozen=True)
 class Translated:
-    """Python, and whether the cell asked that nothing of it be shown."""
+    """Python, and whether the cell asked that nothing of it be shown.
+
+    ``captured`` is the name that takes what was printed, which may be empty, or None.
+    """
 
     source: str
-    captured: bool = False
+    captured: str | None = None
 
 
 def translate(source: str, names: dict[str, Any]) -> Translated:
     """The cell as Python; a bare command such as `ls` may be one of ``names``."""
-    captured = False
+    captured = None
+    source = plain(source)
     while match := CELL.fullmatch(source.lstrip()):
         if match["name"] not in BODY_RUNS:
             call = f"run_cell_magic({match['name']!r}, {match['line'].strip()!r}, "
             return Translated(f"get_ipython().{call}{match['body']!r})", captured)
-        captured |= match["name"] == "capture"
+        if match["name"] == "capture":
+            words = [w for w in match["line"].split() if w.isidentifier()]
+            captured = words[0] if words else ""
         skipped = source[: source.index("%%")].count("\n") + 1
-        source = "\n" * skipped + match["body"]
-    # a single word such as `ls` is Python as well; IPython asks whether it is a name
-    if "\n" not in source.strip() and (command := COMMAND.fullmatch(source.strip())):
-        word = command["rest"].split()[0]
-        if word in COMMANDS and word not in names and "=" not in source:
-            return Translated(_line_magic("", command["rest"]), captured)
+        source = "\n" * skipped + plain(match["body"])
     lines = source.split("\n")
+    if _is_command(source, names):
+        return Translated(_line_magic("", source.strip()), captured)
     for _ in range(MANY_LINES):
         try:
-            ast.parse("\n".join(lines))
-            break
-        except SyntaxError as error:
-            number = (error.lineno or 0) - 1
+            tree = ast.parse("\n".join(lines))
+        except (SyntaxError, ValueError) as error:
+            number = (getattr(error, "lineno", None) or 0) - 1
             if not 0 <= number < len(lines):
                 break
-            line = _python(lines[number])
+            last = _last(lines, number)
+            line = _python(" ".join(part.rstrip("\\") for part in lines[number:last]))
             if line is None:
                 break
-            lines[number] = line
+            lines[number:last] = [line, *[""] * (last - number - 1)]
+        else:
+            _commands(lines, tree, names)
+            break
     return Translated("\n".join(lines), captured)
+
+
+def plain(source: str) -> str:
+    """The cell without what it was copied with: prompts, an indentation of it all."""
+    source = source.removeprefix("\ufeff")
+    first = re.match(r"\s*\n|", source)
+    start = first.end() if first else 0
+    if PROMPT.match(source, start):
+        source = PROMPTS.sub("", source)
+    if indent := re.compile(r"[ \t]+").match(source, start):
+        source = re.sub(f"(?m)^{indent[0]}", "", source)
+    return source
+
+
+def _last(lines: list[str], number: int) -> int:
+    """The line after a command's, which a backslash continues."""
+    if LINE.fullmatch(lines[number]) or ASSIGNED.fullmatch(lines[number]):
+        while lines[number].endswith("\\") and number + 1 < len(lines):
+            number += 1
+    return number + 1
+
+
+def _is_command(source: str, names: dict[str, Any]) -> bool:
+    """Whether a cell is one line such as `ls`, which IPython takes for a magic."""
+    word, *rest = source.split(maxsplit=1) or [""]
+    if "\n" in source.strip() or "=" in source or word in names:
+        return False
+    if word in COMMANDS:
+        return True
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return bool(rest) and word in QUIET
+    return False
+
+
+def _commands(lines: list[str], tree: ast.Module, names: dict[str, Any]) -> None:
+    """Lines of one word such as `ls`, which is a name for Python and is none here."""
+    bare = [s for s in tree.body if isinstance(s, ast.Expr)]
+    found = [(s.value.id, s.lineno - 1) for s in bare if isinstance(s.value, ast.Name)]
+    for word in {word for word, _ in found if word in COMMANDS and word not in names}:
+        alone = [n for name, n in found if name == word and lines[n].strip() == word]
+        if len(re.findall(rf"\b{word}\b", "\n".join(lines))) == len(alone):
+            for number in alone:
+                lines[number] = _line_magic("", word)
 
 
 def _python(line: str) -> str | None:

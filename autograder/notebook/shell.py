@@ -1,4 +1,4 @@
-"""What notebooks call ``get_ipython()``, and the module ``IPython``, without IPython.
+"""What notebooks call ``get_ipython()``, without IPython.
 
 The same few magics work on a laptop, in the page and in grading. Shell commands run in
 none of them: a note says what was left out.
@@ -6,8 +6,7 @@ none of them: a note says what was left out.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
+import inspect
 import os
 import sys
 import types
@@ -37,6 +36,7 @@ class Shell:
         self.user_ns, self._execute, self._note = names, execute, note
         self.config: dict[str, Any] = {}
         self.kernel = None
+        self.magics: dict[tuple[str, str], Callable] = {}  # the student's own
         self.events = types.SimpleNamespace(
             register=lambda *_: None, unregister=lambda *_: None
         )
@@ -44,6 +44,7 @@ class Shell:
     def run_line_magic(self, name: str, line: str = "", _stack_depth: int = 1) -> Any:
         """``%name line``; what has no effect on results does nothing."""
         method = getattr(self, f"_magic_{name}", None)
+        method = self.magics.get(("line", name), method)
         if method is not None:
             return method(line)
         if name not in QUIET:
@@ -54,11 +55,38 @@ class Shell:
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
         """``%%name line`` over a cell; files are written, other languages left out."""
+        if ("cell", name) in self.magics:
+            return self.magics["cell", name](line, cell)
         if name in ("writefile", "file"):
             return self._write(line, cell)
         if name in ("time", "timeit", "capture", "prun"):
             return self._execute(cell, f"%%{name}")
         return self._note(f"left out: a cell that starts with %%{name}")
+
+    def add_magic(
+        self, kinds: tuple[str, ...], name: str, function: Callable
+    ) -> Callable:
+        """A magic that a cell defines."""
+        self.magics.update({(kind, name): function for kind in kinds})
+        return function
+
+    def register_magic_function(
+        self, function: Callable, magic_kind: str = "line", magic_name: str = ""
+    ) -> None:
+        """A magic that is a function."""
+        self.add_magic((magic_kind,), magic_name or function.__name__, function)
+
+    def register_magics(self, *groups: Any) -> None:
+        """The magics of a class, or of an instance of it."""
+        for group in groups:
+            group = group(shell=self) if isinstance(group, type) else group
+            for _, method in inspect.getmembers(group, inspect.ismethod):
+                if hasattr(method, "magic"):
+                    kinds, name = method.magic
+                    self.add_magic(kinds, name, method)
+
+    def set_next_input(self, *_: Any, **__: Any) -> None:
+        """A new cell: not made."""
 
     def system(self, command: str) -> None:
         """``!command``: not run."""
@@ -117,7 +145,11 @@ class Shell:
         return os.getcwd()
 
     def _magic_cd(self, line: str) -> None:
-        os.chdir(os.path.expanduser(line.strip() or "~"))
+        """Change the folder; one that is not here, such as a drive, is noted."""
+        try:
+            os.chdir(os.path.expanduser(line.strip().strip("'\"") or "~"))
+        except OSError:
+            self._note(f"left out: %cd {line.strip()}"[:100])
 
     def _magic_env(self, line: str) -> Any:
         name, equals, value = line.partition("=")
@@ -133,83 +165,9 @@ class Shell:
     def _write(self, line: str, cell: str) -> None:
         append = "-a" in line.split()
         name = " ".join(word for word in line.split() if word not in ("-a", "--append"))
-        with open(name.strip("'\""), "a" if append else "w", encoding="utf-8") as file:
+        path = Path(name.strip("'\""))
+        path.parent.mkdir(parents=True, exist_ok=True)  # by a !mkdir that was left out
+        with path.open("a" if append else "w", encoding="utf-8") as file:
             file.write(cell)
             if cell and not cell.endswith("\n"):
                 file.write("\n")
-
-
-class Rich:
-    """What IPython.display calls HTML, Markdown and so on: here, its text."""
-
-    def __init__(self, data: Any = None, *_: Any, **__: Any) -> None:
-        self.data = data
-
-    def __repr__(self) -> str:
-        return f"<IPython.core.display.{type(self).__name__} object>"
-
-
-# made once, not in the process of every notebook
-RICH = {
-    name: type(name, (Rich,), {})
-    for name in (
-        *("HTML", "Markdown", "Latex", "Math", "Image", "SVG", "Javascript", "JSON"),
-        *("Audio", "Video", "IFrame", "Pretty", "YouTubeVideo", "FileLink", "Code"),
-    )
-}
-INTERACTIVE = type("InteractiveShell", (), {"ast_node_interactivity": "last_expr"})
-
-
-class Finder(importlib.abc.MetaPathFinder):
-    """Gives notebooks an ``IPython`` that belongs to this engine."""
-
-    def __init__(self, get: Callable[[], Shell | None], display: Callable) -> None:
-        self.modules = ipython(get, display)
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in self.modules:
-            return None
-        return importlib.machinery.ModuleSpec(name, _Loader(self.modules[name]))
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, module: types.ModuleType) -> None:
-        self.module = module
-
-    def create_module(self, spec: Any) -> types.ModuleType:
-        return self.module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        pass
-
-
-def ipython(get: Callable[[], Shell | None], display: Callable) -> dict[str, Any]:
-    """The modules ``IPython``, ``IPython.display`` and ``IPython.core.*`` for cells."""
-    package = types.ModuleType("IPython")
-    shown = types.ModuleType("IPython.display")
-    core = types.ModuleType("IPython.core")
-    core_display = types.ModuleType("IPython.core.display")
-    interactive = types.ModuleType("IPython.core.interactiveshell")
-    package.__dict__.update(
-        __path__=[],
-        __version__="9.0.0",
-        version_info=(9, 0, 0, ""),
-        get_ipython=get,
-        display=shown,
-        core=core,
-    )
-    core.__dict__.update(
-        __path__=[], display=core_display, interactiveshell=interactive
-    )
-    for module in (shown, core_display):
-        module.__dict__.update(
-            RICH,
-            display=display,
-            clear_output=lambda *_, **__: None,
-            set_matplotlib_formats=lambda *_, **__: None,
-            display_html=display,
-            display_markdown=display,
-        )
-    interactive.__dict__["InteractiveShell"] = INTERACTIVE
-    found = [package, shown, core, core_display, interactive]
-    return {module.__name__: module for module in found}

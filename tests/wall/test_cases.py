@@ -1,0 +1,58 @@
+"""The cases that are kept as data: cells as other programs save them, and harm.
+
+They were written from the guides alone. A sample runs always, all of them on both walls
+in `make test-long`.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.notebook.process import Plan, Runner
+
+sys.path.insert(0, str(Path(__file__).parent))
+from corpus.collected import HONEST
+from test_corpus import assert_due
+
+
+def sampled(cases, every):
+    """All cases, and the mark `long` on those that are not in the sample."""
+    return [
+        pytest.param(
+            case, id=case.id, marks=[pytest.mark.long] if place % every else []
+        )
+        for place, case in enumerate(cases)
+    ]
+
+
+@pytest.mark.parametrize("case", sampled(HONEST, 10))
+def test_cells_as_other_programs_save_them_have_their_points(strict, case):
+    assert_due(case, strict.judge(case.cells(), files=case.files))
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory):
+    imports = Plan([(1, "import numpy\nimport matplotlib", None)], "numpy")
+    with Runner(tmp_path_factory.mktemp("notebook"), imports, 10) as runner:
+        yield runner
+
+
+@pytest.mark.parametrize("case", sampled(HONEST, 10))
+def test_check_says_the_same_of_them(case, runner):
+    cells = [
+        (number, cell.source, cell.test and cell.test.removeprefix("test_"))
+        for number, cell in enumerate(case.cells(), 1)
+    ]
+    holds = [
+        outcome.problem is None
+        for outcome in runner.outcomes(Plan(cells, "numpy"))
+        if outcome.question
+    ]
+    assert holds == [points > 0 for points in case.points]
+
+
+def test_each_case_has_a_name_and_cells_of_its_own():
+    assert len({case.id for case in HONEST}) == len(HONEST) > 100
+    cells = {(case.first, case.square, case.total, case.last) for case in HONEST}
+    assert len(cells) == len(HONEST)
