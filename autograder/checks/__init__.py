@@ -1,5 +1,6 @@
 """Checks of the students' answers, one package per assignment.
 
 ``autograder.checks.attention`` holds the visible checks of 01-attention, which
-students install; ``.hidden`` and ``.catalog`` beside it stay with the instructor.
+students install. ``.hidden``, ``.probes`` and the folder ``catalog`` beside it stay
+with the instructor.
 """

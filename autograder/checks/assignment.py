@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
 
-
-class Diagnoses(Protocol):
-    """What names mistakes: the catalog, once it is loaded."""
-
-    def diagnose(self, question: str, answer: Any) -> Misconception | None: ...
-
-    def prepare(self) -> None: ...
+if TYPE_CHECKING:
+    from autograder.checks.catalog import Catalog
 
 
 class Assignment:
@@ -30,7 +25,7 @@ class Assignment:
         softmax = assignment.question("softmax", 4, "softmax")
 
     The package itself holds the visible checks, which students install; its modules
-    ``hidden`` and ``catalog`` are there for instructors only.
+    ``hidden`` and ``probes`` and its folder ``catalog`` are there for instructors only.
     """
 
     def __init__(self, package: str, chapter: str) -> None:
@@ -38,7 +33,6 @@ class Assignment:
         self.questions: dict[str, Question] = {}
         self._table: dict[str, Any] | None = None
         self.uses: dict[str, tuple[str, ...]] = {}
-        self.known: Diagnoses | None = None  # a catalog registers itself here
 
     def question(
         self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
@@ -82,13 +76,21 @@ class Assignment:
             "the hidden checks are not installed here; they run when you submit"
         )
 
+    @cached_property
+    def catalog(self) -> Catalog | None:
+        """What is known of right and wrong answers; None where it is not installed."""
+        try:
+            from autograder.checks.catalog import catalog_of
+        except ModuleNotFoundError:
+            return None
+        return catalog_of(self)
+
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The known misconception that behaves like ``answer``, if there is one.
 
         None where nothing is known, as on machines without the catalog.
         """
-        self.load("catalog")
-        return self.known.diagnose(question, answer) if self.known else None
+        return self.catalog.diagnose(question, answer) if self.catalog else None
 
     def recognize(
         self, question: str, number: int, trail: Trail
@@ -102,6 +104,5 @@ class Assignment:
     def prepare(self) -> None:
         """Load the instructor's side and do now what each fork would do anew."""
         self.load("hidden")
-        self.load("catalog")
-        if self.known:
-            self.known.prepare()
+        if self.catalog:
+            self.catalog.prepare()

@@ -1,89 +1,116 @@
 """The catalog of misconceptions: wrong answers that people really give, as code.
 
 It stays on the instructor's side. It names a mistake in feedback, it tests the tests,
-and it counts for the instructor's report.
+and it counts for the instructor's report. Its entries are files; see ``entries``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from autograder.checks.assignment import Assignment
+from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
 from autograder.checks.outcomes import alike
 from autograder.checks.planted import Verdict, verdicts
-from autograder.checks.question import Question
 from autograder.checks.surroundings import settled
+from autograder.errors import CourseError
 
-# why a mistake may pass all visible checks
-LARGE = "the card warns of large numbers; trying them is left to the student"
-BATCHES = "the card says that any batch works; trying one is left to the student"
-
-NOTHING = (
-    "Nothing is returned: the word `return` is missing before the result, which "
-    "printing does not hand over."
-)
+ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True)
-class Mistake(Misconception):
-    """A misconception as code that defines the name of its question.
+def folder_of(assignment: Assignment) -> Path:
+    """Where the files of an assignment's catalog lie, if it has one."""
+    return Path(__file__).parent / assignment.package.rpartition(".")[2] / "catalog"
 
-    ``unseen`` is the reason why it may pass all visible checks, if it does. Checks that
-    students write are tried on it where it is ``planted``.
+
+def catalog_of(assignment: Assignment) -> Catalog | None:
+    """The catalog of an assignment; None where it has none.
+
+    Raises CourseError, with file and line, for all that does not fit in its files.
     """
-
-    code: str
-    unseen: str = ""
-    planted: bool = True
-
-
-@dataclass(frozen=True)
-class Style:
-    """One more right answer, written differently; it must earn all points."""
-
-    id: str
-    question: str
-    code: str
+    folder = folder_of(assignment)
+    if not folder.is_dir():
+        return None
+    entries, broken = {}, []
+    for path in sorted(folder.glob("*.toml")):
+        question = assignment.questions.get(path.stem)
+        if question is None:
+            broken.append(f"{path}: {assignment.package} has no such question.")
+            continue
+        file = str(path.relative_to(ROOT))
+        try:
+            found = read(path.read_text("utf-8"), path.stem, question.read, file)
+        except CourseError as error:
+            broken.append(str(error))
+        else:
+            entries[path.stem] = found
+    if broken:
+        raise CourseError("\n".join(broken))
+    prelude = (folder / "prelude.py").read_text("utf-8")
+    return Catalog(assignment, prelude, entries, assignment.load("probes"))
 
 
 class Catalog:
     """The misconceptions and correct styles of one assignment.
 
     ``prelude`` is code that every entry may use: the notebook's imports, and the
-    functions that earlier questions ask for.
+    functions that earlier questions ask for. ``probes`` has a function for each
+    question, by its name: what tells its answers apart, as a list of outcomes.
     """
 
-    def __init__(self, assignment: Assignment, prelude: str) -> None:
-        self.assignment, self.prelude = assignment, prelude
-        self.misconceptions: list[Mistake] = []
-        self.variants: list[Mistake] = []  # other ways to make one, by the same id
-        self.styles: list[Style] = []
-        self.references: dict[str, Style] = {}
-        self.differences: dict[str, str] = {}
-        self.equivalents: dict[tuple[str, str], str] = {}
-        self._probes: dict[str, Callable[[Any], list]] = {}
+    def __init__(
+        self,
+        assignment: Assignment,
+        prelude: str,
+        entries: dict[str, Entries],
+        probes: ModuleType | None = None,
+    ) -> None:
+        self.assignment, self.prelude, self.probes = assignment, prelude, probes
+        names = [name for name in assignment.questions if name in entries]
+        self.entries = {name: entries[name] for name in names}
         self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
         self._known: dict[str, list[tuple[Mistake, list]]] = {}
-        assignment.known = self
 
-    def about(self, question: Question, reference: str) -> About:
-        """Start the entries about a question with a right answer to it."""
-        about = About(self, question, reference)
-        self.references[question.name] = Style(
-            f"{question.name}-reference", question.name, about.reference
-        )
-        return about
+    @property
+    def misconceptions(self) -> list[Mistake]:
+        """All mistakes, each in one way to make it."""
+        return [m for about in self.entries.values() for m in about.mistakes]
+
+    @property
+    def variants(self) -> list[Mistake]:
+        """The other ways to make mistakes, by the same ids."""
+        return [m for about in self.entries.values() for m in about.also]
+
+    @property
+    def styles(self) -> list[Style]:
+        """Right answers beside the references."""
+        return [s for about in self.entries.values() for s in about.styles]
+
+    @property
+    def references(self) -> dict[str, Style]:
+        """A right answer to each question."""
+        return {name: about.reference for name, about in self.entries.items()}
+
+    @property
+    def equivalents(self) -> dict[tuple[str, str], str]:
+        """Why mutants of the solution are no errors, by question and change."""
+        return {
+            (name, change): why
+            for name, about in self.entries.items()
+            for change, why in about.equivalents.items()
+        }
 
     @cached_property
     def prelude_names(self) -> dict[str, Any]:
+        """What the prelude defines."""
         names: dict[str, Any] = {}
         exec(compiled(self.prelude, "<prelude>"), names)
         return names
@@ -96,29 +123,49 @@ class Catalog:
 
     def of(self, question: str) -> list[Mistake]:
         """The misconceptions about one question."""
-        return [m for m in self.misconceptions if m.question == question]
+        about = self.entries.get(question)
+        return about.mistakes if about else []
 
     def every(self, question: str) -> list[Mistake]:
         """The misconceptions about one question, in all ways to make them."""
-        return [
-            *self.of(question),
-            *(m for m in self.variants if m.question == question),
-        ]
+        return self.of(question) + self.entries[question].also
 
     def hunted(self, subject: str) -> list[Mistake]:
         """The misconceptions that a student's own check about ``subject`` meets."""
         return [entry for entry in self.of(subject) if entry.planted]
 
+    def right(self, question: str) -> list[Style]:
+        """The right answers to one question."""
+        about = self.entries[question]
+        return [about.reference, *about.styles]
+
+    def ways(self, question: str) -> list[tuple[str, str]]:
+        """The right answers that have a sentence: their code, and the sentence."""
+        about = self.entries.get(question)
+        styles = about.styles if about else []
+        return [(style.code, style.differs) for style in styles if style.differs]
+
+    def probe(self, question: str, answer: Any) -> list | None:
+        """What an answer does on fixed inputs; None where nothing tells answers apart.
+
+        A check that a student writes is told by its verdicts on what it hunts.
+        """
+        if subject := self.entries[question].hunts:
+            tried = self.tried(answer, subject, np.random.default_rng(0))
+            return [verdict.outcome for verdict in tried.values()]
+        function = getattr(self.probes, question, None)
+        return function(answer) if function else None
+
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The misconception whose outcomes are those of ``answer``, if any."""
-        if question not in self._probes:
+        if question not in self.entries:
             return None
         try:
             with settled():
-                outcomes = self._probes[question](answer)
+                outcomes = self.probe(question, answer)
         except Exception:  # the answer's own, and its points are decided already
             return None
-        return self.named(question, outcomes)
+        return None if outcomes is None else self.named(question, outcomes)
 
     def named(self, question: str, outcomes: list) -> Misconception | None:
         """The misconception with these outcomes, if there is one."""
@@ -130,31 +177,13 @@ class Catalog:
     def known(self, question: str) -> list[tuple[Mistake, list]]:
         """The misconceptions about one question with their outcomes, found once."""
         if question not in self._known:
-            probe = self._probes[question]
             with settled():
-                self._known[question] = [
-                    (entry, probe(self.answer(entry))) for entry in self.every(question)
+                found = [
+                    (entry, self.probe(question, self.answer(entry)))
+                    for entry in self.every(question)
                 ]
+            self._known[question] = [(e, o) for e, o in found if o is not None]
         return self._known[question]
-
-    def right(self, question: str) -> list[Style]:
-        """The right answers to one question."""
-        styles = [style for style in self.styles if style.question == question]
-        return [self.references[question], *styles]
-
-    def differ(self, sentences: dict[str, str]) -> None:
-        """What students who passed read about styles, by id: one sentence each."""
-        if unknown := sentences.keys() - {style.id for style in self.styles}:
-            raise ValueError(f"no such styles: {', '.join(sorted(unknown))}")
-        self.differences |= sentences
-
-    def ways(self, question: str) -> list[tuple[str, str]]:
-        """The right answers that have a sentence: their code, and the sentence."""
-        return [
-            (style.code, self.differences[style.id])
-            for style in self.styles
-            if style.question == question and style.id in self.differences
-        ]
 
     def tried(
         self, check: Any, subject: str, rng: np.random.Generator
@@ -181,7 +210,7 @@ class Catalog:
 
         Oracles may import a great deal when they are first used.
         """
-        for question in self._probes:
+        for question in self.entries:
             self.known(question)
         hidden = self.assignment.load("hidden")
         for name, reference in self.references.items():
@@ -190,112 +219,6 @@ class Catalog:
             with silent, contextlib.suppress(Exception):
                 self.assignment.questions[name](self.answer(reference))
                 getattr(hidden, name)(self.answer(reference), seed=0)
-
-
-class About:
-    """What the catalog holds about one question; each method adds an entry.
-
-    An indented ``code`` is the body of a function: it stands below the first line of
-    the reference.
-    """
-
-    def __init__(self, catalog: Catalog, question: Question, reference: str) -> None:
-        self.catalog, self.question = catalog, question
-        self.reference = reference.lstrip("\n")
-
-    def wrong(
-        self,
-        name: str,
-        diagnosis: str,
-        code: str,
-        *,
-        unseen: str = "",
-        planted: bool = True,
-    ) -> None:
-        """A wrong answer; ``diagnosis`` is the sentence that students read."""
-        question = self.question
-        told = self._id(name), question.name, diagnosis, question.read
-        entry = Mistake(*told, self._whole(code), unseen, planted)
-        self.catalog.misconceptions.append(entry)
-
-    def edit(
-        self,
-        name: str,
-        diagnosis: str,
-        *edits: tuple[str, str],
-        unseen: str = "",
-        planted: bool = True,
-    ) -> None:
-        """A wrong answer that is the reference, :meth:`edited`."""
-        code = self.edited(*edits)
-        self.wrong(name, diagnosis, code, unseen=unseen, planted=planted)
-
-    def also(self, name: str, code: str, *, unseen: str = "") -> None:
-        """Another way to make the mistake ``name``, which has other outcomes.
-
-        Raises ValueError where that mistake is unknown.
-        """
-        id = self._id(name)
-        entry = next((m for m in self.catalog.misconceptions if m.id == id), None)
-        if entry is None:
-            raise ValueError(f"another way to make {id}, which is no mistake yet")
-        other = replace(entry, code=self._whole(code), unseen=unseen, planted=False)
-        self.catalog.variants.append(other)
-
-    def edited(self, *edits: tuple[str, str]) -> str:
-        """The reference with each ``(old, new)`` applied, one after the other.
-
-        Raises ValueError unless each old text occurs exactly once.
-        """
-        code = self.reference
-        for old, new in edits:
-            if (hits := code.count(old)) != 1:
-                name = self.question.name
-                raise ValueError(f"an edit of {name}: {old!r} occurs {hits} times")
-            code = code.replace(old, new)
-        return code
-
-    def nothing(self) -> None:
-        """The reference without its last ``return``; no check has to hunt that."""
-        before, _, value = self.reference.rpartition("return ")
-        self.wrong("nothing", NOTHING, f"{before}result = {value}", planted=False)
-
-    def right(self, name: str, code: str) -> None:
-        """A right answer in another style."""
-        style = Style(self._id(name), self.question.name, self._whole(code))
-        self.catalog.styles.append(style)
-
-    def equivalent(self, reason: str, *changes: str) -> None:
-        """Mutants of the solution, "old line -> new line", that are no errors."""
-        for change in changes:
-            self.catalog.equivalents[self.question.name, change] = reason
-
-    def probe(self, function: Callable[[Any], list]) -> Callable[[Any], list]:
-        """Register what tells answers apart; a decorator.
-
-        The function gets an answer and returns a list of outcomes, by :func:`outcome`.
-        """
-        self.catalog._probes[self.question.name] = function
-        return function
-
-    def hunts(self, subject: Question) -> None:
-        """Tell checks that students write apart by their verdicts on ``subject``."""
-
-        def said(answer: Any) -> list[str]:
-            rng = np.random.default_rng(0)
-            tried = self.catalog.tried(answer, subject.name, rng)
-            return [verdict.outcome for verdict in tried.values()]
-
-        self.probe(said)
-
-    def _id(self, name: str) -> str:
-        return f"{self.question.name}-{name}"
-
-    def _whole(self, code: str) -> str:
-        code = code.lstrip("\n")
-        if not code.startswith(" "):
-            return code
-        return f"{self.reference.splitlines()[0]}\n{code}"
 
 
 def compiled(code: str, name: str) -> Any:

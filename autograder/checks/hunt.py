@@ -33,8 +33,7 @@ class Hunt(Hidden):
 
     def __call__(self, answer: Any, seed: int | None = None) -> Score:
         """Points for ``answer``, and which mistakes it caught, by their diagnoses."""
-        self.assignment.load("catalog")
-        catalog = cast("Catalog", self.assignment.known)
+        catalog = cast("Catalog", self.assignment.catalog)
         name = self.subject.name
         found = catalog.tried(answer, name, np.random.default_rng(seed))
         right, wrong = catalog.right(name), catalog.hunted(name)

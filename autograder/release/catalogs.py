@@ -9,11 +9,11 @@ from autograder.checks.catalog import Catalog
 
 def catalog_of(checks: str) -> Catalog | None:
     """The catalog in ``autograder/checks/<checks>/``; None where there is none."""
-    name = f"autograder.checks.{checks}.catalog"
+    name = f"autograder.checks.{checks}"
     try:
-        catalog: Catalog = importlib.import_module(name).catalog
+        package = importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or not name.startswith(error.name):
+        if error.name != name:
             raise
         return None
-    return catalog
+    return package.assignment.catalog

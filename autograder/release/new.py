@@ -68,7 +68,9 @@ def new(course: Course, folder: str) -> list[Path]:
         "notebook.ipynb": solution / f"{name}.ipynb",
         "checks.txt": checks / "__init__.py",
         "hidden.txt": checks / "hidden.py",
-        "catalog.txt": checks / "catalog.py",
+        "probes.txt": checks / "probes.py",
+        "prelude.txt": checks / "catalog" / "prelude.py",
+        "catalog.txt": checks / "catalog" / "row_means.toml",
     }
     for source, target in targets.items():
         text = (SKELETON / source).read_text("utf-8")

@@ -86,6 +86,8 @@ def engine_files(checks: str) -> Iterator[tuple[str, bytes]]:
     paths = [
         *home.glob("checks/*.py"),
         *home.glob(f"checks/{checks}/**/*.py"),
+        *home.glob(f"checks/{checks}/catalog/*.toml"),
+        home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
         home / "release" / "proof.py",

@@ -101,7 +101,7 @@ def thin_catalog(checks: str, questions: list[str]) -> list[str]:
     """Questions with too few known mistakes to trust their checks."""
     catalog = catalog_of(checks)
     if catalog is None:
-        return [f"autograder/checks/{checks}/ has no catalog.py."]
+        return [f"autograder/checks/{checks}/ has no catalog."]
     broken = []
     for name in questions:
         mistakes = len(catalog.of(name))

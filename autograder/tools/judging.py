@@ -28,7 +28,7 @@ def packages() -> list[ModuleType]:
 
 def catalog_of(package: ModuleType) -> Catalog:
     """The catalog of an assignment."""
-    return importlib.import_module(f"{package.__name__}.catalog").catalog
+    return package.assignment.catalog
 
 
 def judge(

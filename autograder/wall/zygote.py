@@ -244,12 +244,9 @@ _IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 @cache
 def _import_checks(name: str) -> None:
     """Import an assignment's checks and know its misconceptions, for all judges."""
-    for part in ("", ".hidden", ".catalog"):
-        try:
-            module = importlib.import_module(f"autograder.checks.{name}{part}")
-        except ImportError:  # the judge meets it again, and tells
-            continue
-        if part == ".catalog":
-            module.catalog.prepare()
+    with contextlib.suppress(ImportError):  # the judge meets it again, and tells
+        checks = importlib.import_module(f"autograder.checks.{name}")
+        if assignment := getattr(checks, "assignment", None):
+            assignment.prepare()
     if plt := sys.modules.get("matplotlib.pyplot"):
         plt.close("all")

@@ -13,10 +13,9 @@ import torch
 
 from autograder.checks import attention, masking
 from autograder.checks.assignment import Assignment
-from autograder.checks.catalog import Catalog
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
-from autograder.checks.question import Hidden, Question
+from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
 
 PACKAGES = packages()
@@ -218,93 +217,6 @@ def test_a_prepared_catalog_names_answers_without_running_its_entries(monkeypatc
     assert catalog.diagnose("softmax", answer) is entry
 
 
-LATE = "it is hard to see"
-PLAIN = "json"  # a package without hidden checks and catalog
-
-
-@pytest.fixture
-def small():
-    """A catalog of an assignment with one question."""
-    assignment = Assignment(PLAIN, "01-chapter")
-    question = assignment.question("double", 2, "doubling")
-    catalog = Catalog(assignment, "import math")
-    return catalog, catalog.about(question, "def double(x):\n    return x + x\n")
-
-
-def test_an_edit_is_the_reference_with_its_changes(small):
-    catalog, double = small
-    double.edit("squared", "It is squared.", ("+ x", "* x"), ("return", "return 1 *"))
-    (entry,) = catalog.misconceptions
-    assert entry.code == "def double(x):\n    return 1 * x * x\n"
-    assert (entry.id, entry.read) == ("double-squared", "01-chapter#doubling")
-
-
-@pytest.mark.parametrize("old", ["x", "- x"])
-def test_an_edit_that_does_not_hit_exactly_once_is_refused(small, old):
-    with pytest.raises(ValueError, match=r"double: .* occurs [03] times"):
-        small[1].edit("odd", "It is odd.", (old, "y"))
-
-
-def test_an_indented_entry_is_the_body_of_the_function(small):
-    catalog, double = small
-    double.right(
-        "product",
-        """
-    return 2 * x
-""",
-    )
-    assert catalog.answer(catalog.styles[0])(4) == 8
-
-
-def test_another_way_to_make_a_mistake_bears_its_name(small):
-    catalog, double = small
-    double.wrong("less", "It is less than the double.", "    return x\n")
-    double.also("less", "    return x / 2\n", unseen=LATE)
-    double.probe(lambda answer: [answer(3)])
-    assert catalog.diagnose("double", lambda x: 0.5 * x).id == "double-less"
-    assert [entry.unseen for entry in catalog.every("double")] == ["", LATE]
-    assert [entry.code for entry in catalog.of("double")] == [
-        "def double(x):\n    return x\n"
-    ]
-    with pytest.raises(ValueError, match="double-more, which is no mistake yet"):
-        double.also("more", "    return 3 * x\n")
-
-
-def test_checks_of_students_meet_no_mistake_that_is_not_planted(small):
-    """Nor another way to make one: they would change what a check is worth."""
-    catalog, double = small
-    double.wrong("same", "It is not doubled.", "    return x\n")
-    double.wrong("odd", "It is odd.", "    return 2 * x + 1\n", planted=False)
-    double.also("same", "    return 1 * x\n")
-    assert [entry.id for entry in catalog.hunted("double")] == ["double-same"]
-
-    def check_double(double):
-        assert double(2) == 4
-
-    tried = catalog.tried(check_double, "double", np.random.default_rng(0))
-    said = {name: verdict.said for name, verdict in tried.items()}
-    assert said == {"double-reference": "accepts", "double-same": "rejects"}
-
-
-def test_a_check_that_stops_is_not_taken_for_one_that_returns_something(small):
-    catalog, double = small
-    double.wrong("same", "It is not doubled.", "    return x\n")
-    hunt = Question("check_double", 1, "chapter#section")
-    reference = "def check_double(double):\n    assert double(2) == 4\n"
-    about = catalog.about(hunt, reference)
-    about.wrong("truth-value", "It returns the truth.", "    return double(2) == 4\n")
-    about.hunts(double.question)
-
-    def stops(double):
-        assert [double(2)][1] == 4
-
-    def returns(double):
-        return [double(2)][0] == 4
-
-    assert catalog.diagnose("check_double", stops) is None
-    assert catalog.diagnose("check_double", returns).id == "check_double-truth-value"
-
-
 @pytest.mark.parametrize("kind", [np.array, torch.tensor])
 def test_an_array_or_a_tensor_that_was_changed_is_an_outcome(kind):
     def doubled_in_place(x):
@@ -315,16 +227,7 @@ def test_an_array_or_a_tensor_that_was_changed_is_an_outcome(kind):
     assert outcome(lambda x: x * 2, kind([1.0, float("nan")]))[2] is False
 
 
-def test_a_catalog_names_mistakes_from_the_moment_it_is_made(small):
-    """And without one nothing is named, as on students' machines."""
-    catalog, double = small
-    question = catalog.assignment.questions["double"]
-    double.wrong("same", "It is not doubled.", "    return x\n")
-    double.probe(lambda answer: [answer(3)])
-    assert question.diagnose(lambda x: x).id == "double-same"
-    assert question.diagnose(lambda x: 2 * x) is None
-    catalog.assignment.known = None
-    assert question.diagnose(lambda x: x) is None
+PLAIN = "json"  # a package without hidden checks and catalog
 
 
 def test_without_the_instructors_side_a_mistake_has_no_name_and_hidden_checks_wait():
@@ -340,7 +243,7 @@ def test_a_library_that_the_instructors_side_lacks_is_told(tmp_path, monkeypatch
     folder = tmp_path / "checks_of_mine"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    (folder / "catalog.py").write_text("import a_library_that_is_missing")
+    (folder / "probes.py").write_text("import a_library_that_is_missing")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="a_library_that_is_missing"):
-        Assignment("checks_of_mine", "01-chapter").load("catalog")
+        Assignment("checks_of_mine", "01-chapter").load("probes")

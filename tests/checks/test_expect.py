@@ -127,7 +127,7 @@ PREPARED = """
 import sys
 from autograder.checks.encoder_layer import assignment
 assignment.prepare()
-catalog, before = assignment.known, set(sys.modules)
+catalog, before = assignment.catalog, set(sys.modules)
 hidden = assignment.load("hidden")
 for name, reference in catalog.references.items():
     assert not getattr(hidden, name)(catalog.answer(reference), 0).message

@@ -1,26 +1,33 @@
 """Answers by somebody who knew the cards and had read neither checks nor catalogs.
 
 ``outside/`` has 593 wrong ones, each with the mistake in a sentence, and 242 right ones
-in at least six styles of each name. ``named`` is the catalogued mistake that a wrong
-answer was found to make, by a person who compared both sentences; ``passes`` says why
-an answer that its writer called wrong earns all points.
+in at least six styles of each name, in the form of a catalog. ``named`` is the
+catalogued mistake that a wrong answer was found to make, by a person who compared both
+sentences; ``passes`` says why an answer that its writer called wrong earns all points.
 """
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from autograder.checks.entries import Mistake, read
 from autograder.tools.judging import catalog_of, judge, packages
 
 FOLDER = Path(__file__).parent / "outside"
 PACKAGES = {p.__name__.rpartition(".")[2]: p for p in packages()}
-NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+NAMES = sorted(path.name for path in FOLDER.iterdir())
 
 
 def answers(name):
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    """The entries about one assignment."""
+    questions = PACKAGES[name].assignment.questions
+    for path in sorted((FOLDER / name).glob("*.toml")):
+        question = questions[path.stem]
+        code = catalog_of(PACKAGES[name]).references[path.stem].code
+        text = path.read_text(encoding="utf-8")
+        found = read(text, path.stem, question.read, path.name, code)
+        yield from (*found.mistakes, *found.styles)
 
 
 def defined(catalog, question, code):
@@ -39,20 +46,20 @@ def test_what_others_write_is_judged_rightly(name, capsys):
     package = PACKAGES[name]
     catalog, surprises = catalog_of(package), []
     for entry in answers(name):
-        question = entry["question"]
-        answer = defined(catalog, question, entry["code"])
-        points, message, named = judge(package, question, answer)
-        full = points == getattr(package, question).points
-        expected = (entry["right"] or "passes" in entry, entry.get("named"))
+        answer = defined(catalog, entry.question, entry.code)
+        points, message, named = judge(package, entry.question, answer)
+        full = points == getattr(package, entry.question).points
+        right = not isinstance(entry, Mistake) or "passes" in entry.extra
+        expected = (right, entry.extra.get("named"))
         if (full, named) != expected:
-            surprises.append((question, entry["what"], expected, points, message))
+            surprises.append((entry.id, entry.extra, expected, points, message))
     assert surprises == []
 
 
 def test_they_are_many_and_most_mistakes_have_a_name():
     every = [entry for name in NAMES for entry in answers(name)]
-    styles = Counter(entry["question"] for entry in every if entry["right"])
+    wrong = [entry for entry in every if isinstance(entry, Mistake)]
+    styles = Counter(e.question for e in every if not isinstance(e, Mistake))
     assert len(styles) == 36 and min(styles.values()) >= 6
-    wrong = [entry for entry in every if not entry["right"]]
-    assert len(wrong) == 593 and sum("passes" in entry for entry in wrong) == 4
-    assert sum(entry["named"] is not None for entry in wrong) >= 575
+    assert len(wrong) == 593 and sum("passes" in entry.extra for entry in wrong) == 4
+    assert sum("named" in entry.extra for entry in wrong) >= 575

@@ -1,6 +1,5 @@
 """nbgrader's own tools work on what we write, and agree with us on honest work."""
 
-import importlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from classroom import Classroom
 from nbgrader.api import Gradebook
 
 from autograder.course import Course
+from autograder.release.catalogs import catalog_of
 from autograder.release.sample_class import by_question, reference_answers, solved
 from autograder.release.students import notebook_text, students_notebook
 
@@ -86,8 +86,7 @@ def graded(tmp_path_factory, repository, environment):
 
 def hand_in_three(room, assignment):
     given = json.loads(notebook_text(students_notebook(room.course, assignment)))
-    module = f"autograder.checks.{assignment.notebook}.catalog"
-    catalog = importlib.import_module(module).catalog
+    catalog = catalog_of(assignment.notebook)
     reference = reference_answers(assignment)
     file = assignment.source.name
     room.hand_in("ada", solved(given, reference), file)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.checks.attention.catalog import catalog
+from autograder.checks import attention
 from autograder.course import Course
 from autograder.grading.verdict import QuestionResult, Run, Verdict
 from autograder.results import report
@@ -93,7 +93,7 @@ def test_a_page_is_quiet_accessible_and_fits_a_phone(page, path, axe):
     inspect(page, path, axe)
 
 
-MISTAKE = next(iter(catalog.misconceptions)).id
+MISTAKE = attention.assignment.catalog.misconceptions[0].id
 
 
 def verdict(score, **changes):

@@ -182,8 +182,8 @@ def graded_course(folder, name, notebook):
 def known_mistake(name, path, folder, capsys):
     """A mistake that a visible check notices, what it says, whether it draws."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    catalog = importlib.import_module(f"autograder.checks.{path.stem}.catalog").catalog
     checks = importlib.import_module(f"autograder.checks.{path.stem}")
+    catalog = checks.assignment.catalog
     mistake = next(
         each
         for each in catalog.misconceptions

@@ -2,10 +2,11 @@
 
 import pytest
 
-from autograder.checks.attention.catalog import catalog
+from autograder.checks import attention
 from autograder.wall import Cell, Limits
 
 NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention")
+catalog = attention.assignment.catalog
 CODE = {name: catalog.references[name].code for name in NAMES}
 ENTRIES = {entry.id: entry.code for entry in catalog.misconceptions}
 OWN = """def scaled_dot_product_attention(Q, K, V):

@@ -142,7 +142,8 @@ CHEATS = {
         "assert not {'entry', 'entries', 'catalog', 'mistakes'} & set(names)",
     ),
     "imports-the-catalog": check(
-        "from autograder.checks.attention.catalog import catalog",
+        "from autograder.checks import attention",
+        "catalog = attention.assignment.catalog",
         "assert softmax in [catalog.answer(s) for s in catalog.styles]",
     ),
     "asks-the-course": check(

@@ -1,0 +1,56 @@
+"""What tells answers of 01-attention apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.outcomes import added, any_error, outcome
+
+
+def softmax(answer: Any) -> list:
+    """Tell softmaxes apart by axes, shapes, extremes, dtypes and side effects."""
+    x = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 0.3], [-0.7, 1.2, 0.1]])
+    far = np.array([[1e5, 1e5 + 1.0], [-1e5, -1e5 + 2.0]])
+    low = np.array([[-np.inf, -1e5, 1.0 - 1e5]])
+    with np.errstate(all="ignore"):
+        rows = outcome(answer, x.copy())
+        return [
+            rows,
+            added(rows, np.exp(x - x.max(-1, keepdims=True)).sum(-1)),
+            any_error(outcome(answer, x[0].copy())),
+            any_error(outcome(answer, np.stack([x, 1 - x]))),
+            outcome(answer, low),
+            outcome(answer, np.array([[0, 1, 3], [2, 2, 1]])),
+            outcome(answer, x.copy(), axis=0),
+            outcome(answer, x[:2].copy(), axis=1),
+            outcome(answer, far),
+            outcome(answer, np.array([[0.0, 1e4], [1e4, 1e4 + 1.0]])),
+        ]
+
+
+def attention_scores(answer: Any) -> list:
+    """Tell scores apart by values, batches and cubes."""
+    rng = np.random.default_rng(5)
+    shapes = [((4, 9), (6, 9)), ((2, 3, 5), (2, 4, 5)), ((3, 3, 3), (3, 3, 3))]
+    found = [
+        outcome(answer, rng.standard_normal(q), rng.standard_normal(k))
+        for q, k in [*shapes, ((4, 4), (4, 4))]
+    ]
+    return [found[0], any_error(found[1]), any_error(found[2]), found[3]]
+
+
+def scaled_dot_product_attention(answer: Any) -> list:
+    """Tell attentions apart by values, sizes, cubes and large scores."""
+    rng = np.random.default_rng(6)
+    shapes = [
+        ((4, 9), (6, 9), (6, 5)),
+        ((2, 5), (3, 5), (3, 5)),
+        ((5, 5), (5, 5), (5, 5)),
+        ((3, 3, 3), (3, 3, 3), (3, 3, 3)),
+    ]
+    draws = [[rng.standard_normal(shape) for shape in three] for three in shapes]
+    large = [1e4 * draws[0][0], *draws[0][1:]]
+    with np.errstate(all="ignore"):
+        return [outcome(answer, *three) for three in [*draws, large]]

@@ -1,0 +1,103 @@
+"""What tells answers of 06-encoder-layer apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from autograder.checks.encoder_layer.cases import (
+    embedded,
+    ffn_shapes,
+    layer_shapes,
+    linear,
+)
+from autograder.checks.outcomes import alike, outcome
+from autograder.checks.tensors import seeded
+
+
+def behavior(
+    answer: Any, sizes: tuple, shapes: dict, x: torch.Tensor, *masks: Any
+) -> list:
+    """Parameters, eval results, and results with nothing and all dropped.
+
+    ``shapes`` are those that the card names.
+    """
+    built = outcome(answer, *sizes, dropout=0.0)
+    if built[0] == "raised":
+        return [built]
+    own = built[1].state_dict()
+    found = {name: tuple(tensor.shape) for name, tensor in own.items()}
+    if any(str(tensor.dtype) == "torch.bool" for tensor in own.values()):
+        return ["a mask among the parameters"]
+    if found.keys() != shapes.keys() and sorted(found.values()) == sorted(
+        shapes.values()
+    ):
+        return ["other names"]
+    told: list = [sorted(f"{name} {shape}" for name, shape in found.items())]
+    # each parameter of its own, also where two have the same shape
+    state = {
+        name: seeded(*shape) * (1 + sum(map(ord, name)) % 7 / 7)
+        for name, shape in found.items()
+    }
+    built[1].load_state_dict(state)
+    built[1].eval()
+    told += [outcome(built[1], x, *args) for args in [(), *[(m,) for m in masks]]]
+    built[1].train()
+    told.append(steady(built[1], x))
+    dropping = answer(*sizes, dropout=1.0)
+    dropping.load_state_dict(state)
+    for mode in (dropping.eval, dropping.train):
+        mode()
+        told.append(steady(dropping, x))
+    return told
+
+
+def steady(module: Any, x: torch.Tensor) -> Any:
+    """The outcome, or "noisy" where calls differ; two could agree by chance."""
+    first, *others = (outcome(module, x) for _ in range(4))
+    return first if all(alike(first, other) for other in others) else "noisy"
+
+
+def FeedForward(answer: Any) -> list:
+    """Tell networks apart by parameters, activation and dropout."""
+    told = behavior(answer, (4, 6), ffn_shapes(4, 6), 2 * seeded(2, 3, 4))
+    return [*told, dropped(answer)]
+
+
+def dropped(answer: Any) -> list[float]:
+    """The shares that tokens keep of 4000 equal activations, a quarter dropped.
+
+    In steps of 1/8, nine standard deviations from each other.
+    """
+    network = answer(1, 4000, dropout=0.25)
+    state = network.state_dict()
+    ones = {name: torch.ones(tensor.shape) for name, tensor in state.items()}
+    network.load_state_dict(ones | {"linear2.bias": torch.zeros(1)}, strict=False)
+    network.train()
+    _, value, *_ = outcome(network, torch.ones(1, 60, 1))
+    if not hasattr(value, "detach"):
+        return []
+    shares = value.detach().flatten() / 4000 / F.gelu(torch.tensor(2.0))
+    return sorted({round(8 * share) / 8 for share in shares.tolist()})
+
+
+def EncoderLayer(answer: Any) -> list:
+    """Tell layers apart by parameters, order, mask and dropout."""
+    mask = torch.ones(4, 4).tril().bool()
+    return behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6), mask)
+
+
+def count_parameters(answer: Any) -> list:
+    """Tell counts apart, and floats from integers."""
+    results = [outcome(answer, *sizes) for sizes in ((3, 7), (5, 2))]
+    return [[result, type(result[1]).__name__] for result in results]
+
+
+def encode(answer: Any) -> list:
+    """Tell encoders apart by scale, positions and layers."""
+    embedding = embedded(answer, seeded(7, 6))
+    layers = [linear(answer, seeded(6, 6)), linear(answer, seeded(7, 6)[:6])]
+    tokens = torch.tensor([[1, 3, 3, 0], [2, 6, 5, 4]])
+    return [outcome(answer, tokens, embedding, layers) for _ in range(2)]

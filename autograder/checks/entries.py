@@ -1,0 +1,265 @@
+"""The file of one question in a catalog: TOML, read into entries that are checked.
+
+Every entry is parsed when it is read. What does not fit is reported with its file, its
+line and its id, all of it at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from autograder.checks.failures import Misconception
+from autograder.errors import CourseError
+
+SHARED = Path(__file__).with_name("shared.toml")
+KEYS = {
+    "wrong": {"says", "code", "edit", "unseen", "also", "named", "passes"},
+    "also": {"code", "edit", "unseen"},
+    "right": {"says", "differs", "code", "edit"},
+    "equivalent": {"why", "changes"},
+    "file": {"reference", "hunts", "planted", "who", "wrong", "right", "equivalent"},
+}
+
+
+@dataclass(frozen=True)
+class Mistake(Misconception):
+    """A misconception as code that defines the name of its question.
+
+    ``unseen`` is the reason why it may pass all visible checks, if it does. Checks that
+    students write are tried on it where it is ``planted``. ``extra`` is what else its
+    file says of it.
+    """
+
+    code: str
+    unseen: str = ""
+    planted: bool = False
+    extra: dict[str, str] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class Style:
+    """One more right answer, written differently; it must earn all points.
+
+    ``differs`` is a sentence about it for students who passed.
+    """
+
+    id: str
+    question: str
+    code: str
+    differs: str = ""
+    extra: dict[str, str] = field(default_factory=dict, compare=False)
+
+
+@dataclass
+class Entries:
+    """What is known about one question.
+
+    ``also`` are other ways to make a mistake, by the same id. ``hunts`` names the
+    question whose functions an answer to this one is tried on.
+    """
+
+    reference: Style
+    mistakes: list[Mistake] = field(default_factory=list)
+    also: list[Mistake] = field(default_factory=list)
+    styles: list[Style] = field(default_factory=list)
+    equivalents: dict[str, str] = field(default_factory=dict)
+    hunts: str = ""
+
+
+class Broken(ValueError):
+    """One thing in a file that does not fit."""
+
+
+@cache
+def shared() -> dict[str, Any]:
+    """Sentences that several questions use, by the name of what they are about."""
+    return tomllib.loads(SHARED.read_text("utf-8"))
+
+
+def read(
+    text: str, question: str, section: str, file: str, reference: str = ""
+) -> Entries:
+    """The entries of a file about ``question``, whose ``section`` of the book is read.
+
+    ``reference`` is the right answer of a file that has none of its own. Raises
+    CourseError with all that is wrong, each with its line.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file} is no TOML: {error}") from None
+    reader = Reader(text, question, section, file)
+    return reader.entries({"reference": reference} | tables)
+
+
+class Reader:
+    """Reads one file, and collects what is wrong with it."""
+
+    def __init__(self, text: str, question: str, section: str, file: str) -> None:
+        self.lines, self.question = text.splitlines(), question
+        self.section, self.file = section, file
+        self.reference = self.who = ""
+        self.broken: list[str] = []
+
+    def entries(self, tables: dict[str, Any]) -> Entries:
+        """All entries, or CourseError."""
+        self.reference, self.who = tables["reference"], tables.get("who", "")
+        right = Style(f"{self.question}-reference", self.question, self.reference)
+        found = Entries(right, hunts=tables.get("hunts", ""))
+        self.attempt("reference", 0, self.head, tables, found)
+        for name, table in tables.get("wrong", {}).items():
+            planted = name in tables.get("planted", ())
+            self.attempt(f"wrong.{name}", 0, self.wrong, name, table, planted, found)
+        for name, table in tables.get("right", {}).items():
+            self.attempt(f"right.{name}", 0, self.right, name, table, found)
+        for number, table in enumerate(tables.get("equivalent", ())):
+            self.attempt("equivalent", number, self.equivalent, table, found)
+        if self.broken:
+            raise CourseError("\n".join(self.broken))
+        return found
+
+    def attempt(self, header: str, number: int, read: Any, *parts: Any) -> None:
+        """Read a table; what is wrong with it is noted with its line."""
+        try:
+            read(*parts)
+        except Broken as error:
+            name = header.partition(".")[2]
+            id = f"{self.question}-{name}" if name else header
+            line = self.line_of(header, number)
+            self.broken.append(f"{self.file}, line {line}, {id}: {error}")
+
+    def line_of(self, header: str, number: int) -> int:
+        """The line of the ``number``-th table or key of that name; 1 if it has none."""
+        start = re.compile(rf"\s*(\[\[?)?\s*{re.escape(header)}\s*(\]|=)")
+        hits = [i for i, line in enumerate(self.lines, 1) if start.match(line)]
+        return hits[number] if number < len(hits) else 1
+
+    def head(self, tables: dict[str, Any], found: Entries) -> None:
+        """The reference, and the names that are planted."""
+        known("file", tables)
+        parsed(self.reference, self.question)
+        if unknown := set(tables.get("planted", ())) - set(tables.get("wrong", ())):
+            raise Broken(f"planted, but no mistake here: {', '.join(sorted(unknown))}")
+
+    def wrong(
+        self, name: str, table: dict[str, Any], planted: bool, found: Entries
+    ) -> None:
+        """A mistake, and the other ways to make it."""
+        known("wrong", table)
+        table = shared()["wrong"].get(name, {}) | table
+        if name == "nothing" and not table.keys() & {"code", "edit"}:
+            table["code"] = returns_nothing(self.reference)
+        if not (says := table.get("says")):
+            raise Broken("no sentence says what is wrong; it is called `says`")
+        about = f"{self.question}-{name}", self.question, says, self.section
+        code, unseen, extra = self.code(table), reason(table), self.extra(table)
+        found.mistakes.append(Mistake(*about, code, unseen, planted, extra))
+        for number, other in enumerate(table.get("also", ())):
+            header = f"wrong.{name}.also"
+            self.attempt(header, number, self.another, about, other, found)
+
+    def another(
+        self, about: tuple[str, str, str, str], table: dict[str, Any], found: Entries
+    ) -> None:
+        """Another way to make a mistake, which has other results."""
+        known("also", table)
+        found.also.append(Mistake(*about, self.code(table), reason(table)))
+
+    def right(self, name: str, table: dict[str, Any], found: Entries) -> None:
+        """A right answer in another style."""
+        known("right", table)
+        id, code = f"{self.question}-{name}", self.code(table)
+        about = table.get("differs", ""), self.extra(table)
+        found.styles.append(Style(id, self.question, code, *about))
+
+    def extra(self, table: dict[str, Any]) -> dict[str, str]:
+        """What only files of answers by others say."""
+        found = {key: table[key] for key in ("says", "passes") if key in table}
+        if named := table.get("named"):
+            found["named"] = f"{self.question}-{named}"
+        return found | ({"who": self.who} if self.who else {})
+
+    def equivalent(self, table: dict[str, Any], found: Entries) -> None:
+        """Mutants of the solution, "old line -> new line", that are no errors."""
+        known("equivalent", table)
+        found.equivalents |= dict.fromkeys(table["changes"], table["why"])
+
+    def code(self, table: dict[str, Any]) -> str:
+        """The program of an entry: its ``code``, or the reference with its ``edit``.
+
+        An indented ``code`` is the body of a function: it stands below the first line
+        of the reference.
+        """
+        if ("code" in table) == ("edit" in table):
+            raise Broken("it takes either `code` or `edit`")
+        if "edit" in table:
+            code = edited(self.reference, table["edit"])
+        else:
+            code = table["code"]
+            if code.startswith(" "):
+                code = f"{self.reference.splitlines()[0]}\n{code}"
+        return parsed(code, self.question)
+
+
+def known(kind: str, table: dict[str, Any]) -> None:
+    """Raises Broken for a key that means nothing there."""
+    if unknown := table.keys() - KEYS[kind]:
+        raise Broken(
+            f"{', '.join(sorted(unknown))} means nothing here; "
+            f"there are {', '.join(sorted(KEYS[kind]))}"
+        )
+
+
+def reason(table: dict[str, Any]) -> str:
+    """Why an entry may pass all visible checks: a sentence, or the name of one."""
+    given = table.get("unseen", "")
+    return shared()["unseen"].get(given, given)
+
+
+def edited(code: str, edits: list[str]) -> str:
+    """``code`` with each old text replaced by the new one that follows it.
+
+    Raises Broken unless each old text occurs exactly once.
+    """
+    if len(edits) % 2:
+        raise Broken("`edit` lists old and new texts by turns; one is missing")
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        if (hits := code.count(old)) != 1:
+            raise Broken(f"{old!r} occurs {hits} times in the reference, not once")
+        code = code.replace(old, new)
+    return code
+
+
+def returns_nothing(code: str) -> str:
+    """The code without its last ``return``."""
+    before, _, value = code.rpartition("return ")
+    return f"{before}result = {value}"
+
+
+def parsed(code: str, name: str) -> str:
+    """The code itself.
+
+    Raises Broken where it is no Python, or does not define ``name``.
+    """
+    try:
+        tree = ast.parse(code)
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        raise Broken(f"no Python, {error.msg}: {line}") from None
+    if not any(name in defined(node) for node in tree.body):
+        raise Broken(f"its code does not define {name}")
+    return code
+
+
+def defined(node: ast.stmt) -> list[str]:
+    """The names that a statement gives to something."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]

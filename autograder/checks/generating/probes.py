@@ -1,0 +1,111 @@
+"""What tells answers of 10-generating apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.library import library
+from autograder.checks.outcomes import alike, outcome
+
+
+def described(result: Any) -> Any:
+    """An outcome with the dtypes of its arrays, which its numbers do not tell."""
+    values = result[1] if isinstance(result[1], tuple | list) else [result[1]]
+    return [result, [str(getattr(value, "dtype", "")) for value in values]]
+
+
+def untold(result: Any) -> Any:
+    """An outcome without what an exception says, which is the student's own choice."""
+    return result[:2] if result[0] == "raised" else result
+
+
+def rotate(answer: Any) -> list:
+    """Tell rotations apart by values at several positions, types and odd widths."""
+    x = np.cos(np.arange(24.0)).reshape(2, 2, 6)
+    one = np.array([[1.0, 2.0, -1.0, 0.5]])
+    odd = outcome(answer, np.ones((1, 3)), np.array([1]))
+    return [
+        described(outcome(answer, x.copy(), np.array([0, 3]))),
+        described(outcome(answer, one.copy(), np.array([5]), 100.0)),
+        described(outcome(answer, one.astype(np.float32), np.array([1]))),
+        described(outcome(answer, np.array([[1, 2, 3, 4]]), np.array([2]))),
+        # what an odd width that is accepted becomes does not matter
+        odd[:1] if odd[0] == "returned" else untold(odd),
+    ]
+
+
+def grouped_query_attention(answer: Any) -> list:
+    """Tell answers apart by heads, masks, empty rows, refusals and types."""
+    waves = np.cos(np.arange(400.0))
+    Q, K, V = waves[:36].reshape(4, 3, 3), waves[50:74], waves[90:122]
+    K, V = K.reshape(2, 4, 3), 5 * V.reshape(2, 4, 4)
+    mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
+    batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
+    return [
+        described(outcome(answer, Q.copy(), K.copy(), V.copy())),
+        described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
+        described(outcome(answer, *batched)),
+        described(untold(outcome(answer, Q[:3].copy(), K.copy(), V.copy()))),
+        described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
+        described(outcome(answer, Q.copy(), K[:1].copy(), V[:1].copy())),
+    ]
+
+
+def window_mask(answer: Any) -> list:
+    """Tell masks apart by pattern and type, with few and with many sinks."""
+    sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8)]
+    return [described(untold(outcome(answer, *size))) for size in sizes]
+
+
+def KVCache(answer: Any) -> list:
+    """Tell caches apart by what comes back and by their lengths, step by step."""
+
+    def filled(window: int | None, dtype: Any, *batch: int) -> list:
+        cache, found = answer() if window is None else answer(window), []
+        for number in range(1, 6):
+            k = np.full((*batch, 2, 1, 4), number, dtype)
+            v = np.full((*batch, 2, 1, 2), -number, dtype)
+            found.append([described(outcome(cache.append, k, v)), len(cache)])
+        return found
+
+    def apart() -> bool:
+        first, token = answer(), np.ones((1, 1, 2))
+        one = outcome(first.append, token.copy(), token.copy())
+        second = answer()
+        if len(second):
+            return False
+        return alike(one, outcome(second.append, token.copy(), token.copy()))
+
+    if outcome(apart) == ("returned", False, False):
+        return ["shared"]  # what else it does depends on what was there before
+    ways = [(None, float), (1, float), (2, float), (3, float, 2), (None, np.float32, 2)]
+    return [outcome(filled, *way) for way in ways]
+
+
+def decode_step(answer: Any) -> list:
+    """Tell steps apart by their results, with and without a window."""
+
+    def written(window: int | None) -> list:
+        waves = np.cos(np.arange(200.0))
+        cache, found = library(answer, "", "KVCache")(window), []
+        for t in range(5):
+            new = waves[20 * t : 20 * t + 20]
+            q, k, v = new[:8].reshape(2, 1, 4), new[8:12], new[12:16]
+            k, v = k.reshape(1, 1, 4), v.reshape(1, 1, 4)
+            found.append(
+                described(outcome(answer, q.copy(), k.copy(), v.copy(), cache))
+            )
+            found.append(len(cache))
+        return found
+
+    def by_turns() -> list:
+        """What the first of two caches gives, where the other one gets a token too."""
+        caches, found = [library(answer, "", "KVCache")(None) for _ in range(2)], []
+        for which in (0, 1, 0):
+            q, k = np.ones((1, 1, 2)), np.array([[[1.0, 2.0]]])
+            found.append(outcome(answer, q, k, np.ones((1, 1, 2)), caches[which]))
+        return found
+
+    return [*(outcome(written, window) for window in (None, 2)), outcome(by_turns)]

@@ -1,0 +1,87 @@
+"""What tells answers of 03-multi-head apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks.failures import CheckFailed
+from autograder.checks.figures import describe_axes
+from autograder.checks.gradients import gradients
+from autograder.checks.outcomes import outcome
+from autograder.checks.tensors import seeded
+
+
+def behavior(answer: Any, arguments: tuple, *calls: tuple) -> list:
+    """Parameters of a module, and what it does with seeded weights."""
+    built = outcome(answer, *arguments)
+    if built[0] == "raised":
+        return [built]
+    module = built[1]
+    shapes = {name: tuple(t.shape) for name, t in module.state_dict().items()}
+    found: list = [sorted(f"{name} {shape}" for name, shape in shapes.items())]
+    # one matrix each, told apart by its name
+    state = {
+        name: seeded(*shape) + 0.3 * sum(map(ord, name)) % 1
+        for name, shape in shapes.items()
+    }
+    module.load_state_dict(state)
+    found += [outcome(module, *inputs) for inputs in calls]
+    first = found[1]
+    if first[0] == "returned" and isinstance(first[1], tuple):
+        found.append(learning(module, first[1][0], calls[0]))
+    return found
+
+
+def learning(module: Any, output: Any, inputs: tuple) -> Any:
+    """Which parameters get a gradient."""
+    try:
+        result = gradients(module, *inputs, weights=torch.ones_like(output))
+    except (RuntimeError, TypeError) as error:
+        return type(error).__name__
+    return sorted(name for name, g in result["parameters"].items() if g is not None)
+
+
+def AttentionHead(answer: Any) -> list:
+    """Tell heads apart by parameters, results and gradients."""
+    return behavior(answer, (6, 4), (seeded(2, 5, 6),), (seeded(3, 3, 6),))
+
+
+def MultiHeadAttention(answer: Any) -> list:
+    """Tell modules apart by parameters, results, masks, gradients, refusals."""
+    query, key, value = seeded(2, 3, 6), seeded(2, 4, 6), seeded(2, 4, 6).flip(0)
+    mask = torch.tensor([[True, False, True, True]]).expand(3, 4)
+    refused = outcome(answer, 6, 4)
+    refusal = refused[1] if refused[0] == "raised" else "accepted"
+    calls = [(query, key, value), (query, key, value, mask)]
+    return [refusal, *behavior(answer, (6, 2), *calls)]
+
+
+def split_heads(answer: Any) -> list:
+    """Tell splits apart by where each number goes."""
+    return [outcome(answer, seeded(2, 5, 12), 3), outcome(answer, seeded(1, 4, 6), 2)]
+
+
+def merge_heads(answer: Any) -> list:
+    """Tell merges apart by where each number goes."""
+    return [outcome(answer, seeded(2, 3, 5, 4)), outcome(answer, seeded(2, 2, 2, 2))]
+
+
+def plot_attention(answer: Any) -> list:
+    """Tell maps apart by cells, tick labels and axis labels."""
+    weights = np.array([[0.7, 0.2, 0.1], [0.3, 0.25, 0.45], [0.0, 0.4, 0.6]])
+    result = outcome(answer, weights, ["we", "like", "tea"])
+    if result[0] == "raised":
+        return [result]
+    try:
+        shown = describe_axes(result[1])
+    except CheckFailed:
+        return [type(result[1]).__name__]
+    words = [shown["xlabel"].casefold()[:3], shown["ylabel"].casefold()[:3]]
+    ticks = [
+        [label for _, label in shown[axis] if label.isalpha()]
+        for axis in ("xticks", "yticks")
+    ]
+    return [words, ticks, [[g["values"], g["y"]] for g in shown["grids"]]]

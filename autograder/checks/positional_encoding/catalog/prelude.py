@@ -1,0 +1,2 @@
+import matplotlib.pyplot as plt
+import numpy as np
