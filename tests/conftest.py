@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import shared
 import warm_kernels
 from sqlalchemy import Engine, event
 
@@ -79,6 +80,12 @@ def pytest_collection_modifyitems(items):
 def seed():
     """The seed of the run, which is printed at its start."""
     return int(os.environ["SEED"])
+
+
+@pytest.fixture(scope="session")
+def verdicts(tmp_path_factory, seed):
+    """Entries of the catalogs, each judged once in a run."""
+    return shared.Verdicts(tmp_path_factory, seed)
 
 
 @pytest.hookimpl(trylast=True)

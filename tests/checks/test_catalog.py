@@ -42,10 +42,9 @@ STYLES = [
 
 
 @pytest.mark.parametrize(("package", "entry"), MISCONCEPTIONS)
-def test_a_misconception_loses_points_and_is_named(package, entry, seed):
+def test_a_misconception_loses_points_and_is_named(package, entry, verdicts):
     """And its message, which feedback shows, holds no code of the hidden checks."""
-    answer = catalog_of(package).answer(entry)
-    points, message, named = judge(package, entry.question, answer, seed)
+    points, message, named = verdicts.of(package, entry)
     assert points < getattr(package, entry.question).points
     assert named == entry.id
     assert entry.diagnosis in message
@@ -58,10 +57,12 @@ def test_a_misconception_loses_points_and_is_named(package, entry, seed):
 
 
 @pytest.mark.parametrize(("package", "style"), STYLES)
-def test_a_correct_style_gets_all_points_and_is_never_misnamed(package, style, seed):
-    answer = catalog_of(package).answer(style)
-    points, message, _ = judge(package, style.question, answer, seed)
+def test_a_correct_style_gets_all_points_and_is_never_misnamed(
+    package, style, verdicts
+):
+    points, message, _ = verdicts.of(package, style)
     assert (points, message) == (getattr(package, style.question).points, None)
+    answer = catalog_of(package).answer(style)
     assert catalog_of(package).diagnose(style.question, answer) is None
 
 

@@ -1,6 +1,7 @@
 """Mistakes have the same name on a laptop, in the page and in grading."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from autograder.checks import attention, masking
 from autograder.checks.failures import CheckFailed
 from autograder.tools import fingerprints
-from autograder.tools.judging import catalog_of, judge, packages
+from autograder.tools.judging import catalog_of, packages
+
+made = cache(fingerprints.made)
 
 
 @pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
@@ -28,7 +31,7 @@ def test_the_tables_hold_sentences_and_no_code(package):
 @pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
 def test_the_tables_are_fresh(package):
     """The others are compared by `python -m autograder.tools.fingerprints`."""
-    table, _ = fingerprints.made(package)
+    table, _ = made(package)
     stored = fingerprints.path_of(package).read_text(encoding="utf-8")
     assert fingerprints.text_of(table) == stored
 
@@ -47,9 +50,9 @@ def named_without(package, question, answer, monkeypatch):
 
 @pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
 def test_a_mistake_is_named_alike_with_and_without_the_catalog(
-    package, monkeypatch, capsys
+    package, monkeypatch, verdicts
 ):
-    _, unnamed = fingerprints.made(package)
+    _, unnamed = made(package)
     catalog, seen = catalog_of(package), 0
     for entry in catalog.misconceptions:
         answer = catalog.answer(entry)
@@ -58,7 +61,7 @@ def test_a_mistake_is_named_alike_with_and_without_the_catalog(
             continue
         seen += 1
         assert failure.misconception.id == entry.id
-        assert judge(package, entry.question, answer)[1] == str(failure)
+        assert verdicts.of(package, entry)[1] == str(failure)
     assert seen > 30 and len(unnamed) < 5
 
 

@@ -4,7 +4,7 @@ import pytest
 from corpus import text_of
 
 from autograder.checks import multi_head
-from autograder.tools.judging import catalog_of, judge, packages
+from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader, Limits, available
 
 STUDENT = """
@@ -202,7 +202,9 @@ def patient():
 
 
 @pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__.split(".")[-1])
-def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(patient, package):
+def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(
+    patient, package, verdicts
+):
     catalog = catalog_of(package)
     short = package.__name__.split(".")[-1]
     cells, local = [Cell("prelude", catalog.prelude)], {}
@@ -218,7 +220,7 @@ check.hidden.{entry.question}({entry.question})"""
         cells.append(Cell(key, entry.code))
         cells.append(Cell(f"test {key}", test, key, points))
         cells.append(Cell(f"again {key}", catalog.prelude))
-        local[key] = judge(package, entry.question, catalog.answer(entry), None)
+        local[key] = verdicts.of(package, entry)
     seen = patient.judge(cells, profile="torch")
     assert seen.held is None
     there = {
