@@ -1,4 +1,4 @@
-"""Restart a notebook, run all of it, and say which visible checks hold.
+"""Restart a notebook, run all of it, and say which visible checks pass.
 
 For students: it needs the visible checks only, no kernel and no nbgrader. The notebook
 is read, matched to the release and run by the engine that grading uses, so that both
@@ -31,7 +31,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder check`."""
     describe(
         verb,
-        "For students. The exit code is 0 when all hold.",
+        "For students. The exit code is 0 when all of them pass.",
         "autograder check exercises/01-attention/attention.ipynb",
     )
     verb.add_argument("notebook", type=Path, metavar="NOTEBOOK")
@@ -39,12 +39,13 @@ def command(verb: argparse.ArgumentParser) -> None:
         "--seconds",
         type=float,
         default=30.0,
-        help="time limit of a cell or a question (default: 30)",
+        help="time limit for each cell and each question, in seconds (default: 30)",
     )
     verb.add_argument(
         "--watch",
         action="store_true",
-        help="check again whenever the notebook is saved, up to the next open question",
+        help="check again whenever the notebook is saved; stop at the first question "
+        "that does not pass",
     )
     verb.set_defaults(run=run)
 
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def check(path: Path, seconds: float) -> int:
-    """Print a line or a message for each question; 0 when every check holds."""
+    """Print a line or a message for each question; 0 when every check passes."""
     plan = plan_of(path)
     with Runner(path.resolve().parent, plan, seconds) as runner:
         return report(plan, runner.outcomes(plan))
@@ -103,7 +104,7 @@ def wait_for_change(path: Path, before: int | None) -> int:
 
 
 def until_open(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """The outcomes up to the first question whose check does not hold."""
+    """The outcomes up to the first question whose check fails."""
     for outcome in outcomes:
         yield outcome
         if outcome.question and outcome.problem:
@@ -181,7 +182,7 @@ def numbered(
 
 
 def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
-    """Print what came of the cells, as it comes; 0 when every check holds."""
+    """Print what came of the cells, as it comes; 0 when every check passes."""
     for note in plan.notes:
         print(note)
     held = 0
@@ -193,11 +194,13 @@ def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
         held += outcome.problem is None
         if outcome.problem or not brief:
             said = outcome.problem or outcome.said.strip()
-            print(said or f"{outcome.question}: holds", flush=True)
+            print(said or f"{outcome.question}: passes", flush=True)
             if outcome.drawing:
                 print(f"\n{Drawing(**outcome.drawing)}\n", flush=True)
     for name in plan.written:
-        print(f"{name}: no answer yet; a person reads it")
+        print(f"{name}: not answered yet (graded by hand)")
     total = len(plan.questions)
-    print(f"The visible checks of {held} of {total} questions hold.", flush=True)
+    verb = "passes" if held == 1 else "pass"
+    line = f"{held} of {total} questions {verb} all visible checks."
+    print(line, flush=True)
     return 0 if held == total else 1

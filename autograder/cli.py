@@ -31,13 +31,13 @@ VERBS = {
     ),
     "check": (
         "autograder.check",
-        "Run a notebook from top to bottom in a fresh process and say which visible "
-        "checks hold.",
+        "Run a notebook from top to bottom in a fresh process and show which visible "
+        "checks pass.",
     ),
     "collect": (
         "autograder.intake.collect",
-        "Sort a download of Moodle or Canvas, a zip or a folder with a folder for each "
-        "student into submitted/.",
+        "Sort submissions into submitted/: a download from Moodle or Canvas, a zip, or "
+        "a folder with one folder for each student.",
     ),
     "names": (
         "autograder.grading.names",
@@ -45,7 +45,7 @@ VERBS = {
     ),
     "grade": (
         "autograder.grading.grade",
-        "Grade what lies in submitted/<student>/<assignment>/.",
+        "Grade the submissions in submitted/<student>/<assignment>/.",
     ),
     "feedback": (
         "autograder.results.feedback",
@@ -59,13 +59,13 @@ VERBS = {
     ),
     "report": (
         "autograder.results.report",
-        "Write one page about the class: scores, questions, misconceptions with "
-        "counts, every student, and what is late, held or missing.",
+        "Write one page about the class: what needs attention, scores, questions, "
+        "common mistakes and every student.",
     ),
     "similarity": (
         "autograder.results.similarity",
-        "List groups of submissions whose code is alike, names of variables and the "
-        "students' notebook left out, and show them side by side.",
+        "List groups of submissions with similar code, ignoring variable names and "
+        "template lines, and show them side by side.",
     ),
     "certificate": (
         "autograder.results.certificate",
@@ -74,7 +74,7 @@ VERBS = {
     ),
     "verify": (
         "autograder.results.verify",
-        "Check a certificate against the course's public key, without a network.",
+        "Check a certificate against the course's public key, offline.",
     ),
 }
 DISTRIBUTION = "paying-attention"
@@ -92,7 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nautograder: stopped; run it again to go on.", file=sys.stderr)
+        print(
+            "\nautograder: interrupted. Run the same command again to resume.",
+            file=sys.stderr,
+        )
         return 130
     except BrokenPipeError:  # `autograder … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -122,7 +125,7 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
                 "--log",
                 type=Path,
                 metavar="FILE",
-                help="append what is done there, and every failure with its traceback",
+                help="append a log, including tracebacks, to FILE",
             )
     return top
 

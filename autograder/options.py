@@ -19,7 +19,7 @@ def add_assignments(verb: argparse.ArgumentParser) -> None:
         "assignments",
         nargs="*",
         metavar="ASSIGNMENT",
-        help="names of folders in solutions/ (default: all)",
+        help="folder names in solutions/ (default: all)",
     )
 
 
@@ -41,8 +41,8 @@ def add_book(verb: argparse.ArgumentParser) -> None:
         "--book",
         metavar="ADDRESS",
         type=lambda address: f"{address.rstrip('/')}/",
-        help="where the book's chapters are, for links (default: html.baseurl of "
-        "_config.yml; without it there are no links)",
+        help="address of the book, for links (default: html.baseurl of _config.yml; "
+        "without an address there are no links)",
     )
 
 
@@ -52,8 +52,8 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
         "--columns",
         default="",
         metavar="KIND=HEADING,…",
-        help="what columns of the roster tell when that is not clear: student, number, "
-        "name, team, grade, most (the highest grade), time",
+        help="which columns of the roster to use when the headings are not recognized; "
+        "kinds: student, number, name, team, grade, most (the highest grade), time",
     )
 
 

@@ -101,8 +101,8 @@ class Question:
                 )
             raise failure from None
         print(
-            f"{self.name}: visible checks {total} of {total} hold; "
-            "hidden checks run when you submit"
+            f"{self.name}: {total} of {total} visible checks pass; "
+            "hidden checks run after you submit"
         )
 
     def wrong_call(self, failure: CheckFailed) -> str:
@@ -167,15 +167,17 @@ class Hidden:
         question = self.question
         held = len(self.checks) - len(broken)
         lines = [
-            f"{question.name}: the visible checks hold, and {held} of "
-            f"{len(self.checks)} hidden ones; not yet:"
+            f"{question.name}: the visible checks pass, and {held} of "
+            f"{len(self.checks)} hidden checks pass. Not yet:"
         ]
         for check, failure in broken:
             told = failure.kind != "value" and not spells(failure.seen)
             seen = f" (seen: {failure.seen})" if told else ""
             lines.append(f"  - {first_line(check)}{seen}")
         if not points:
-            lines.append("  no points for the visible inputs alone")
+            lines.append(
+                "  no points for an answer that is right for the visible inputs only"
+            )
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")

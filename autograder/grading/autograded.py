@@ -78,7 +78,7 @@ def spoken(result: Result) -> dict[str, Any]:
     """A result as the output of its test cell; red when points are missing."""
     points = f"{result.score:g} of {result.max_score:g} points"
     if result.message is None and result.score >= result.max_score:
-        text = f"{result.id}: {points}; every check holds\n"
+        text = f"{result.id}: {points}; all checks pass\n"
         return {"output_type": "stream", "name": "stdout", "text": text}
     message = result.message or ""
     return {

@@ -25,7 +25,7 @@ def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
             continue
         place = f"submitted/{one_line(entry.name)}"
         if not entry.is_dir(follow_symlinks=False):
-            yield f"{place} is no folder of a student"
+            yield f"{place} is not a student's folder"
             continue
         inside = list(entries(Path(entry.path)))
         if not inside:
@@ -36,7 +36,7 @@ def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
                 yield f"{path} is a link"
             elif not part.is_dir():
                 if part.name != STAMP:
-                    yield f"{path} is in no folder of an assignment"
+                    yield f"{path} is not in an assignment's folder"
             elif part.name not in names and part.name not in course.broken():
                 near = nearest(part.name.lower(), names)
                 hint = f"did you mean {near}?" if near else f"there is {listed(names)}"
@@ -44,7 +44,7 @@ def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
             elif (Path(part.path) / STAMP).exists() and not read_stamp(
                 Path(part.path), course_zone(course)
             ):
-                yield f"{path}/{STAMP} tells no time"
+                yield f"{path}/{STAMP} has no time that can be read"
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -95,7 +95,7 @@ def remarks(
     if course.tests_of(assignment.name) == "inside":
         yield (
             f"{assignment.name}: its tests run inside the students' process, where a "
-            "student who sets out to can earn points that are not deserved"
+            "dishonest student can earn undeserved points"
         )
     if missing := without_work(course, store, assignment.name):
         yield f"no work for {assignment.name}: {listed(missing)}"
@@ -108,8 +108,8 @@ def remarks(
     unknown = [student for student in late if not verdicts[student].lateness]
     if unknown:
         yield (
-            f"late for {assignment.name}, says Canvas, and nobody tells how much: "
-            f"{listed(unknown)}"
+            f"late for {assignment.name} according to Canvas, which does not say by "
+            f"how much: {listed(unknown)}"
         )
     gone = [
         student
@@ -119,5 +119,5 @@ def remarks(
     if gone:
         yield (
             f"{assignment.name}: the work of {listed(gone)} is no longer in "
-            "submitted/; the verdicts stay"
+            "submitted/; their verdicts are kept"
         )

@@ -50,8 +50,8 @@ class Deadlines:
         for name, text in dict(config.get("due", {})).items():
             if name not in names:
                 raise CourseError(
-                    f"c.Autograder.due of nbgrader_config.py names {one_line(name)}; "
-                    f"there is {', '.join(names)}."
+                    f"c.Autograder.due in nbgrader_config.py has the unknown "
+                    f"assignment {one_line(name)}; there is {', '.join(names)}."
                 )
             due[name] = moment(str(text), zone).astimezone(UTC)
         path = course.root / config.get("extensions", EXTENSIONS)

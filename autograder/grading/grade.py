@@ -31,7 +31,7 @@ UNPROTECTED = (
     "decided in another process."
 )
 BEHIND: dict[wall.Wall, str] = {
-    "namespaces": "Students' code runs in namespaces of its own.",
+    "namespaces": "Students' code runs in its own Linux namespaces.",
     "landlock": "Students' code runs behind Landlock, since namespaces are forbidden "
     "here: points are as safe; disk space is watched, not limited, and the names of "
     "files can be probed (see the page on the wall).",
@@ -46,9 +46,10 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder grade`."""
     describe(
         verb,
-        "Verdicts go into the gradebook, notebooks with outputs into autograded/. What "
-        "has a verdict already is not graded again; a run that was stopped goes on "
-        "where it was. What cannot be judged is held for you, with the reason.",
+        "Verdicts go into the gradebook, and notebooks with outputs into autograded/. "
+        "Submissions that already have a verdict are skipped, so an interrupted run "
+        "resumes where it stopped. Submissions that cannot be judged are held for "
+        "you, with the reason.",
         "autograder grade 01-attention --json results.json",
     )
     add_assignments(verb)
@@ -60,7 +61,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         default=len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count() or 1,
-        help="processes that grade at the same time (default: one a processor)",
+        help="number of parallel processes (default: one for each processor)",
     )
     verb.add_argument(
         "--scheduler",
@@ -69,17 +70,19 @@ def command(verb: argparse.ArgumentParser) -> None:
         "start them with `dask worker ADDRESS --nthreads 1`",
     )
     verb.add_argument(
-        "--force", action="store_true", help="grade again what has a verdict"
+        "--force",
+        action="store_true",
+        help="regrade submissions that already have a verdict",
     )
     verb.add_argument(
         "--dry-run",
         action="store_true",
-        help="show which points would change, and store nothing; with --json as a "
-        "list of changes (exit code 0, also when there are some)",
+        help="show which points would change, and store nothing; --json writes the "
+        "list of changes (the exit code is 0 either way)",
     )
     verb.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     verb.add_argument(
-        "--json", type=Path, metavar="FILE", help="write scores and messages there"
+        "--json", type=Path, metavar="FILE", help="write scores and messages to FILE"
     )
     verb.set_defaults(run=run)
 
@@ -154,7 +157,7 @@ def run(options: argparse.Namespace) -> int:
         ]
         strangers = deadlines.of_nobody(course, store.students())
         if strangers and not options.students:
-            said.append(f"extensions for nobody in this course: {listed(strangers)}")
+            said.append(f"extensions for unknown students: {listed(strangers)}")
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {
@@ -206,10 +209,7 @@ def show_changes(
         content = {"changes": [asdict(change) for change in changed]}
         write_whole(target, json.dumps(content, indent=1) + "\n")
     students = len({(change.assignment, change.student) for change in changed})
-    print(
-        f"{len(judged)} judged again; {students} of them would change. Nothing was "
-        "stored."
-    )
+    print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
 
 
 def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:

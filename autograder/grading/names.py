@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     roster = read_roster(options.roster, parse_columns(options.columns))
     known, added = write_names(course, roster)
-    print(f"{known} students of the gradebook have names; {added} were added.")
+    print(f"{known} students in the gradebook have names; {added} were added.")
 
 
 def write_names(course: Course, roster: Roster) -> tuple[int, int]:

@@ -30,11 +30,11 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder collect`."""
     describe(
         verb,
-        "Notebooks are told apart by their cells, not by their names. Every version is "
-        "kept in collected/. With a roster, work goes to its students and to nobody "
-        "else; what cannot be told is named. When work was handed in is told by "
-        "Moodle's worksheet, or by the times in a plain zip; the archives of Moodle "
-        "and Canvas do not have it. The exit code is 1 when nothing was collected.",
+        "Notebooks are recognized by their cells, not by their file names. Every "
+        "version is kept in collected/. With a roster, work goes only to the students "
+        "on it; anything ambiguous is skipped and listed. Submission times come from "
+        "Moodle's worksheet or from a plain zip; the archives of Moodle and "
+        "Canvas do not contain them. The exit code is 1 when nothing was collected.",
         "autograder collect submissions.zip --roster students.csv",
     )
     verb.add_argument("archive", type=Path, metavar="ARCHIVE")
@@ -55,7 +55,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--assignment",
         metavar="NAME",
-        help="for notebooks that do not tell, such as damaged ones",
+        help="assignment to use when it cannot be detected (such as for damaged files)",
     )
     verb.add_argument(
         "--keep",
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         if options.teams:
             roster = roster.with_teams(options.teams)
     elif options.teams or options.columns:
-        raise CourseError("--teams and --columns are about a roster; give it, too.")
+        raise CourseError("--teams and --columns need --roster.")
     collector = Collector(
         course, roster=roster, assignment=options.assignment, keep=options.keep
     )
@@ -84,9 +84,10 @@ def run(options: argparse.Namespace) -> int:
     for line in collector.lines:
         print(one_line(line))
     known = counts["kept"] + counts["there before"]
+    files = "file" if counts["left"] == 1 else "files"
     print(
         f"{counts['new']} new, {counts['replaced']} replaced, {known} as before, "
-        f"{counts['left']} files not collected."
+        f"{counts['left']} {files} not collected."
     )
     for line in collector.without_work():
         print(one_line(line))
@@ -176,7 +177,7 @@ class Collector:
             )
         self.found = {assignment for _, assignment, _ in groups}
         if not self.keeper.counts:
-            raise CourseError(f"{archive} holds no notebook of this course.")
+            raise CourseError(f"{archive} contains no notebook of this course.")
         return self.keeper.counts
 
     def without_work(self) -> list[str]:
@@ -220,7 +221,7 @@ class Collector:
         if assignment is None:
             empty = "" if data else "is empty, and "
             raise Left(
-                f"{empty}does not tell its assignment; give it with --assignment"
+                f"{empty}cannot be matched to an assignment; give it with --assignment"
             )
         digest = hashlib.sha256(data).hexdigest()
         return [
@@ -284,7 +285,7 @@ class Collector:
         names = {assignment.name for assignment in self.assignments}
         folders = [part for part in parts[:-1] if part not in names]
         if label is None and not folders:
-            raise Left("does not tell whose it is")
+            raise Left("cannot be matched to a student")
         whose = label or Label("", folders[0])
         if self.roster is None:
             return [Owner(invented(whose), label)]

@@ -134,7 +134,7 @@ def named(values: list[str], mail: bool, sheet: Sheet) -> bool:
     if different <= max(2, len(values) // 3) and len(values) > 3:
         return False
     raise CourseError(
-        f"It cannot be told whether {sheet.columns[1]!r} of {sheet.name} has names; "
+        f"It is not clear whether {sheet.columns[1]!r} of {sheet.name} has names; "
         f"say --columns name=HEADING, or --columns name={sheet.columns[0]!r} when "
         "marking is blind."
     )

@@ -142,7 +142,7 @@ class Keeper:
     def replaces(self, chosen: Version, path: Path, who: str) -> bool:
         """Whether this goes over what is in submitted/ already; a line says so."""
         if path.is_symlink() or not path.is_file():
-            raise CourseError(f"{path} is no regular file; move it away first.")
+            raise CourseError(f"{path} is not a regular file; move it away first.")
         before = path.read_bytes()
         time = self.version_time(chosen, path)
         newer = time is None or chosen.entry.time > time

@@ -88,5 +88,5 @@ def read_notebook(path: Path) -> bytes:
     try:
         return read_regular(path, SIZE_LIMIT)
     except OSError as error:
-        reason = error.strerror or "it is no regular file"
+        reason = error.strerror or "it is not a regular file"
         raise Held(f"{one_line(path.name)} cannot be opened: {reason}.") from None

@@ -65,7 +65,7 @@ class Roster:
         if team := self.team(label.name):
             return team
         if label.anonymous:
-            raise Unknown("is anonymous; download it again when Canvas shows the names")
+            raise Unknown("is anonymous; download it again once Canvas shows names")
         if by_number:
             other = by_number[0]
             raise Unknown(
@@ -78,7 +78,7 @@ class Roster:
             raise Unknown(f"is the name of {len(named)} students in the roster")
         if not named and label.platform == "moodle" and not number:
             raise Unknown(
-                "is a team whose members the roster does not tell; give them with "
+                "is a team whose members are not in the roster; list them with "
                 "--teams"
             )
         if not named:
@@ -119,7 +119,7 @@ class Roster:
         keys = [name for name in (*ids, *numbers) if name in headings]
         if team is None or not keys:
             raise CourseError(
-                f"{path} does not tell teams; give it the columns student_id and team."
+                f"{path} has no teams; it needs the columns student_id and team."
             )
         found: dict[str, str] = {}
         for row in sheet.rows:
@@ -197,7 +197,7 @@ def read_roster(
         team = value.get("team", "")
         people.append(Person(student, name, number, team, word, time, row))
     if not people:
-        raise CourseError(f"The roster {sheet.name} names no student.")
+        raise CourseError(f"The roster {sheet.name} lists no student.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))
 
 

@@ -52,13 +52,13 @@ def moment(text: str, zone: tzinfo) -> datetime:
     match = WRITTEN.fullmatch(text.strip())
     if match is None:
         raise CourseError(
-            f"{one_line(text)!r} is no moment; write it as 2026-03-09 23:59."
+            f"{one_line(text)!r} is not a date and time; write it as 2026-03-09 23:59."
         )
     try:
         clock = match["clock"] or "23:59:59"
         time = datetime.fromisoformat(f"{match['day']} {clock}")
     except ValueError:
-        raise CourseError(f"{one_line(text)!r} is no day and time there is.") from None
+        raise CourseError(f"{one_line(text)!r} is not a valid date and time.") from None
     here = time.replace(tzinfo=zone)
     if not match["zone"] or here.tzname() == match["zone"]:  # nbgrader writes PDT
         return here

@@ -75,14 +75,14 @@ def parse(text: str) -> Any:
             where = ", ".join(map(str, lines[:9]))
             raise Held(f"The file has git conflict markers in lines {where}.") from None
         if not isinstance(error, json.JSONDecodeError):
-            raise Held("The file holds a number too long to read.") from None
+            raise Held("The file contains a number that is too long to read.") from None
         if not text[error.pos :].strip() or "Unterminated" in error.msg:
             last = text.rstrip().count("\n") + 1
             raise Held(
                 f"The file is cut off at line {last}; submit the whole notebook again."
             ) from None
         raise Held(
-            f"The file is not a notebook: it is no JSON at line {error.lineno}, "
+            f"The file is not a notebook: it is not valid JSON at line {error.lineno}, "
             f"column {error.colno}."
         ) from None
 
@@ -153,5 +153,7 @@ def text_of(source: Any) -> str:
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
-        raise Held("The notebook is damaged: the text of one of its cells is no text.")
+        raise Held(
+            "The notebook is damaged: the source of one of its cells is not text."
+        )
     return source

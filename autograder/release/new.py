@@ -47,8 +47,8 @@ def new(course: Course, folder: str) -> list[Path]:
     parts = FOLDER.fullmatch(folder)
     if parts is None:
         raise CourseError(
-            f"{one_line(folder)} is no name of an assignment; it takes two digits, a "
-            "dash, and words in lower case, such as 12-tokenizers."
+            f"{one_line(folder)} is not a name for an assignment; it takes two digits, "
+            "a dash, and words in lower case, such as 12-tokenizers."
         )
     name = parts["words"].replace("-", "_")
     checks = Path(autograder.__file__).parent / "checks" / name

@@ -13,7 +13,7 @@ from autograder.wall import Cell, Grader, Transcript
 
 INSIDE = """\
 With its tests inside the students' process, it gets all points. If that is what you
-  want, say so in nbgrader_config.py; the guide tells what it gives up:
+  want, say so in nbgrader_config.py; the guide explains what it gives up:
     c.Autograder.tests = {{"{assignment}": "inside"}}"""
 
 

@@ -41,7 +41,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         type=share,
         default=0.6,
         metavar="SHARE",
-        help="of all points (default: 0.6)",
+        help="minimum share of all points (default: 0.6)",
     )
     verb.set_defaults(run=run)
 

@@ -29,8 +29,9 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder export`."""
     describe(
         verb,
-        "For Canvas and Moodle, fill in the file that they export and import; points "
-        "that are not final are left out and named, and all else stays as it is.",
+        "For Canvas and Moodle, the command fills in the file that they export and "
+        "import. It leaves out points that are not final, lists them, and changes "
+        "nothing else.",
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)
@@ -38,31 +39,34 @@ def command(verb: argparse.ArgumentParser) -> None:
         "--format",
         choices=("csv", "canvas", "moodle"),
         default="csv",
-        help="who reads it (default: csv, for people)",
+        help="output format (default: csv, for spreadsheets)",
     )
     verb.add_argument(
         "--roster",
         type=Path,
         metavar="FILE",
-        help="Canvas's gradebook or Moodle's grading worksheet, as exported there",
+        help="the exported file: Canvas's gradebook or Moodle's grading worksheet",
     )
     verb.add_argument(
         "--column",
         action="append",
         default=[],
         metavar="TITLE",
-        help='the column to fill in, such as "Homework 1 (4711)"; of several '
-        'assignments, "01-attention=Homework 1 (4711)" for each (default: the '
+        help='the column to fill in, such as "Homework 1 (4711)"; for several '
+        'assignments, repeat "01-attention=Homework 1 (4711)" (default: the '
         "assignment's name)",
     )
     add_columns(verb)
     verb.add_argument(
         "--scale",
         action="store_true",
-        help="convert the points where the platform's highest grade is another",
+        help="convert points to the platform's highest grade",
     )
     verb.add_argument(
-        "--folder", type=Path, default=Path(), help="where to (default: here)"
+        "--folder",
+        type=Path,
+        default=Path(),
+        help="output folder (default: the current one)",
     )
     verb.set_defaults(run=run)
 

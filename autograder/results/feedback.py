@@ -58,8 +58,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder feedback`."""
     describe(
         verb,
-        "A page that cannot be made is named, and the others are written; the exit "
-        "code is 1 then.",
+        "If a page cannot be generated, the command reports it, writes the others, and "
+        "exits with code 1.",
         "autograder feedback 01-attention",
     )
     add_assignments(verb)
@@ -68,8 +68,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--zip",
         choices=("moodle", "canvas"),
-        help="then write a zip for each assignment that this platform's bulk upload "
-        "takes, with the pages whose points are final",
+        help="also write a zip for each assignment, for this platform's bulk upload, "
+        "with the pages whose points are final",
     )
     verb.set_defaults(run=run)
 
@@ -83,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
     )
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
-    print(f"{pages} feedback pages are in {course.feedback}.")
+    noun = "page is" if pages == 1 else "pages are"
+    print(f"{pages} feedback {noun} in {course.feedback}.")
     if options.zip:
         paths, lines = write_zips(course, assignments, options.zip)
         for line in (*lines, *(f"wrote {path}" for path in paths)):

@@ -101,7 +101,7 @@ def column_of(
         if len(results) == 1 and len(wishes.column) == 1:
             return roster.sheet.find(wish)
         raise CourseError(
-            f"--column {wish!r} does not tell its assignment: name one of "
+            f"--column {wish!r} does not name an assignment: write one of "
             f'{", ".join(results)}, or write --column "{name}={wish}".'
         )
     if wishes.form == "moodle":
@@ -137,7 +137,7 @@ def fill(
     points = points_of(roster, verdicts, lines)
     if not any(roster.of_student(student) for student in verdicts):
         raise CourseError(
-            f"Nobody who handed in {name} is in {sheet.name}; is it the list of "
+            f"No student who handed in {name} is in {sheet.name}; is it the list of "
             "another course?"
         )
     highest = next((v.max_score for v in verdicts.values() if v.max_score), 0.0)

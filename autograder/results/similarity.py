@@ -25,9 +25,9 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder similarity`."""
     describe(
         verb,
-        "Lines that many wrote in work that differs otherwise are left out; work that "
-        "many share is listed once, as a group. Short answers are alike without "
-        "copying: the page is for a person to look at, and changes no points.",
+        "Lines that many otherwise different submissions share are ignored; work that "
+        "many share is listed once, as a group. Short answers can be similar without "
+        "copying, so look before you speak. No points are changed.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -36,7 +36,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         type=share,
         default=0.9,
         metavar="SHARE",
-        help="of the tokens of both (default: 0.9)",
+        help="minimum share of common tokens (default: 0.9)",
     )
     verb.add_argument(
         "--output",

@@ -72,7 +72,7 @@ def verify(text: str, course_key: str) -> Json:
     except InvalidSignature:
         raise CourseError("The signature does not fit: the file was changed.") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise CourseError("The file is no certificate of this course.") from None
+        raise CourseError("The file is not a certificate of this course.") from None
     if start > datetime.now(UTC):
         raise CourseError("The certificate is not valid yet.")
     return unsigned
@@ -124,4 +124,6 @@ def public_key(course_key: str) -> Ed25519PublicKey:
             raise ValueError
         return Ed25519PublicKey.from_public_bytes(data[2:])
     except ValueError:
-        raise CourseError("The course's public key is no Ed25519 did:key.") from None
+        raise CourseError(
+            "The course's public key is not an Ed25519 did:key."
+        ) from None

@@ -252,7 +252,7 @@ class Exercise {
     note(`exercise:${assignment}`, this.held().length, this.questions().length);
     this.finish(
       this.pressed === ""
-        ? `The visible checks of ${held} of ${asked.length} questions hold.`
+        ? `${held} of ${asked.length} questions ${held === 1 ? "passes" : "pass"} all visible checks.`
         : "",
     );
   }

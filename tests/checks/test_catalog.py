@@ -53,7 +53,7 @@ def test_a_misconception_loses_points_and_is_named(package, entry, verdicts):
     assert not [line for line in code if len(line) > 12 and line in message]
     if not isinstance(getattr(package.hidden, entry.question), Hunt):
         # what passes all visible checks has a reason, and nothing else has one
-        assert ("the visible checks hold" in message) == bool(entry.unseen)
+        assert ("the visible checks pass" in message) == bool(entry.unseen)
 
 
 @pytest.mark.parametrize(("package", "style"), STYLES)
@@ -152,7 +152,11 @@ def test_a_table_of_the_visible_inputs_earns_nothing(package, question):
     assert len(table.known) > 0
     table.open = False
     score, message, _ = judge(package, question, table, 1)
-    assert score == 0 and "no points for the visible inputs alone" in message
+    assert (
+        score == 0
+        and "no points for an answer that is right for the visible inputs only"
+        in message
+    )
 
 
 def test_a_known_mistake_keeps_the_core_though_no_hidden_check_holds(monkeypatch):

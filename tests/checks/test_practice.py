@@ -67,4 +67,4 @@ def test_right_answers_pass(tmp_path):
     filled.write_text(text, encoding="utf-8")
     finished = run(filled)
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert finished.stdout.count("hidden checks run when you submit") == 11
+    assert finished.stdout.count("hidden checks run after you submit") == 11

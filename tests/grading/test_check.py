@@ -39,9 +39,10 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
     code, text = check(right)
     assert code == 0
     assert (
-        "softmax: visible checks 4 of 4 hold; hidden checks run when you submit" in text
+        "softmax: 4 of 4 visible checks pass; hidden checks run after you submit"
+        in text
     )
-    assert text.splitlines()[-1] == "The visible checks of 4 of 4 questions hold."
+    assert text.splitlines()[-1] == "4 of 4 questions pass all visible checks."
 
 
 def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
@@ -67,7 +68,7 @@ def test_a_failing_check_tells_what_was_seen(check, wrong):
     assert code == 1
     assert "attention_scores, visible check 2 of 3" in text
     assert "expected: " in text
-    assert "The visible checks of 2 of 4 questions hold." in text
+    assert "2 of 4 questions pass all visible checks." in text
 
 
 BODY = """def softmax(x, axis=-1):
@@ -222,7 +223,7 @@ def test_a_loop_costs_its_own_cell_alone(check, right):
     code, text = check(with_code(right, "while True: pass"), "--seconds", "2")
     assert code == 0
     assert "Code cell 1: did not finish in 2 s" in text
-    assert "The visible checks of 4 of 4 questions hold." in text
+    assert "4 of 4 questions pass all visible checks." in text
 
 
 def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
@@ -233,12 +234,12 @@ def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
     code, said = check(text, "--seconds", "2")
     assert code == 1
     assert "attention_scores: did not finish in 2 s" in said
-    assert "softmax: visible checks 4 of 4 hold" in said
+    assert "softmax: 4 of 4 visible checks pass" in said
 
 
 def test_the_program_may_end_without_taking_the_rest_along(check, right):
     _, text = check(with_code(right, "import sys; sys.exit(0)"))
-    assert "The visible checks of 4 of 4 questions hold." in text
+    assert "4 of 4 questions pass all visible checks." in text
 
 
 def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
@@ -295,7 +296,7 @@ def test_watching_tells_the_next_open_question_at_each_save(
     assert told[1].splitlines()[0] == "attention_scores: no answer yet"
     assert "attention_scores, visible check 1 of 3" in told[2]
     assert "scaled_dot_product_attention" not in told[2]
-    assert "The visible checks of 4 of 4 questions hold." in told[3]
+    assert "4 of 4 questions pass all visible checks." in told[3]
 
 
 def test_a_deleted_test_cell_and_an_open_question_in_words_are_named(check, right):
@@ -308,7 +309,7 @@ def test_a_deleted_test_cell_and_an_open_question_in_words_are_named(check, righ
     code, text = check(with_cells(right, change))
     assert code == 0
     assert "The cell test_softmax was missing; the course's own was used." in text
-    assert "explain_roles: no answer yet; a person reads it" in text
+    assert "explain_roles: not answered yet (graded by hand)" in text
 
 
 def test_an_answer_that_is_imported_from_the_book_does_not_count(check, right):

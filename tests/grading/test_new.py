@@ -71,7 +71,7 @@ def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
 def test_a_name_that_is_none_is_refused(classroom, name, capsys):
     assert main(["new", name]) == 2
-    assert "is no name of an assignment" in capsys.readouterr().err
+    assert "is not a name for an assignment" in capsys.readouterr().err
 
 
 def test_nothing_that_is_there_is_overwritten(classroom, capsys):

@@ -19,14 +19,14 @@ REFUSED = {
     "another encoding": (OWN.encode("latin-1"), "is not in UTF-8; save it as CSV"),
     "a workbook": (b"PK\x03\x04\xff\xfe", "is a workbook or another archive"),
     "nothing": (b"\xef\xbb\xbf\r\n", "is empty."),
-    "a header alone": (b"student_id,name\n", "names no student."),
+    "a header alone": (b"student_id,name\n", "lists no student."),
     "one id for two": (
         f"{OWN}ada,Ada Byron\n".encode(),
         "line 4: ada is Ada Byron, and in line 2 Ada Lovelace; give each student",
     ),
     "one id for two, in two normal forms": (
         "student_id,name\nrené,A\nrene\u0301,B\n".encode(),
-        "and in line 2 A; give each student an id of their own.",
+        "and in line 2 A; give each student a different id.",
     ),
     "a student without an id": (
         f"{OWN},Alan Turing\n".encode(),
@@ -107,7 +107,7 @@ def test_what_is_left_says_what_to_do(course, collect, right, capsys):
     assert collect(files, OWN.encode()) == 0
     said = capsys.readouterr().out
     assert "work.zip is an archive in the archive; unpack it" in said
-    assert "jose/x.ipynb is empty, and does not tell its assignment" in said
+    assert "jose/x.ipynb is empty, and cannot be matched to an assignment" in said
 
 
 def test_of_two_files_of_one_time_nobody_claims_to_know_the_later(

@@ -102,14 +102,14 @@ def test_what_nobody_uses_is_named_with_the_reason(course, folder):
     (folder("eve") / "attention.ipynb").write_text("{}")
     (course.submitted / "eve" / "01-attention").symlink_to(course.root)
     assert list(unused(course)) == [
-        "submitted/ada/01-attention/timestamp.txt tells no time",
+        "submitted/ada/01-attention/timestamp.txt has no time that can be read",
         "submitted/bob/01_attention: there is no such assignment; did you mean "
         "01-attention?",
         "submitted/cleo is empty",
-        "submitted/dan is no folder of a student",
+        "submitted/dan is not a student's folder",
         "submitted/eve/01-attention is a link",
-        "submitted/eve/attention.ipynb is in no folder of an assignment",
-        "submitted/list.csv is no folder of a student",
+        "submitted/eve/attention.ipynb is not in an assignment's folder",
+        "submitted/list.csv is not a student's folder",
     ]
     assert list(unused(course, ["cleo"])) == ["submitted/cleo is empty"]
 
@@ -140,7 +140,8 @@ def test_verdicts_of_another_release_and_missing_work_are_in_the_report_too(
         "no work for 01-attention: bob, cleo",
         "01-attention has changed since these were graded: ada; "
         "`autograder grade 01-attention` grades them again",
-        "01-attention: the work of bob is no longer in submitted/; the verdicts stay",
+        "01-attention: the work of bob is no longer in submitted/; their verdicts are "
+        "kept",
     ]
     write_report(course, [attention], course.root / "report.html", "")
     page = (course.root / "report.html").read_text()

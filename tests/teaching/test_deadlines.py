@@ -139,9 +139,17 @@ def test_one_students_grading_moves_nobody_elses_deadline(
 @pytest.mark.parametrize(
     ("lines", "table", "why"),
     [
-        ('c.Autograder.due = {"01": "2026-11-01"}', "", "names 01; there is"),
-        ('c.Autograder.due = {"01-attention": "soon"}', "", "'soon' is no moment"),
-        ('c.Autograder.due = {"01-attention": "2026-02-30"}', "", "no day and time"),
+        (
+            'c.Autograder.due = {"01": "2026-11-01"}',
+            "",
+            "the unknown assignment 01; there is",
+        ),
+        (
+            'c.Autograder.due = {"01-attention": "soon"}',
+            "",
+            "'soon' is not a date and time",
+        ),
+        ('c.Autograder.due = {"01-attention": "2026-02-30"}', "", "not a valid date"),
         (
             'c.Autograder.due = {"01-attention": "2026-02-03 Mars"}',
             "",
@@ -208,8 +216,8 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     for line in (
         f"late: ada: 3 d 12 h late, {full} points less",
         "no work for 01-attention: yves, zed, zoe",
-        "extensions for nobody in this course: yvse",
-        "submitted/yves/attention.ipynb is in no folder of an assignment",
+        "extensions for unknown students: yvse",
+        "submitted/yves/attention.ipynb is not in an assignment's folder",
         "submitted/zed/01-Attention: there is no such assignment; did you mean 01-att",
         "submitted/zoe/homework1: there is no such assignment; there is 01-attention",
         "1 submission: 1 graded, 0 held.",

@@ -169,7 +169,7 @@ def test_the_button_autograde_grades_behind_the_wall(course, right, formgrader, 
         submission = book.find_submission("01-attention", "mallory")
         assert submission.score == submission.max_score - 4
     graded = course.autograded / "mallory" / "01-attention" / "attention.ipynb"
-    assert "every check holds" in graded.read_text()
+    assert "all checks pass" in graded.read_text()
 
 
 def test_the_button_says_why_a_submission_is_held(course, right, formgrader, page):
@@ -197,7 +197,7 @@ def test_names_of_the_roster_are_seen_in_formgrader(
     capsys.readouterr()
     assert main(["names", str(roster)]) == 0
     said = capsys.readouterr().out
-    assert said == "1 students of the gradebook have names; 1 were added.\n"
+    assert said == "1 students in the gradebook have names; 1 were added.\n"
     page.goto(f"{formgrader}?token=secret")
     page.goto(f"{formgrader}formgrader/manage_students")
     page.get_by_text("Lovelace, Ada").wait_for()

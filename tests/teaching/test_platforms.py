@@ -240,7 +240,7 @@ GOLDEN = {
         "",
         [f"Default group_{FILE}/a.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
         ["ada@x.org"],
-        ["Default group is a team whose members the roster does not tell"],
+        ["Default group is a team whose members are not in the roster"],
     ),
     "plain, the class in one folder": (
         OWN,
@@ -329,7 +329,7 @@ def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
     assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], WORKSHEET) == 1
     assert students(course) == []
     said = capsys.readouterr().out
-    assert "0 new, 0 replaced, 0 as before, 1 files not collected." in said
+    assert "0 new, 0 replaced, 0 as before, 1 file not collected." in said
 
 
 @pytest.mark.parametrize(
@@ -438,5 +438,7 @@ def test_canvas_says_late_and_grade_passes_it_on(
     with Store(course) as store:
         results = store.results("01-attention")
         said = list(remarks(course, store, attention, results, ""))
-    expected = "late for 01-attention, says Canvas, and nobody tells how much: ada"
+    expected = (
+        "late for 01-attention according to Canvas, which does not say by how much: ada"
+    )
     assert said == [expected]

@@ -202,7 +202,7 @@ def test_a_title_without_an_assignment_is_never_taken_for_two(export, capsys):
     code, new = export(GRADEBOOK, *COLUMN)
     assert (code, new) == (2, "")
     said = capsys.readouterr().err
-    assert "does not tell its assignment" in said
+    assert "does not name an assignment" in said
     assert '--column "01-attention=Homework 1 (4711)"' in said
 
 
@@ -218,4 +218,4 @@ def test_the_list_of_another_course_is_refused(marked, export, capsys):
     marked({"zoe": 16.0, "yves": 3.0})
     assert export(WORKSHEET) == (2, "")
     said = capsys.readouterr().err
-    assert "Nobody who handed in 01-attention is in" in said
+    assert "No student who handed in 01-attention is in" in said

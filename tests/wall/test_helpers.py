@@ -56,7 +56,7 @@ def test_a_mistake_costs_its_own_question_alone(grade, name, code):
     assert [result.id for result in lost] == [f"test_{name}"]
     told = results[2].message.splitlines()
     assert told[0].startswith(f"this question uses `{name}`, where the mistake above")
-    assert told[0].endswith("it holds") and results[2].misconception is None
+    assert told[0].endswith("it passes") and results[2].misconception is None
 
 
 def test_a_mistake_of_its_own_is_still_told_and_costs_points(grade):

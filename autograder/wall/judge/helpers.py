@@ -28,5 +28,5 @@ def judged_with(names: Iterable[str], holds: bool) -> str:
     """The first line of a message about a question that was judged once more."""
     given = " and ".join(f"`{name}`" for name in names)
     told = f"this question uses {given}, where the mistake above is; judged with the "
-    told += "book's instead, "
-    return told + ("it holds" if holds else "what is left is:")
+    told += "book's version instead, "
+    return told + ("it passes" if holds else "what is left is:")

@@ -37,9 +37,9 @@ from autograder.wall.judge.student import GRACE, StudentProcess, ending
 from autograder.wall.judge.telling import failure_of, readable
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
-UNSTEADY = """your check says different things about the same function
-  seen:     asked again in a fresh process, it changed its mind
-  expected: verdicts that depend on the function alone: fixed inputs, or a seed"""
+UNSTEADY = """your check gives different verdicts on the same function
+  seen:     run again in a fresh process, it gave another verdict
+  expected: verdicts that depend only on the function: fixed inputs, or a seed"""
 
 
 def main(

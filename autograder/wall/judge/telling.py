@@ -16,7 +16,7 @@ from functools import cached_property
 from autograder.checks.failures import CheckFailed, told
 from autograder.wall.records import Cell
 
-HIDDEN = "a hidden check of this question does not hold"
+HIDDEN = "a hidden check of this question fails"
 PRINTABLE = re.compile(r"#\s*printable\s*$")
 LONGEST = 200
 
@@ -99,7 +99,7 @@ class TestText:
         part = self.lines[numbers.start - 1 : numbers.stop - 1]
         text = " ".join(" ".join(part).split())
         cut = text[:LONGEST] + " …" if len(text) > LONGEST else text
-        return f"the check `{cut}` does not hold"
+        return f"the check `{cut}` fails"
 
 
 def failure_of(
@@ -129,7 +129,7 @@ def assertion(error: BaseException, cell: Cell, tests: Mapping[str, Cell]) -> st
     """
     places = list(test_lines(error, tests))
     if not places:
-        return str(error) or "a check of this question does not hold"
+        return str(error) or "a check of this question fails"
     inner, line = places[-1]
     if inner.is_printable(line) or all(text.is_shown(at) for text, at in places):
         return str(error) or inner.check(line)
