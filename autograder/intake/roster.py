@@ -212,8 +212,8 @@ def without_twins(people: list[Person], table: str) -> list[Person]:
         if (plain(first.name), first.number) != (plain(person.name), person.number):
             raise CourseError(
                 f"{table}, line {person.row + 1}: {person.student} is {person.name}, "
-                f"and in line {first.row + 1} {first.name}; give each student an id of "
-                "their own."
+                f"and in line {first.row + 1} {first.name}; give each student a "
+                "different id."
             )
     return list(known.values())
 
