@@ -78,8 +78,7 @@ class Roster:
             raise Unknown(f"is the name of {len(named)} students in the roster")
         if not named and label.platform == "moodle" and not number:
             raise Unknown(
-                "is a team whose members are not in the roster; list them with "
-                "--teams"
+                "is a team whose members are not in the roster; list them with --teams"
             )
         if not named:
             raise Unknown("is not in the roster")

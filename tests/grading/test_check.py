@@ -273,7 +273,7 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository)
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert "4 of 4 questions hold" in run.stdout
+    assert "4 of 4 questions pass" in run.stdout
 
 
 def test_watching_tells_the_next_open_question_at_each_save(
