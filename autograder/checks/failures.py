@@ -8,7 +8,7 @@ import linecache
 from dataclasses import dataclass
 
 from autograder.checks.drawing import Drawing
-from autograder.checks.places import HERE, Place, definition, place_of
+from autograder.explain.places import HERE, Place, definition, place_of
 from autograder.text import printable
 
 LONGEST_PLACE = 400

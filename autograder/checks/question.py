@@ -16,7 +16,7 @@ import numpy as np
 from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.known import Trail, noted
 from autograder.checks.surroundings import borrowed, not_written, settled
-from autograder.checks.values import DTYPES
+from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")

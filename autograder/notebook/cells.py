@@ -20,7 +20,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.checks.places import Place, cell_name, place_of
+from autograder.explain.places import Place, cell_name, place_of
 from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
 from autograder.notebook.shell import Shell

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, nearest
-from autograder.checks.places import CELL, Place
 from autograder.checks.surroundings import BOOK_MODULES
+from autograder.explain.places import CELL, Place
 from autograder.notebook.texts import defines
 from autograder.text import printable
 

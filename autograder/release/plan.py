@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable
 from dataclasses import asdict, replace
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,10 @@ from autograder.release.students import (
     extra_files,
     prepared,
 )
+
+LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+WORDS = {"says", "differs", "why", "unseen"}  # of a catalog: sentences
 
 
 def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
@@ -69,18 +77,51 @@ def fingerprint(release: Release) -> str:
     """What changes when the assignment does, or the code that decides its verdicts."""
     about = asdict(replace(release, files={}, hash=""))
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
-    parts = [*release.files.items(), *engine_files(release.notebook)]
-    for path, data in parts:
-        digest.update(f"\0{path}\0{len(data)}\0".encode() + data)
+    for name, data in release.files.items():
+        digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+    for path in engine_files(release.notebook):
+        digest.update(f"\0{path.name}\0{without_words(path)}".encode())
+    libraries = [*LIBRARIES, *(["torch"] if release.profile == "torch" else [])]
+    for name in libraries:
+        digest.update(f"\0{name}\0{version(name)}".encode())
     return digest.hexdigest()
 
 
-def engine_files(checks: str) -> Iterator[tuple[str, bytes]]:
-    """The code that decides an assignment's verdicts.
+def without_words(path: Path) -> str:
+    """The code or data of a file, without what is only read by people.
+
+    Of Python: without comments, layout and docstrings, which are the sentences of
+    checks. Of a table: without the keys in WORDS.
+    """
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".toml":
+        return json.dumps(decisive(tomllib.loads(text)), sort_keys=True)
+    return code_of(text)
+
+
+@cache
+def code_of(text: str) -> str:
+    """The syntax tree of a module without docstrings; most serve every assignment."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def decisive(value: Any) -> Any:
+    """A value of a table, without the keys in WORDS at any depth."""
+    if isinstance(value, dict):
+        return {k: decisive(v) for k, v in value.items() if k not in WORDS}
+    return [decisive(each) for each in value] if isinstance(value, list) else value
+
+
+def engine_files(checks: str) -> list[Path]:
+    """The code that decides an assignment's points.
 
     Its own checks, what all checks share, the wall, the matching of cells and the
-    book's modules, which students may import. A change in another assignment's checks
-    is none of its business.
+    book's modules, which students may import. Neither the checks of other assignments
+    nor the package ``explain``, which finds the words about exceptions.
     """
     home = Path(autograder.__file__).parent
     paths = [
@@ -90,10 +131,11 @@ def engine_files(checks: str) -> Iterator[tuple[str, bytes]]:
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
+        home / "errors.py",
+        home / "text.py",
         home / "release" / "proof.py",
         home / "grading" / "job.py",
         home / "grading" / "autograded.py",
         *(home.parent / "book" / f"{name}.py" for name in BOOK_MODULES),
     ]
-    for path in sorted(filter(Path.is_file, paths)):
-        yield path.relative_to(home.parent).as_posix(), path.read_bytes()
+    return sorted(filter(Path.is_file, paths))

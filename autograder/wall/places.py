@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.checks.places import Place
-from autograder.checks.values import MOST_KEPT, Value
 from autograder.errors import Violation
+from autograder.explain.places import Place
+from autograder.explain.values import MOST_KEPT, Value
 
 
 def parts_of(place: Place | None) -> tuple | None:

@@ -254,7 +254,8 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository)
     (tmp_path / "autograder").mkdir()
     for path in package.glob("*.py"):
         shutil.copy(path, tmp_path / "autograder")
-    shutil.copytree(package / "notebook", tmp_path / "autograder" / "notebook")
+    for name in ("notebook", "explain"):
+        shutil.copytree(package / name, tmp_path / "autograder" / name)
     shutil.copytree(
         package / "checks",
         tmp_path / "autograder" / "checks",

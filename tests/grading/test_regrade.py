@@ -1,14 +1,19 @@
 """After a fix in the checks: what is judged again, and a look before it counts."""
 
 import json
+from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
+from autograder.course import Course
 from autograder.grading.store import Store
-from autograder.release.plan import engine_files
+from autograder.release import plan
+from autograder.release.plan import engine_files, plans, without_words
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def fix(classroom):
@@ -91,12 +96,50 @@ def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
 
 
 def test_only_the_assignments_whose_checks_changed_are_judged_again():
-    names = {name for name, _ in engine_files("attention")}
+    names = {path.relative_to(ROOT).as_posix() for path in engine_files("attention")}
     assert "autograder/checks/attention/hidden.py" in names
     assert {"autograder/checks/question.py", "autograder/wall/judge/judge.py"} <= names
     assert {"autograder/notebook/matching.py", "autograder/grading/job.py"} <= names
-    assert {"book/attention.py", "book/minilm.py"} <= names
-    assert not any(name.startswith("autograder/checks/scaling") for name in names)
+    assert {"autograder/text.py", "book/attention.py", "book/minilm.py"} <= names
+    others = ("autograder/checks/scaling", "autograder/explain")
+    assert not [name for name in names if name.startswith(others)]
+
+
+@pytest.mark.parametrize(
+    ("library", "assignment", "again"),
+    [
+        ("numpy", "01-attention", True),
+        ("torch", "01-attention", False),  # it is not there
+        ("torch", "03-multi-head", True),
+    ],
+)
+def test_another_version_of_a_library_judges_again_what_rests_on_it(
+    monkeypatch, library, assignment, again
+):
+    course = Course(ROOT)
+    (assignment,) = course.chosen([assignment])
+    before = [release.hash for release in plans(course, assignment)]
+    installed = plan.version
+    monkeypatch.setattr(
+        plan, "version", lambda name: "99.0" if name == library else installed(name)
+    )
+    after = [release.hash for release in plans(course, assignment)]
+    assert (before != after) is again
+
+
+def test_other_words_judge_nobody_again_and_another_step_does(tmp_path):
+    def key(text, name="hidden.py"):
+        (tmp_path / name).write_text(text)
+        return without_words(tmp_path / name)
+
+    code = '"""Why."""\ndef check(x):\n    """It holds."""\n    return x > 2\n'
+    assert key(code) == key(code.replace("It holds.", "The rows sum to 1."))
+    assert key(code) == key(code.replace("return", "# sure\n    return"))
+    assert key(code) != key(code.replace("2", "3"))
+    assert key('def f():\n    "only this"') != key("def f():\n    return 1")
+    table = '[wrong.a]\nsays = "Old."\ncode = "return 1"\n'
+    assert key(table, "a.toml") == key(table.replace("Old.", "New."), "a.toml")
+    assert key(table, "a.toml") != key(table.replace("1", "2"), "a.toml")
 
 
 def test_the_rows_of_an_assignment_are_written_all_or_none(

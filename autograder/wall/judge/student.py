@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.checks.places import Place
 from autograder.errors import Closed, Held, Violation
+from autograder.explain.places import Place
 from autograder.wall.channel import Channel
 from autograder.wall.places import place_from
 from autograder.wall.records import Cell, Limits

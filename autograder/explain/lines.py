@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autograder.checks.values import ARRAYS, Value, names_in, parsed, statement
+from autograder.explain.values import ARRAYS, Value, names_in, parsed, statement
 
 LONGEST = 40  # of a piece of code in a sentence
 PRODUCTS = {"matmul", "dot", "bmm", "mm", "inner"}

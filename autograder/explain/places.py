@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
-from autograder.checks.reasons import likely
-from autograder.checks.values import Value, about, told, values_at
+from autograder.explain.reasons import likely
+from autograder.explain.values import Value, about, told, values_at
 
 CELL = re.compile(r"<cell (\d{1,6})>")
 KIND = re.compile(r"^[A-Za-z_]\w{0,60}: ")  # of a student's or library's own

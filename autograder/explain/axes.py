@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.checks.lines import Line, Rules
+from autograder.explain.lines import Line, Rules
 
 rules = Rules()
 

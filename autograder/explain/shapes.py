@@ -6,8 +6,8 @@ import ast
 import math
 import re
 
-from autograder.checks.lines import Line, Rules, code
-from autograder.checks.values import Value
+from autograder.explain.lines import Line, Rules, code
+from autograder.explain.values import Value
 
 REDUCTIONS = {"sum", "mean", "max", "min", "amax", "amin", "std", "var", "logsumexp"}
 

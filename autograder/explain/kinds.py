@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from autograder.checks.lines import Line, Rules, code
-from autograder.checks.values import ARRAYS, Value, names_in
+from autograder.explain.lines import Line, Rules, code
+from autograder.explain.values import ARRAYS, Value, names_in
 
 OF_NUMPY = {"astype", "copy"}
 OF_TORCH = {"unsqueeze", "masked_fill", "softmax", "log_softmax", "permute", "dim"}

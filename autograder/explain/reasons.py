@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.checks import axis_rules, code_rules, kind_rules, shape_rules
-from autograder.checks.lines import line_at
-from autograder.checks.values import Value
+from autograder.explain import axes, code, kinds, shapes
+from autograder.explain.lines import line_at
+from autograder.explain.values import Value
 
 LONGEST_TEXT = 2000
 
@@ -31,5 +31,5 @@ def likely(
     line = line_at(source, number, columns, text[:LONGEST_TEXT], values)
     if line is None:
         return ""
-    books = shape_rules, axis_rules, kind_rules, code_rules
+    books = shapes, axes, kinds, code
     return next(filter(None, (book.rules.first(line) for book in books)), "")

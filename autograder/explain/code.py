@@ -6,8 +6,8 @@ import ast
 import builtins
 import re
 
-from autograder.checks.lines import Line, Rules, code
-from autograder.checks.values import ARRAYS
+from autograder.explain.lines import Line, Rules, code
+from autograder.explain.values import ARRAYS
 
 CALLED = {
     "numpy.ndarray": "an array",

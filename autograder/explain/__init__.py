@@ -1,0 +1,1 @@
+"""Explains exceptions in student code: where, with what shapes, and likely why."""
