@@ -108,7 +108,7 @@ def test_packages_with_our_names_change_no_verdict(beside_others, tmp_path):
     path.write_text(solved(json.loads(released.read_text("utf-8")), answers))
     check = "import sys; from autograder.cli import main; main(['check', sys.argv[1]])"
     said = beside_others(check, path)
-    assert said.splitlines()[-1].startswith("The visible checks of 4 of 4"), said
+    assert "4 of 4 questions" in said.splitlines()[-1], said
 
 
 def test_cells_import_the_books_modules_whatever_else_has_their_names(beside_others):
