@@ -76,7 +76,7 @@ class Catalog:
         self.assignment, self.prelude, self.probes = assignment, prelude, probes
         names = [name for name in assignment.questions if name in entries]
         self.entries = {name: entries[name] for name in names}
-        self._planted: dict[str, list[tuple[Style | Mistake, Any]]] = {}
+        self._planted: dict[str, list[Any]] = {}
         self._known: dict[str, list[tuple[Mistake, list]]] = {}
 
     @property
@@ -188,22 +188,15 @@ class Catalog:
     def tried(
         self, check: Any, subject: str, rng: np.random.Generator
     ) -> dict[str, Verdict]:
-        """What a student's own check says of each entry about ``subject``, by id.
-
-        They are planted in random order, a few wrong ones first: what a check is tried
-        on at the beginning tells it nothing of what is right.
-        """
+        """What a student's own check says of each entry about ``subject``, by id."""
+        right, wrong = self.right(subject), self.hunted(subject)
+        entries = [*right, *wrong]
         if subject not in self._planted:
-            entries = [*self.right(subject), *self.hunted(subject)]
-            self._planted[subject] = [(each, self.answer(each)) for each in entries]
+            self._planted[subject] = [self.answer(entry) for entry in entries]
         planted = self._planted[subject]
-        order = [int(i) for i in rng.permutation(len(planted))]
-        wrong = [i for i in order if isinstance(planted[i][0], Mistake)]
-        first = wrong[: rng.integers(5)]
-        order = [*first, *(i for i in order if i not in first)]
-        said = verdicts(check, [planted[i][1] for i in order], subject)
-        found = {planted[i][0].id: one for i, one in zip(order, said, strict=True)}
-        return {entry.id: found[entry.id] for entry, _ in planted}
+        both = planted[: len(right)], planted[len(right) :]
+        said = verdicts(check, *both, subject, rng)
+        return {entry.id: one for entry, one in zip(entries, said, strict=True)}
 
     def prepare(self) -> None:
         """Find all outcomes and rehearse the checks: forks then need not do it.

@@ -62,5 +62,4 @@ class Hunt(Hidden):
         message = "\n".join(lines)
         print(message)
         points = round(self.question.points * share, 2)
-        said = tuple(verdict.said for verdict in found.values())
-        return Score(points, message if share < 1 else None, misconception, said)
+        return Score(points, message if share < 1 else None, misconception)

@@ -37,6 +37,29 @@ class Verdict:
         return self.said + (self.why.kind if self.why else "")
 
 
+@dataclass(frozen=True)
+class Planting:
+    """Functions that a check is tried on under one ``name``; the right ones first."""
+
+    functions: list[Any]
+    rights: int
+    name: str
+
+    def order(self, rng: np.random.Generator | None = None) -> list[int]:
+        """Their numbers in an order that a check cannot guess.
+
+        A check that remembers has to know which function is the first right one: there
+        are as many wrong ones before it as a fair die says.
+        """
+        rng = rng or np.random.default_rng()
+        found = [int(number) for number in rng.permutation(len(self.functions))]
+        right = [number for number in found if number < self.rights]
+        wrong = [number for number in found if number >= self.rights]
+        before = int(rng.integers(len(wrong) + 1))
+        first = [*wrong[:before], *right[:1]]
+        return [*first, *(number for number in found if number not in first)]
+
+
 class Planted:
     """Whoever holds a function: it does with it what a stand-in asks for."""
 
@@ -99,22 +122,34 @@ def refuse_our_checks() -> None:
         frame = frame.f_back  # type: ignore[assignment]
 
 
-def verdicts(check: Any, functions: list[Any], name: str) -> list[Verdict]:
+def verdicts(
+    check: Any,
+    right: list[Any],
+    wrong: list[Any],
+    name: str,
+    rng: np.random.Generator | None = None,
+) -> list[Verdict]:
     """What a student's check says of each function, which bears ``name`` for it.
 
-    Behind the wall each is tried in a fresh fork. Only an AssertionError rejects.
+    They are tried in an order that is drawn now, behind the wall each in a fresh fork.
+    Only an AssertionError rejects. The verdicts on the right ones come first.
     """
+    planting = Planting([*right, *wrong], len(right), name)
     hook = getattr(check, "_wall_try_", None)
-    if hook is None:
 
-        def trial(index: int) -> Any:
-            return attempt(check, name, Planted(functions[index]).do)
-    else:
-        trial = hook(functions, name)
-    found = [one(trial, index) for index in range(len(functions))]
+    def trial(index: int) -> Any:
+        return attempt(check, name, Planted(planting.functions[index]).do)
+
+    found = hook(planting) if hook else tried(planting.order(rng), trial)
     for verdict in found:
         note(verdict.outcome)
     return found
+
+
+def tried(order: list[int], trial: Callable[[int], Any]) -> list[Verdict]:
+    """The verdicts on some functions, tried in this order."""
+    found = {index: one(trial, index) for index in order}
+    return [found[index] for index in sorted(found)]
 
 
 def one(trial: Callable[[int], Any], index: int) -> Verdict:
@@ -139,7 +174,7 @@ def one(trial: Callable[[int], Any], index: int) -> Verdict:
 
 def accepts(check: Any, right: Any, name: str) -> None:
     """The student's check accepts a right function."""
-    (verdict,) = verdicts(check, [right], name)
+    (verdict,) = verdicts(check, [right], [], name)
     if verdict.why:
         raise verdict.why
     if verdict.said == REJECTS:
@@ -151,7 +186,7 @@ def accepts(check: Any, right: Any, name: str) -> None:
 
 def rejects(check: Any, wrong: list[Any], name: str) -> None:
     """The student's check rejects at least one of some wrong functions."""
-    found = verdicts(check, wrong, name)
+    found = verdicts(check, [], wrong, name)
     if any(verdict.said == REJECTS for verdict in found):
         return
     expected = "an AssertionError: `assert` what has to be true of its results"

@@ -27,23 +27,19 @@ class Score(float):
     """Points earned by a question, with what its feedback says.
 
     A float, so that plain nbgrader reads it as partial credit from the cell's value.
-    ``verdicts`` are what a student's own check said, if one was asked.
     """
 
     message: str | None
     misconception: Misconception | None
-    verdicts: tuple[str, ...]
 
     def __new__(
         cls,
         points: float,
         message: str | None = None,
         misconception: Misconception | None = None,
-        verdicts: tuple[str, ...] = (),
     ) -> Score:
         score = super().__new__(cls, points)
         score.message, score.misconception = message, misconception
-        score.verdicts = verdicts
         return score
 
 

@@ -13,16 +13,19 @@ functions in another order.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from autograder.errors import Held, Violation
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
+from autograder.wall.judge.forks import Fork
 from autograder.wall.judge.host import Inhouse
-from autograder.wall.judge.judge import Fork, Judge
+from autograder.wall.judge.judge import Judge
 from autograder.wall.judge.opinions import Opinion
 from autograder.wall.judge.raised import Lost
+from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import StudentProcess
 from autograder.wall.records import Cell, Limits, Transcript
 
@@ -53,14 +56,10 @@ class AllRight(Judge):
 
     def judged(self, cells: list[Cell]) -> Transcript | None:
         """The transcript; None if there is doubt about anything."""
-        self.tried: list[tuple[Cell, tuple[str, ...]]] = []  # what checks said
         try:
             self._run(cells)
             if self._shown(cells):
                 self._run_again(cells)
-            for cell, verdicts in self.tried:
-                if self._asked(cell).verdicts != verdicts:
-                    raise Unsure
         except (Unsure, Held, Violation, Lost):
             return None
         return None if self.student.hurried else self.transcript
@@ -90,20 +89,20 @@ class AllRight(Judge):
         if self.failed or self.student.given_up:
             raise Unsure
 
-    def _question(self, cell: Cell) -> Opinion:
-        opinion = self._asked(cell)
-        if opinion.verdicts:
-            self.tried.append((cell, opinion.verdicts))
-        return opinion
+    def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
+        if opinion.score < cell.max_score:
+            raise Unsure
+        super()._judged(cell, start, opinion)
 
-    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
+    def _forked(self, ask: Callable[[Link], Any]) -> Any:
+        """What comes of the student's process itself."""
         with Here(self.student, self.limits) as here:
             if not here.started:
                 raise Unsure
-            opinion = self._opinion(cell, here.link, {})
-        if not here.judged or opinion.score < cell.max_score:
+            came = ask(here.link)
+        if not here.judged:
             raise Unsure
-        return opinion
+        return came
 
 
 class Here(Fork):

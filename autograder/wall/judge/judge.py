@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import io
 import signal
-import socket
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from autograder.errors import Closed, Held, Violation
+from autograder.errors import Held, Violation
 from autograder.notebook.questions import (
     Failed,
     TestNames,
@@ -27,19 +27,22 @@ from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
+from autograder.wall.judge.forks import Fork
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
-from autograder.wall.judge.host import Host
+from autograder.wall.judge.host import Later, later
 from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.opinions import MAX_MESSAGE, Opinion, points_of
+from autograder.wall.judge.opinions import (
+    MAX_MESSAGE,
+    Opinion,
+    points_of,
+    stopped_with,
+)
 from autograder.wall.judge.raised import Lost, Stopped
-from autograder.wall.judge.remote import Link
-from autograder.wall.judge.student import GRACE, StudentProcess, ending
+from autograder.wall.judge.remote import Link, TryOut
+from autograder.wall.judge.student import GRACE, Numbered, StudentProcess
 from autograder.wall.judge.telling import failure_of, readable
+from autograder.wall.judge.trials import LOST, MOST_SANDBOXES, UNSTEADY, Trials
 from autograder.wall.records import Cell, Limits, Result, Transcript
-
-UNSTEADY = """your check gives different verdicts on the same function
-  seen:     run again in a fresh process, it gave another verdict
-  expected: verdicts that depend only on the function: fixed inputs, or a seed"""
 
 
 def main(
@@ -67,6 +70,8 @@ class Judge:
         self.failed: list[Failed] = []
         self.lost: set[str] = set()  # questions without all their points
         self.cells: list[Cell] = []
+        self.later: list[tuple[Cell, list[Numbered]]] = []  # and what ran before them
+        self.trials: TryOut = later
         self.tests: dict[str, Cell] = {}  # by the names of their files
 
     def judge(self, cells: list[Cell]) -> Transcript:
@@ -93,6 +98,8 @@ class Judge:
                 self._student_cell(number, cell)
             elif not cell.inside:
                 self._test_cell(cell)
+        for cell, ran in self.later:
+            self._judged(cell, time.monotonic(), self._hunted(cell, ran))
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         kept = self.transcript.outputs
@@ -116,7 +123,15 @@ class Judge:
     def _test_cell(self, cell: Cell) -> None:
         start = time.monotonic()
         self.tests[f"<{cell.test}>"] = cell
-        opinion = self._question(cell)
+        try:
+            opinion = self._followed(cell, self._asked(cell))
+        except Later:
+            self.later.append((cell, list(self.student.ran)))
+            return
+        self._judged(cell, start, opinion)
+
+    def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
+        """Note what came of a question."""
         if opinion.score < cell.max_score:
             self.lost.add((cell.test or "").removeprefix("test_"))
         self.transcript.outputs[cell.key] = opinion.outputs
@@ -129,18 +144,27 @@ class Judge:
             round(time.monotonic() - start, 3),
         )
 
-    def _question(self, cell: Cell) -> Opinion:
-        """What is thought of a question.
+    def _hunted(self, cell: Cell, ran: list[Numbered]) -> Opinion:
+        """What is thought of a question in which the student writes the check.
 
-        What a student's own check said has to repeat where nothing can be remembered:
-        in another sandbox, with the functions in another order.
+        Its cells are those that ``ran`` before it. What it says has to repeat where
+        nothing can be remembered: in another sandbox, with functions in another order.
         """
-        opinion = self._followed(cell, self._asked(cell))
-        if opinion.verdicts and opinion.score:
+        trials = Trials(self.student)
+        self.trials = trials.of
+        if self.student.met or self.student.ran != ran:
+            self.student.renew(ran)
+        opinion = stopped_with(LOST)
+        for _ in range(MOST_SANDBOXES):
+            try:
+                opinion = self._asked(cell)
+                break
+            except Later:
+                self.student.renew()
+        if opinion.score:
             self.student.renew()
-            if self._asked(cell).verdicts != opinion.verdicts:
-                stopped = outputs.error("CheckFailed", UNSTEADY, UNSTEADY.split("\n"))
-                return Opinion([stopped], 0.0, UNSTEADY)
+            if self._forked(trials.repeat) is not True:
+                return stopped_with(UNSTEADY)
         return opinion
 
     def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
@@ -159,7 +183,11 @@ class Judge:
         return replace(again, message=message)
 
     def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
-        """Run the instructor's cell against a fork of the student's process.
+        """Run the instructor's cell against a fork of the student's process."""
+        return self._forked(lambda link: self._opinion(cell, link, given or {}))
+
+    def _forked(self, ask: Callable[[Link], Any]) -> Any:
+        """What comes of a fork of the student's process; an Opinion if there is none.
 
         As with cells, a fork that was killed gets a second try.
         """
@@ -167,22 +195,20 @@ class Judge:
         while True:
             with Fork(self.student, self.limits) as fork:
                 if fork.started:
-                    opinion = self._opinion(cell, fork.link, given or {})
+                    came = ask(fork.link)
             if fork.given_up:
-                message = f"not judged: {fork.given_up}"
-                stopped = outputs.error("Stopped", message, [message])
-                return Opinion([stopped], 0.0, message)
+                return stopped_with(f"not judged: {fork.given_up}")
             if fork.link.violation:
                 raise Violation(fork.link.violation)
             if not fork.judged:
                 continue
             tries -= 1
             if not (fork.killed and tries):
-                return opinion
+                return came
 
     def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
         """Outputs, points, message and misconception of one question."""
-        link.sources = self.sources
+        link.sources, link.trials = self.sources, self.trials
         answers = Answers(link, self.failed, readable(self.cells))
         # one place for all test cells: what one of them defines, the next may use
         self.names.find = answers.find
@@ -198,7 +224,7 @@ class Judge:
                 value = value_of(cell.source, cell.test or "test", self.names)
             score, message, misconception = points_of(cell, value)
         except BaseException as error:  # that of pytest.raises is no Exception
-            if isinstance(error, Held | Lost | KeyboardInterrupt):
+            if isinstance(error, Held | Later | Lost | KeyboardInterrupt):
                 raise
             score, failure = 0.0, failure_of(cell, error, self.tests, self.sources)
             failure = explained(failure, self.failed)
@@ -213,8 +239,7 @@ class Judge:
         if text := printed.getvalue():
             text = printable(text, self.limits.output_bytes)
             found.insert(0, outputs.stream("stdout", text))
-        said = getattr(value, "verdicts", ())
-        return Opinion(found, score, message, misconception, said)
+        return Opinion(found, score, message, misconception)
 
     def _start_clock(self) -> None:
         """A check that hangs by itself is stopped; one that resists is ended."""
@@ -227,71 +252,3 @@ class Judge:
 
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, seconds + 2 * GRACE)
-
-
-class Fork:
-    """A fork of the student's process for one question, and how that went.
-
-    ``given_up`` is why there was none. Else it was ``judged``, or the process that
-    forks was lost and has been started again. ``killed``: it ended by signal 9.
-    """
-
-    forks, holder = True, Host
-
-    def __init__(self, student: StudentProcess, limits: Limits) -> None:
-        self.student, self.limits = student, limits
-        self.started = self.judged = self.killed = False
-        self.given_up: str | None = None
-        self._ending: int | None = None
-
-    def __enter__(self) -> Fork:
-        self.here, there = socket.socketpair()
-        channel = Channel(self.here, self.limits.question_bytes)
-        self.link = Link(channel, self.limits, self._ended, self.holder)
-        self.link.deadline = min(self.link.deadline, self.student.end + GRACE)
-        try:
-            self.started = self.student.ask(there.fileno(), fork=self.forks)
-            self.given_up = self.student.given_up
-        except TimeoutError:  # the student's code no longer reads what is sent
-            self._start_again("stop")
-        except Closed:
-            self._start_again("dead")
-        finally:
-            there.close()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> bool:
-        self.here.close()  # an idle fork ends by itself when it sees this
-        if not self.started:
-            return False
-        lost = kind is not None and issubclass(kind, Lost)
-        if not lost:
-            try:
-                self._end()
-                self.judged = kind is None
-                if self.link.late:
-                    self.student.note_hurry(self.link.deadline)
-                return False
-            except Lost:
-                pass
-        self._start_again("dead")
-        return lost
-
-    def _start_again(self, word: str) -> None:
-        status = self.student.replace(word)
-        self.student.start_again(lost=status is None and word == "dead")
-
-    def _end(self) -> int:
-        if self._ending is None:
-            try:
-                self._ending = self.student.end_question()
-            except (Closed, TimeoutError):
-                raise Lost from None
-        return self._ending
-
-    def _ended(self, label: str) -> str:
-        """Why the fork no longer answers, in words."""
-        who = f"`{label}`" if label else "your code"
-        status = self._end()
-        self.killed = status == -signal.SIGKILL
-        return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.errors import Held
 from autograder.text import printable
+from autograder.wall.judge.outputs import error
 from autograder.wall.records import Cell
 
 MAX_MESSAGE = 4000
@@ -21,7 +22,12 @@ class Opinion:
     score: float
     message: str | None = None
     misconception: str | None = None
-    verdicts: tuple[str, ...] = ()  # of the student's own check, if one was asked for
+
+
+def stopped_with(message: str) -> Opinion:
+    """No points, and the reason."""
+    kind = "Stopped" if message.startswith("not judged") else "CheckFailed"
+    return Opinion([error(kind, message, message.split("\n"))], 0.0, message)
 
 
 def points_of(cell: Cell, value: Any) -> tuple[float, str | None, str | None]:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.checks.failures import CheckFailed
+from autograder.checks.planted import Planting, Verdict
 from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.copies import Reshaped, update
-from autograder.wall.judge.host import Host, asks
+from autograder.wall.judge.host import Host, asks, later
 from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import TooLarge, decode
@@ -34,6 +35,7 @@ ODD_DTYPES = ("object", "str", "bytes", "void", "record", "datetime64", "timedel
 KNOWN |= {"Generator", *(f"ndarray of dtype {name}" for name in ODD_DTYPES)}
 
 Ended = Callable[[str], str]
+TryOut = Callable[[Any, Planting, str], list[Verdict]]
 
 
 class Link:
@@ -58,6 +60,8 @@ class Link:
         self.borrowed: dict[str, str] = {}
         self.sources: dict[int, str] = {}  # of the cells, by number
         self.host: Host | None = None
+        self.trials: TryOut = later
+        self.plantings = 0  # how often a check was tried on functions, so far
 
     def give(self, given: dict[str, str]) -> None:
         """Put what the book publishes in the place of the student's own helpers."""
@@ -206,15 +210,9 @@ class Remote:
     def _wall_library_(self, module: str, name: str) -> Any:
         return self.__apply("library", module, name)
 
-    def _wall_try_(self, functions: list[Any], name: str) -> Callable[[int], Any]:
+    def _wall_try_(self, planting: Planting) -> list[Verdict]:
         link = self.__hidden["link"]
-        host = link.plant(functions)
-
-        def trial(index: int) -> Any:
-            host.begin(index, link.deadline)
-            return self.__ask("try", name)
-
-        return trial
+        return link.trials(link, planting, self.__hidden["label"])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # protocols of Python's own look-ups stay local

@@ -56,6 +56,7 @@ class StudentProcess:
         self.given_up: str | None = None
         self.hurried = False
         self.crashes = self.lost = 0
+        self.met = False  # whether a check was tried on a function in this sandbox
         self._send_files()
 
     def run(self, number: int, cell: Cell) -> Ran:
@@ -101,6 +102,7 @@ class StudentProcess:
         self.grader.send(("restart", word))
         (status,), descriptors = self.grader.receive_with_files(1)
         self.channel = Channel(socket.socket(fileno=descriptors[0]))
+        self.met = False
         return status
 
     def renewed(self) -> StudentProcess:
@@ -116,9 +118,10 @@ class StudentProcess:
         self._count(lost)
         self._catch_up()
 
-    def renew(self) -> None:
-        """A new process in a new sandbox, where the same cells have run."""
+    def renew(self, ran: list[Numbered] | None = None) -> None:
+        """A new process in a new sandbox, where the same cells have run, or these."""
         self.replace("stop")
+        self.ran = self.ran if ran is None else list(ran)
         self._catch_up()
 
     def _catch_up(self) -> None:

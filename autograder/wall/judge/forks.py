@@ -1,0 +1,83 @@
+"""Forks of the student's process, one for each question."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from typing import Any
+
+from autograder.errors import Closed
+from autograder.wall.channel import Channel
+from autograder.wall.judge.host import Host
+from autograder.wall.judge.raised import Lost
+from autograder.wall.judge.remote import Link
+from autograder.wall.judge.student import GRACE, StudentProcess, ending
+from autograder.wall.records import Limits
+
+
+class Fork:
+    """A fork of the student's process for one question, and how that went.
+
+    ``given_up`` is why there was none. Else it was ``judged``, or the process that
+    forks was lost and has been started again. ``killed``: it ended by signal 9.
+    """
+
+    forks, holder = True, Host
+
+    def __init__(self, student: StudentProcess, limits: Limits) -> None:
+        self.student, self.limits = student, limits
+        self.started = self.judged = self.killed = False
+        self.given_up: str | None = None
+        self._ending: int | None = None
+
+    def __enter__(self) -> Fork:
+        self.here, there = socket.socketpair()
+        channel = Channel(self.here, self.limits.question_bytes)
+        self.link = Link(channel, self.limits, self._ended, self.holder)
+        self.link.deadline = min(self.link.deadline, self.student.end + GRACE)
+        try:
+            self.started = self.student.ask(there.fileno(), fork=self.forks)
+            self.given_up = self.student.given_up
+        except TimeoutError:  # the student's code no longer reads what is sent
+            self._start_again("stop")
+        except Closed:
+            self._start_again("dead")
+        finally:
+            there.close()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> bool:
+        self.here.close()  # an idle fork ends by itself when it sees this
+        if not self.started:
+            return False
+        lost = kind is not None and issubclass(kind, Lost)
+        if not lost:
+            try:
+                self._end()
+                self.judged = kind is None
+                if self.link.late:
+                    self.student.note_hurry(self.link.deadline)
+                return False
+            except Lost:
+                pass
+        self._start_again("dead")
+        return lost
+
+    def _start_again(self, word: str) -> None:
+        status = self.student.replace(word)
+        self.student.start_again(lost=status is None and word == "dead")
+
+    def _end(self) -> int:
+        if self._ending is None:
+            try:
+                self._ending = self.student.end_question()
+            except (Closed, TimeoutError):
+                raise Lost from None
+        return self._ending
+
+    def _ended(self, label: str) -> str:
+        """Why the fork no longer answers, in words."""
+        who = f"`{label}`" if label else "your code"
+        status = self._end()
+        self.killed = status == -signal.SIGKILL
+        return f"{who} {ending(status, f'{self.limits.question_seconds:g}')}"
