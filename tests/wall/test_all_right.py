@@ -57,16 +57,16 @@ def test_no_function_has_a_fork_when_a_students_check_is_right(judged, reference
 
 
 def test_a_check_is_tried_on_all_functions_once_more(judged, reference):
-    """Here it is right in one process alone, and only until it is asked again."""
+    """Here it is right in one process alone, and for all that is tried once more."""
     code = f"""{reference}
 whole, tried = check_softmax, set()
 def check_softmax(softmax):
     tried.add(len(tried))
     assert os.getpid() == home
-    if len(tried) <= 21:
+    if len(tried) <= 19:
         whole(softmax)"""
     assert judged(HOME, code, HUNT)[0] == [0]
-    assert judged(HOME, code.replace("21", "42"), HUNT)[0] == [4]
+    assert judged(HOME, code.replace("19", "20"), HUNT)[0] == [4]
 
 
 def test_a_check_that_changes_what_it_checks_with_loses_nothing(judged, reference):

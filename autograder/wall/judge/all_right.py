@@ -6,8 +6,8 @@ disturb each other and the cells after them, and a call could be too much for th
 That costs nobody a point: a submission that does not get all of them here, with no
 error on the way, is judged anew, as if this had not happened. Nor does it help anybody:
 what a check remembers from one function to the next could as well be kept in a file.
-It has to know right from wrong at the first look, and say the same once more, of the
-functions in another order.
+It has to know right from wrong at the first look, and say the same once more in another
+sandbox, of the functions in another order.
 """
 
 from __future__ import annotations
