@@ -367,6 +367,52 @@ def cache_heads() -> tuple[str, int]:
     return drawn, 440
 
 
+def smollm2() -> tuple[str, int]:
+    """Chapter 11: the whole model with its sizes, from token ids to logits."""
+    words, d, d_ff, layers, n_heads, n_kv, d_k = 49_152, 576, 1536, 30, 9, 3, 64
+    table = words * d
+    attend = 2 * d * n_heads * d_k + 2 * d * n_kv * d_k
+    think = 3 * d * d_ff
+    layer = attend + think + 2 * d
+    total = table + layers * layer + d
+    x, drawn = 92, ""
+
+    def block(y: float, name: str, note: str, kind: str = "", height: int = 30) -> str:
+        return (
+            box(x - 66, y, 132, height, kind or "norm")
+            + text(x, y + height / 2 + 5, name)
+            + text(186, y + height / 2 + 5, note, "soft start")
+        )
+
+    drawn += text(x, 470, "token ids (n,)", "bold") + arrow(x, 454, x, 440)
+    drawn += block(410, "table", f"{words:,} × {d} = {table / 1e6:.1f} million")
+    drawn += arrow(x, 410, x, 358)
+    drawn += box(4, 124, 372, 252, "frame")
+    drawn += text(368, 144, f"{layers} layers of {layer / 1e6:.2f} million", "end bold")
+    for y, join in [(368, 246), (230, 138)]:
+        drawn += path(f"M{x} {y} H14 V{join} H{x - 9}", "soft")
+        drawn += text(x, join + 5, "+", "bold") + tag(
+            "circle", cx=x, cy=join, r=9, class_="norm"
+        )
+    drawn += block(328, "RMSNorm", f"{d}")
+    drawn += arrow(x, 328, x, 306)
+    drawn += block(268, "attention", "", "q", 38)
+    drawn += text(186, 282, f"{n_heads} heads of {d_k}, {n_kv} shared", "soft start")
+    drawn += text(186, 300, f"rotary; {attend / 1e6:.2f} million", "soft start")
+    drawn += arrow(x, 268, x, 256) + arrow(x, 237, x, 222)
+    drawn += block(192, "RMSNorm", f"{d}")
+    drawn += arrow(x, 192, x, 184)
+    drawn += block(154, "SwiGLU", "", "ffn")
+    drawn += text(186, 166, f"{d} → {d_ff} → {d}", "soft start")
+    drawn += text(186, 183, f"{think / 1e6:.2f} million", "soft start")
+    drawn += arrow(x, 154, x, 148) + arrow(x, 129, x, 110)
+    drawn += block(80, "RMSNorm", f"{d}") + arrow(x, 80, x, 64)
+    drawn += block(34, "table again", "a product with every row")
+    drawn += arrow(x, 34, x, 22) + text(x, 16, f"logits ({words:,},)", "bold")
+    drawn += text(376, 470, f"{total / 1e6:.1f} million in all", "end bold")
+    return drawn, 476
+
+
 DRAWINGS = {
     "it": it,
     "one-query": one_query,
@@ -375,6 +421,7 @@ DRAWINGS = {
     "encoder-layer": encoder_layer,
     "mask-arcs": mask_arcs,
     "cache-heads": cache_heads,
+    "smollm2": smollm2,
 }
 
 

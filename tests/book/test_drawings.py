@@ -101,3 +101,20 @@ def test_the_shared_heads_keep_the_bytes_that_chapter_10_prints():
     drawn = words("cache-heads")
     for name, count in kept.items():
         assert f"{count:.0f} bytes a token" in drawn[drawn.index(name) :][:2]
+
+
+def test_the_model_of_chapter_11_has_the_parameters_that_the_chapter_counts():
+    (line,) = printed("11-a-real-llm", "counted")
+    counted = int(line.split()[1].replace(",", ""))
+    drawn = " ".join(words("smollm2"))
+    assert f"{counted / 1e6:.1f} million in all" in drawn
+    parts = {}
+    for start, name in [
+        ("block_count", "{:g} layers of"),
+        ("attention.head_count ", "{:g} heads of 64"),
+        ("attention.head_count_kv", "{:g} shared"),
+        ("feed_forward_length", "→ {:g} →"),
+    ]:
+        (line,) = printed("11-a-real-llm", start)
+        parts[start] = name.format(numbers(line)[-1])
+    assert [part for part in parts.values() if part not in drawn] == []

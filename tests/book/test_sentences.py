@@ -110,14 +110,78 @@ def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
     assert shared < alone
 
 
-def test_how_much_of_the_damage_of_a_window_its_sinks_take_away():
-    assert "two thirds of the damage" in text("11-a-real-llm")
-    whole = printed("11-a-real-llm", "with all keys:")[0]
-    none, one, four = (
-        printed("11-a-real-llm", f"window 8, {n} sinks:")[0] - whole for n in (0, 1, 4)
+SIX = ("story", "recipe", "light", "code", "Alice", "poem")
+
+
+def in_six_texts(start):
+    """The numbers that chapter 11 prints for each text, below a line with ``start``."""
+    notebook = nbformat.read(BOOK / "11-a-real-llm.ipynb", as_version=4)
+    outputs = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
+    (found,) = (output for output in outputs if start in output)
+    lines = [line for line in found.splitlines() if line.startswith(SIX)]
+    assert len(lines) == len(SIX)
+    return np.array(
+        [[float(n) for n in re.findall(r"-?\d+\.?\d*", ln)] for ln in lines]
     )
-    assert 1 - one / none > 2 / 3
-    assert 1 - four / none > 4 / 5
+
+
+def test_what_forbidding_the_first_token_costs_in_six_texts():
+    chapter = text("11-a-real-llm")
+    rises = in_six_texts("without key 0")[:, -1]
+    assert f"costs {rises.min():.2f} to {rises.max():.1f} nats: next to" in chapter
+    assert f"costs {rises.min():.2f} to {rises.max():.1f} nats in six texts" in chapter
+    assert "no other token costs more than 0.3" in chapter
+    assert printed("11-a-real-llm", "without key 21")[0] <= 0.3
+    median = printed("11-a-real-llm", "median of all")[0]
+    assert f"and most cost {median:.2f} or less" in chapter
+
+
+def test_how_much_of_the_damage_of_a_window_its_sinks_undo():
+    rows = in_six_texts("window of 8:")
+    undone = rows[:, 3]
+    chapter = text("11-a-real-llm")
+    assert (
+        f"undoes {undone.min():.0f} to {undone.max():.0f} % of the damage done"
+        in chapter
+    )
+    assert f"one sink undoes {undone.min():.0f} to {undone.max():.0f} %" in chapter
+    more = rows[:, 1] - rows[:, 2]
+    assert f"{more.min():.2f} to {more.max():.1f} nats" in chapter
+
+
+def test_how_many_layers_rest_on_the_first_token():
+    chapter, rows = text("11-a-real-llm"), in_six_texts("resting on token 0")
+    assert f"In the story, {rows[0, 0]:.0f} of 30 layers" in chapter
+    assert f"12 of 30 layers and {rows[0, 2]:.0f} of 270 heads" in chapter
+    others = np.delete(rows[:, 0], SIX.index("code"))
+    assert f"{others.min():.0f} to {others.max():.0f} of the 30 layers" in chapter
+    assert f"in the piece of Python, {rows[SIX.index('code'), 0]:.0f} do" in chapter
+
+
+def test_the_right_layout_is_far_ahead_in_each_of_the_six_texts():
+    assert "the right layout is ahead by more than 2 nats" in text("11-a-real-llm")
+    right, halves, none = in_six_texts("last quarter:  pairs").T
+    assert (np.minimum(halves, none) - right > 2).all()
+    assert "differs from no rotation by 0.1 at most" in text("11-a-real-llm")
+    assert abs(halves - none).max() <= 0.1
+
+
+def test_how_many_pairs_of_a_head_hardly_turn_across_five_tokens():
+    turned = 4 * 100_000.0 ** (-np.arange(32) / 32)
+    few = (turned < 0.5).sum()
+    sentence = f"{few} of the 32 pairs of a head turn by less than half a radian"
+    assert sentence in text("11-a-real-llm")
+
+
+def test_chapter_11_cuts_and_merges_as_chapter_9_does():
+    parts = []
+    for name in ("09-language-model", "11-a-real-llm"):
+        code = "\n".join(
+            c.source for c in notebooks.code_cells(notebooks.read_text(name))
+        )
+        nodes = {getattr(node, "name", ""): node for node in ast.parse(code).body}
+        parts.append([ast.unparse(nodes[each]) for each in ("words_of", "merge")])
+    assert parts[0] == parts[1]
 
 
 def test_torch_has_more_attention_functions_than_the_two_that_we_ask():
