@@ -95,7 +95,7 @@ class Assignment:
     def recognize(
         self, question: str, number: int, trail: Trail
     ) -> Misconception | None:
-        """The known misconception of which checks from ``number`` on note the same."""
+        """The known misconception with this fingerprint, from check ``number`` on."""
         if self._table is None:
             self._table = table(self.package)
         known = found(self._table.get(question, {}), number, trail)

@@ -18,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
-GRID = 100 * math.sqrt(2)  # no number that people choose lies between two steps
+# Numbers are rounded to a grid of this many steps, so that processors agree. The factor
+# is irrational: 0.5 or 0.125 never lies halfway between two steps, where rounding would
+# depend on the last bit.
+GRID = 100 * math.sqrt(2)
 Trail = Iterable[list[str]]
 _notes: list[list[str]] = []  # of the questions that are being checked
 
@@ -61,7 +64,11 @@ def told(value: Any) -> str:
 
 
 def numbers(values: np.ndarray) -> str:
-    """The numbers as steps on a grid whose width fits the largest of them."""
+    """The numbers rounded to a grid, which is scaled by the largest of them.
+
+    The scale is a power of two. Adding 0.1234 moves the border between two scales away
+    from powers of two, which are frequent results.
+    """
     if values.dtype.kind in "biu":
         return str(values.ravel().tolist())
     if values.dtype.kind != "f":
@@ -91,9 +98,10 @@ def fingerprints(number: int, trail: Trail, chance: set[str]) -> Iterator[str]:
 
 
 def found(table: dict[str, Any], number: int, trail: Trail) -> Any:
-    """The entry of a table that a trail leads to; None where there is none.
+    """The longest-prefix lookup of a trail: the entry it leads to, or None.
 
-    A fingerprint that leads further has no entry, but is in the table.
+    Fingerprints of prefixes that several mistakes share are in the table with the value
+    null, which means: look at the next check.
     """
     for key in fingerprints(number, trail, set(table.get("chance", ()))):
         if table.get(key) or key not in table:

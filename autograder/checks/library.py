@@ -1,4 +1,8 @@
-"""Parts for a student's function to work on, made where it lives: here or there."""
+"""A factory of arguments in the student's process, for what cannot cross the wall.
+
+A torch module, for example, cannot be sent. So a check asks for one to be made in the
+process of the student's function: this one on a laptop, another one in grading.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,10 @@ class Planting:
 
 
 class Planted:
-    """Whoever holds a function: it does with it what a stand-in asks for."""
+    """The real end of a proxy: it holds a planted function and carries out requests.
+
+    A stand-in, the other end, sends them from the student's process.
+    """
 
     def __init__(self, function: Any) -> None:
         self.function = function

@@ -54,6 +54,18 @@ def definitions() -> tuple[str, dict[str, str]]:
     return "\n".join(imports), found
 
 
+def constant(module: str, name: str) -> Any:
+    """A constant of one of the book's modules, which need not be imported for it.
+
+    Raises KeyError where the module assigns no such name.
+    """
+    for node in ast.parse(module_file(module).read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=found)]) if found == name:
+                return ast.literal_eval(node.value)
+    raise KeyError(f"{module}.{name}")
+
+
 @cache
 def source(name: str) -> str:
     """A program that defines ``name``, with all that it uses.

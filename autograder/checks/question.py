@@ -48,9 +48,9 @@ class Question:
 
     Raises CheckFailed at the first property that does not hold. ``read`` points into
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
-    misconception that behaves like an answer, if there is one; ``recognize`` the one of
-    which the failing check, and if need be those after it, note the same.
-    ``signatures`` are what the cards of the assignment write.
+    misconception that behaves like an answer, if there is one; ``recognize`` looks one
+    up by its fingerprint: what the first failing check noted, and if several mistakes
+    share that, the checks after it. ``signatures`` are what the cards write.
     """
 
     def __init__(
@@ -181,9 +181,10 @@ class Hidden:
 
 
 def spells(seen: str) -> bool:
-    """Whether an answer could spell an input in what was seen of it.
+    """Whether a hidden input could leak to the student through this message.
 
-    It makes up texts, and numbers of many digits, such as the sizes of a result.
+    An answer chooses the texts of its exceptions and the sizes of its results, so it
+    could write the input into them: such a message has quotes or many digits.
     """
     words = (word.strip("()[],") for word in seen.split())
     unnamed = " ".join(word for word in words if word not in DTYPES)

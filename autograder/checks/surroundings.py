@@ -1,4 +1,8 @@
-"""What an answer may not depend on: settings of the process, and the book's code."""
+"""Isolation of a check: default settings of NumPy and torch, no code of the book's.
+
+Checks see the same whatever a cell has set, and an answer that was imported from the
+book is recognized as such.
+"""
 
 from __future__ import annotations
 

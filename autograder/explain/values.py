@@ -131,7 +131,7 @@ def _known(frame: FrameType, names: Sequence[str]) -> Iterator[Value]:
             continue
         try:
             value = value_of(name, resolve(frame, name))
-        except Exception:  # an object that bites when it is looked at
+        except Exception:  # a hostile __getattr__, __len__ or property
             continue
         if value:
             longer.append(name)

@@ -104,7 +104,7 @@ class Notebook:
                 failed = type(error).__name__
                 self._draw_all(quiet=True)
                 self._tell(error)
-        except BaseException as error:  # the clock again, or an error that bites
+        except BaseException as error:  # the time limit again, or a hostile __str__
             failed = type(error).__name__
             self.outputs.append(("error", failed, "", [failed]))
         self._flush()

@@ -14,7 +14,8 @@ Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
 BY_POINTS = ("test", "written", "task")  # kinds of cells that have points
 Tests = Literal["remote", "inside"]
 GRADED = ("answer", "written", "test")
-Place = tuple[int, int]  # the submitted cell that something follows, and a rank there
+# a sort key: the index of the submitted cell that this follows, and the order there
+Place = tuple[int, int]
 Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
 
 
@@ -76,8 +77,9 @@ class MatchedCell:
     """A cell of the submission in its place in the release.
 
     ``source`` is the student's in an answer or an extra cell, the course's in a test or
-    a locked cell. An ``unanswered`` one has nothing of the student's. One that does not
-    run was not there, or is an empty one whose answer stands in another cell.
+    a locked cell. An ``unanswered`` cell has nothing of the student's. A cell with
+    ``runs=False`` is shown and not executed: it was missing in the submission, or it is
+    an empty answer cell and the answer was found in another cell.
     """
 
     kind: Kind

@@ -146,11 +146,12 @@ def tokens_of(answers: Mapping[str, Own]) -> dict[str, Answer]:
 def common_lines(
     sources: Sources, given: Mapping[str, str], least: float
 ) -> dict[str, frozenset[Answer]]:
-    """Shapes of lines that were given, or that many wrote, by question.
+    """Boilerplate: lines that say nothing about copying, by question.
 
-    Many are more than √n of n, counted over work that differs: what a ring hands in, it
-    wrote once. Short answers have no other lines, and those tell nothing about two of
-    them. What more than half of the class hands in is no ring either.
+    That is every line that was given, and every line that is too frequent: more than √n
+    of n students wrote it. Students whose whole work is alike are counted once for
+    that, since a group that copied wrote its lines once. A line in more than half of
+    all submissions is boilerplate however they are counted.
     """
     known = {name: frozenset(line_shapes(text)) for name, text in given.items()}
     different: Sources = {}

@@ -13,13 +13,13 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
 from autograder.options import add_assignments, add_columns, describe
+from autograder.results.lms import NOTHING, Wishes, export_lms
 from autograder.text import one_line
 
 SCORES = (
     *("status", "score", "max_score", "final score", "waiting", "late", "penalty"),
     "reason",
 )
-NOTHING = "Nothing is graded yet, so there is nothing to export."
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
 Value = str | float | None
 Row = Sequence[Value]
@@ -79,8 +79,6 @@ def run(options: argparse.Namespace) -> None:
     if options.format == "csv":
         paths = export(course, assignments, options.folder)
     else:
-        from autograder.results.lms import Wishes, export_lms
-
         wishes = Wishes(
             options.format,
             options.roster,

@@ -20,8 +20,8 @@ from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
 from autograder.intake.times import course_zone
-from autograder.results.export import NOTHING
 
+NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
 POSSIBLE = "Points Possible"
 KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student

@@ -1,4 +1,8 @@
-"""Values that crossed by copy: what became of the copy is done to the original."""
+"""Writes mutations back: arguments cross the wall by copy, and may be changed there.
+
+After a call, the changed copy comes back, and the original is changed in place to
+equal it, as if there had been one object.
+"""
 
 from __future__ import annotations
 

@@ -109,7 +109,10 @@ class Grader:
         *,
         all_right: bool = False,
     ) -> Transcript | None:
-        """The transcript; None of what is not ``all_right``, if it may be that only."""
+        """The transcript of one judgement.
+
+        With ``all_right``, of the fast path: None where the slow path has to judge.
+        """
         self.warm(profile)
         here, there = socket.socketpair()
         student = self._start_student(profile, files)

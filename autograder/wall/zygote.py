@@ -222,17 +222,18 @@ def _serve_judges(channel: Channel) -> None:
 
 
 def _tidy() -> None:
-    """Leave to a fork no work that it would copy memory for.
+    """Spare forks copy-on-write: pages that a fork only touches need not be copied.
 
-    It need not look through the libraries for garbage, nor put together pieces of free
-    memory, which the allocator does when something large is asked for.
+    ``gc.freeze`` keeps the collector of a fork away from the libraries' objects. One
+    large allocation makes the C allocator merge its free chunks here, once, where the
+    first large allocation of every fork would do it.
     """
     gc.freeze()
     bytearray(1 << 16)
 
 
 def _take_leave(*_: Any) -> None:
-    """Of judges that have ended: what they used is counted with this process."""
+    """Reap judges that have ended: no zombies, and their processor time is counted."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue

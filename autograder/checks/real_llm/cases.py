@@ -9,19 +9,10 @@ import torch
 
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
+from autograder.checks.published import constant
 
 # our name: the published name after blk.<index>.
-PUBLISHED = {
-    "norm1": "attn_norm",
-    "self_attn.W_q": "attn_q",
-    "self_attn.W_k": "attn_k",
-    "self_attn.W_v": "attn_v",
-    "self_attn.W_o": "attn_output",
-    "norm2": "ffn_norm",
-    "ffn.gate": "ffn_gate",
-    "ffn.up": "ffn_up",
-    "ffn.down": "ffn_down",
-}
+PUBLISHED: dict[str, str] = constant("smollm2", "LAYER")
 TURNED = ("self_attn.W_q", "self_attn.W_k")  # what rotary positions turn
 
 Sizes = tuple[int, int, int, int]  # d_model, n_heads, n_kv, d_ff

@@ -11,6 +11,7 @@ from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
+from autograder.checks.published import constant
 
 assignment = Assignment(__name__, chapter="07-reading-attention")
 __getattr__ = assignment.hidden_half
@@ -20,16 +21,7 @@ sentence_embedding = assignment.question("sentence_embedding", 6, "a-real-encode
 strongest_head = assignment.question("strongest_head", 6, "all-seventy-two-heads")
 
 # our name: the published name below encoder.layer.<index>
-PUBLISHED = {
-    "self_attn.W_q": "attention.self.query",
-    "self_attn.W_k": "attention.self.key",
-    "self_attn.W_v": "attention.self.value",
-    "self_attn.W_o": "attention.output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "ffn.linear1": "intermediate.dense",
-    "ffn.linear2": "output.dense",
-    "norm2": "output.LayerNorm",
-}
+PUBLISHED: dict[str, str] = constant("minilm", "LAYER")
 
 
 def shapes(d_model: int, d_ff: int) -> dict[str, tuple[int, ...]]:

@@ -1,13 +1,15 @@
-"""Judging without forks, as long as all is right.
+"""The optimistic fast path of judging: no forks, for submissions that are all right.
 
-The student's process answers each question where it stands, and tries its checks on one
-function after the other; the judge holds these functions itself. So questions could
-disturb each other and the cells after them, and a call could be too much for the judge.
-That costs nobody a point: a submission that does not get all of them here, with no
-error on the way, is judged anew, as if this had not happened. Nor does it help anybody:
-what a check remembers from one function to the next could as well be kept in a file.
-It has to know right from wrong at the first look, and say the same once more in another
-sandbox, of the functions in another order.
+The student's process answers every question itself, one after the other, and a
+student's check tries all planted functions in one process; the judge runs these
+functions itself. So one question could disturb another, and a call could be too much
+for the judge. The fast path therefore only ever gives all points: after anything less,
+or an error, its result is dropped and the slow path judges the submission.
+
+It gives no advantage either. A student's check could remember earlier functions, but a
+file would do for that on the slow path, too. Each check has to give the right verdicts
+at once, and the same verdicts again in another sandbox, with the functions in another
+order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What a question builds on: given by us where the student's own has lost points."""
+"""Follow-through: a mistake in one question costs no points in the next.
+
+Where a question builds on an earlier one that has lost points, its cells run with the
+book's own answer to that one.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ class Ran:
 
 @dataclass(frozen=True)
 class Ended:
-    """The process is gone: its status, None if it was lost by no fault of its own."""
+    """The student's process has ended, with this exit status.
+
+    None: the grader lost it, by a failure that is not the student's.
+    """
 
     status: int | None
     slow: bool = False

@@ -44,7 +44,7 @@ MAX_NAMES = 5000
 TRIAL_SECONDS = 5.0  # of processor time, for a student's check of one function
 MOST_SECONDS = 20.0  # for all functions together
 CHANGING = ("call", "apply", "setattr", "getitem")  # what they are passed may change
-REPLIED = 77  # the exit status of a fork that has said all there is to say
+REPLIED = 77  # exit status of a fork whose reply was sent in full
 
 
 class Objects:

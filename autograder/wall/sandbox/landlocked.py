@@ -22,8 +22,9 @@ WATCHED_EVERY = 1.0  # seconds
 class Landlocked(Nothing):
     """The machine that everybody sees, with nearly all of it shut.
 
-    The warm parent inherits what loses its parent, so it finds every process that a
-    student's code has started, and ends it; the runner has to ask for that.
+    The warm parent is the subreaper: a process whose parent has ended becomes its
+    child. So it finds every process that a student's code has started, and kills it.
+    The runner has to ask for that.
     """
 
     ends_all = True

@@ -24,7 +24,7 @@ from autograder.wall.sandbox.folders import remove
 class Nothing:
     """No wall: students' code runs as the user, in a folder of its own."""
 
-    ends_all = False  # what has gone its own way is not found
+    ends_all = False  # whether processes that left their group are found and killed
 
     def __init__(self, channel: Channel, base: str, abi: int) -> None:
         self.channel, self.base, self.abi = channel, base, abi

@@ -1,20 +1,9 @@
 import math
 
 import torch
+from smollm2 import LAYER as NAMES
 from torch import nn
 from torch.nn import functional as F
-
-NAMES = {
-    "norm1": "attn_norm",
-    "self_attn.W_q": "attn_q",
-    "self_attn.W_k": "attn_k",
-    "self_attn.W_v": "attn_v",
-    "self_attn.W_o": "attn_output",
-    "norm2": "ffn_norm",
-    "ffn.gate": "ffn_gate",
-    "ffn.up": "ffn_up",
-    "ffn.down": "ffn_down",
-}
 
 
 def to_halves(weight, n_heads):

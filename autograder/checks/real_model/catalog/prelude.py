@@ -1,19 +1,9 @@
 import copy
 
 import torch
+from minilm import LAYER as NAMES
 from torch import nn
 from torch.nn import functional as F
-
-NAMES = {
-    "self_attn.W_q": "attention.self.query",
-    "self_attn.W_k": "attention.self.key",
-    "self_attn.W_v": "attention.self.value",
-    "self_attn.W_o": "attention.output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "ffn.linear1": "intermediate.dense",
-    "ffn.linear2": "output.dense",
-    "norm2": "output.LayerNorm",
-}
 
 
 def renamed(tensors, index, names=NAMES, kinds=("weight", "bias")):
