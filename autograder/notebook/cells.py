@@ -262,7 +262,7 @@ class Notebook:
         while frames and frames.tb_frame.f_code.co_filename != cell_name(self.number):
             frames = frames.tb_next
         told = traceback.TracebackException(type(error), error, frames, limit=-20)
-        here = os.path.dirname(__file__)
+        here = os.path.dirname(os.path.dirname(__file__)) + os.sep
         told.stack[:] = [f for f in told.stack if not f.filename.startswith(here)]
         said = "".join(told.format())
         if len(said) > MAX_ERROR:

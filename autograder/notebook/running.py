@@ -23,6 +23,7 @@ from typing import Any
 from autograder.checks.failures import CheckFailed, told
 from autograder.checks.published import BookModules
 from autograder.checks.surroundings import borrowed, not_written, settled
+from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (
     Failed,
@@ -125,7 +126,7 @@ class Run:
         said, problem, drawing = io.StringIO(), None, None
         names = TestNames(self.find)
         try:
-            with contextlib.redirect_stdout(said), settled():
+            with contextlib.redirect_stdout(said), settled(), threads.watched():
                 value_of(source, f"test_{name}", names)
         except CheckFailed as failure:
             problem = str(explained(failure, self.failed))
@@ -174,11 +175,13 @@ def answer(run: Run, number: int, source: str, question: str, send: Any) -> None
 def in_fork(act: Any) -> None:
     """Do something in a fork, and wait for it."""
     state = random.getstate()
+    threads.before_fork()
     if child := os.fork():
         os.waitpid(child, 0)
         return
     try:
         random.setstate(state)  # Python seeds this generator anew in every fork
+        threads.after_fork()
         act()
     finally:
         os._exit(0)

@@ -81,6 +81,7 @@ def main(
         sys.meta_path.insert(0, NoTorch())
     if profile != "none":
         _import_visible_checks()
+    forget_places()
     world = WORLDS[wall](channel, folder, abi)
     try:
         world.open()
@@ -139,6 +140,15 @@ def _import_visible_checks() -> None:
                 importlib.import_module(found.name)
             except ImportError:  # needs torch, in a profile without
                 continue
+
+
+def forget_places() -> None:
+    """Where the course lies, what the imports have seen there, how this began."""
+    root = Path(__file__).resolve().parents[2]
+    own = {str(root), str(root / "book")}  # an environment may name them
+    sys.path[:] = [path for path in sys.path if os.path.realpath(path) not in own]
+    sys.path_importer_cache.clear()
+    sys.orig_argv[:] = sys.argv[:] = [""]
 
 
 def _serve_students(channel: Channel, world: Nothing) -> None:

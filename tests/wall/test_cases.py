@@ -12,7 +12,8 @@ import pytest
 from autograder.notebook.process import Plan, Runner
 
 sys.path.insert(0, str(Path(__file__).parent))
-from corpus.collected import HONEST
+from corpus.collected import HARM, HONEST, OPEN, due_on
+from corpus.mistakes import MISTAKES
 from test_corpus import assert_due
 
 
@@ -27,8 +28,20 @@ def sampled(cases, every):
 
 
 @pytest.mark.parametrize("case", sampled(HONEST, 10))
-def test_cells_as_other_programs_save_them_have_their_points(strict, case):
-    assert_due(case, strict.judge(case.cells(), files=case.files))
+def test_cells_as_other_programs_save_them_have_their_points(wall, strict, case):
+    assert_due(due_on(case, wall), strict.judge(case.cells(), files=case.files))
+
+
+@pytest.mark.parametrize("case", sampled(HARM, 14))
+def test_harm_earns_nothing_and_costs_nobody_else(strict, case):
+    transcript = strict.judge(case.cells())
+    if case.id in OPEN:
+        wrong = transcript.results.get("test_square")
+        assert transcript.held or (wrong and wrong.score == 0)
+    else:
+        assert_due(case, transcript)
+    after = MISTAKES[0].__class__("right")
+    assert_due(after, strict.judge(after.cells()))
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +66,7 @@ def test_check_says_the_same_of_them(case, runner):
 
 
 def test_each_case_has_a_name_and_cells_of_its_own():
-    assert len({case.id for case in HONEST}) == len(HONEST) > 100
-    cells = {(case.first, case.square, case.total, case.last) for case in HONEST}
-    assert len(cells) == len(HONEST)
+    for cases in (HONEST, HARM):
+        assert len({case.id for case in cases}) == len(cases) > 100
+        cells = {(case.first, case.square, case.total, case.last) for case in cases}
+        assert len(cells) == len(cases)

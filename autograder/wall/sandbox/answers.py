@@ -25,6 +25,7 @@ from autograder.errors import Closed
 from autograder.explain.places import place_of
 from autograder.notebook.cells import OutOfTime
 from autograder.notebook.running import seed
+from autograder.notebook.threads import watched
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
 from autograder.wall.places import parts_of
@@ -181,7 +182,8 @@ def answer(
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            value = operate(operation, parts, names)
+            with watched():
+                value = operate(operation, parts, names)
             outcome: tuple[str, Any] = ("ok", value)
         except OutOfTime:  # the next request would have no limit
             raise

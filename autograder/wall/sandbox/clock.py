@@ -31,8 +31,6 @@ class LimitedNotebook(Notebook):
         self.patience = limits.patience
         self.seconds = limits.cell_seconds
         self.files = [_capture(1), _capture(2)]
-        signal.signal(signal.SIGALRM, self._out_of_time)
-        signal.signal(signal.SIGPROF, self._out_of_time)
 
     def run_for(
         self, number: int, source: str, seconds: float
@@ -48,6 +46,8 @@ class LimitedNotebook(Notebook):
 
     @contextlib.contextmanager
     def _limits(self) -> Iterator[None]:
+        for number in (signal.SIGALRM, signal.SIGPROF):  # a cell may have changed them
+            signal.signal(number, self._out_of_time)
         signal.setitimer(signal.ITIMER_PROF, self.seconds)
         signal.setitimer(signal.ITIMER_REAL, self.seconds * self.patience)
         try:

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import getstate, setstate
 
 from autograder.errors import Closed
+from autograder.notebook import threads
 from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.places import parts_of
@@ -69,12 +70,14 @@ class Runner:
         outputs, failed = self.notebook.run_for(number, source, seconds)
         if os.getpid() != own:  # a fork that came back
             os._exit(0)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # children have a status to tell
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.channel.send((outputs, failed, parts_of(self.notebook.place)))
 
     def _fork(self, descriptor: int) -> None:
         """Leave the question to a child, which sees all that the cells have made."""
         state = getstate()
+        threads.before_fork()
         try:
             self.child = self.world.fork_question()
         except OSError:  # too many processes are left from the cells
@@ -91,6 +94,7 @@ class Runner:
             setstate(state)  # Python seeds this generator anew in every fork
             bound_time(self.limits.question_seconds)
             answers.hush()
+            threads.after_fork()
             question = Channel(socket.socket(fileno=descriptor))
             notebook = self.notebook
             answers.serve(question, notebook.names, notebook.defined(), forks=True)

@@ -1,21 +1,19 @@
-"""The cases that are kept as data, made without a look at the grader's code."""
+"""The cases that are kept as data, written from the guides alone."""
 
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from corpus import SQUARE, TOTAL, Case
+from corpus import SQUARE, TOTAL, WRONG, Case
 
 HERE = Path(__file__).parent
 
 
 def case_of(id: str, found: dict[str, Any], square: str, points: Any) -> Case:
-    """A case of the table; SQUARE and WRONG stand for an answer.
-
-    ``any``: what is due to the rest is open, but a wrong answer earns nothing.
-    """
+    """A case of the table; SQUARE and WRONG stand for an answer."""
     points = found.get("points", points)
     return Case(
         id,
@@ -23,7 +21,7 @@ def case_of(id: str, found: dict[str, Any], square: str, points: Any) -> Case:
         total=found.get("total", TOTAL),
         first=found.get("first", "").replace("SQUARE", SQUARE),
         last=found.get("last", ""),
-        points=None if points == "held" or found.get("any") else tuple(points),
+        points=None if points == "held" else tuple(points),
         says=found.get("says", ""),
         never=found.get("never", ""),
         landlock=found.get("landlock"),
@@ -34,6 +32,19 @@ def table(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((HERE / name).read_text("utf-8"))
 
 
-HONEST = [
-    case_of(i, one, SQUARE, (2.0, 3.0)) for i, one in table("honest.toml").items()
-]
+harm, honest = table("harm.toml"), table("honest.toml")
+HONEST = [case_of(i, one, SQUARE, (2.0, 3.0)) for i, one in honest.items()]
+HARM = [case_of(i, one, WRONG, (0.0, 3.0)) for i, one in harm.items()]
+# what they get besides is open, but a wrong answer earns nothing
+OPEN = {i for i, one in harm.items() if one.get("any")}
+# what differs on the second wall; the page on the wall says so
+SECOND = {
+    i: one["landlock_points"] for i, one in honest.items() if "landlock_points" in one
+}
+
+
+def due_on(case: Case, wall: str) -> Case:
+    """The case with what is due on a wall."""
+    if wall == "landlock" and case.id in SECOND:
+        return replace(case, points=tuple(SECOND[case.id]))
+    return case
