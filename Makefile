@@ -26,10 +26,10 @@ _build/tests-passed: $(EVERYTHING)
 	@touch $@
 
 # without what is marked long, and of the chapters those that changed
-run-tests: setup lint _build/python-home
+run-tests: setup lint book
 	@$(PYTEST) -n 2 -m "not long" tests $$($(BIN)/python book/replayed.py) $(PYTEST_FLAGS)
 
-test-long: setup _build/python-home  ## what is marked long, and every chapter
+test-long: setup book  ## what is marked long, and every chapter
 	@$(PYTEST) -n 2 -m "long or chapter" tests $(CHAPTERS) $(PYTEST_FLAGS)
 
 quick: setup lint  ## a minute, for every commit: something of each part
@@ -40,7 +40,7 @@ replay: setup  ## the chapters alone, every cell against its committed outputs
 	@$(PYTEST) -n 3 $(CHAPTERS) $(PYTEST_FLAGS)
 
 CHAPTERS := $(wildcard book/*.ipynb)
-PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder \
+PYTEST := BUILT_SITE=_build/html $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder \
     --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg
 QUICK := $(addprefix tests/, test_pinned.py book/test_form.py book/test_book.py \
     book/test_claims.py book/test_sentences.py book/test_replayed.py checks/test_expect.py \
@@ -99,8 +99,8 @@ drawings: setup  ## book/images/*.svg, from the numbers of the chapters
 release: setup  ## solutions/ becomes exercises/
 	@$(BIN)/python -m autograder release
 
-BOOK_SOURCES := _config.yml _toc.yml $(shell find book exercises -type f \
-    -not -path '*/__pycache__/*' -not -path '*/.ipynb_checkpoints/*')
+BOOK_SOURCES := _config.yml _toc.yml pyproject.toml $(shell find book exercises \
+    autograder -type f -not -name replayed.txt -not -path '*/__pycache__/*' -not -path '*/.ipynb_checkpoints/*')
 
 book: setup _build/html/index.html  ## build the site from the committed outputs
 

@@ -3,7 +3,8 @@
 import fcntl
 import json
 import os
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,18 @@ from autograder.checks.catalog import Mistake, Style
 from autograder.tools.judging import catalog_of, judge
 
 Verdict = tuple[float, str | None, str | None]  # points, message, name of the mistake
+
+
+def drawn(values: Iterable, count: int = 1) -> list:
+    """Parameters of which the run's seed draws some; the long run has the others."""
+    every = list(values)
+    numbers = random.Random(int(os.environ["SEED"])).sample(
+        range(len(every)), min(count, len(every))
+    )
+    return [
+        value if n in numbers else pytest.param(value, marks=pytest.mark.long)
+        for n, value in enumerate(every)
+    ]
 
 
 def once(

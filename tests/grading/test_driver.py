@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
+from shared import drawn
 
 from autograder import wall
 from autograder.grading import jobs
@@ -35,7 +36,7 @@ def dies_on_eve(marker, release, submission, *rest):
     return jobs.work(release, submission, *rest)
 
 
-@pytest.mark.parametrize("how_often", ["once", "always"])
+@pytest.mark.parametrize("how_often", drawn(["once", "always"]))
 def test_a_worker_that_dies_costs_the_others_nothing(
     classroom, right, how_often, monkeypatch
 ):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from classroom import Classroom
 from nbgrader.api import Gradebook
+from shared import drawn
 
 from autograder.course import Course
 from autograder.release.catalogs import catalog_of
@@ -66,15 +67,17 @@ ASSIGNMENTS = [a.name for a in Course.find(Path(__file__)).assignments()]
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory, repository, environment):
-    """Every assignment: what we give for each, and the gradebook that nbgrader filled.
+def graded(request, tmp_path_factory, repository, environment):
+    """What we give for the assignments of this run, and the gradebook nbgrader filled.
 
     The reference, another correct style, and a mistake in every question.
     """
     folder = tmp_path_factory.mktemp("course")
+    items = [item for item in request.session.items if item.path == request.path]
+    params = [item.callspec.params for item in items if hasattr(item, "callspec")]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for name in ASSIGNMENTS:
+        for name in [each["name"] for each in params]:
             room = Classroom(folder, repository, name)
             hand_in_three(room, *room.course.chosen([name]))
         ours = json.loads(room.graded().read_text())
@@ -106,7 +109,7 @@ def nbgrader_grades(assignments, environment):
     assert run.returncode == 0, run.stderr[-2000:]
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize("name", drawn(ASSIGNMENTS))
 def test_every_assignment_gets_the_same_points_from_nbgrader(name, graded, repository):
     (assignment,) = repository.chosen([name])
     given, book = graded

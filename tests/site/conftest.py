@@ -1,6 +1,5 @@
 """The site, built once for all test processes, into a folder that is thrown away."""
 
-import fcntl
 import functools
 import http.server
 import json
@@ -14,9 +13,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import shared
 import vendor
 
 ROOT = Path(__file__).resolve().parents[2]
+ADDED = shutil.ignore_patterns("sample-class")  # by `make sample`
 
 
 def built(source: Path, output: Path) -> None:
@@ -33,30 +34,22 @@ def built(source: Path, output: Path) -> None:
     (output / "build.json").write_text(json.dumps(said), encoding="utf-8")
 
 
-def once(factory: pytest.TempPathFactory, name: str, source: Path) -> SimpleNamespace:
-    """A built site: whichever test process needs it first builds it for the others."""
-    base = factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # then each process has its own below it
-        base = base.parent
-    output = base / name
-    output.mkdir(exist_ok=True)
-    with (base / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (output / "build.json").exists():
-            take_twins(base, output)
-            built(source, output)
+def taken(ready: Path, output: Path) -> None:
+    """The site that make has built, strictly too; made of links, if it can be."""
+    html = output / "_build/html"
+    try:
+        shutil.copytree(ready, html, copy_function=os.link, ignore=ADDED)
+    except (OSError, shutil.Error):  # on another disk
+        shutil.rmtree(html)
+        shutil.copytree(ready, html, ignore=ADDED)
+    said = {"returncode": 0, "stderr": ""}
+    (output / "build.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+def site_in(output: Path) -> SimpleNamespace:
     build = json.loads((output / "build.json").read_text(encoding="utf-8"))
     folder = output / "_build" / "html"
     return SimpleNamespace(folder=folder, build=SimpleNamespace(**build))
-
-
-def take_twins(base: Path, output: Path) -> None:
-    """Dark figures of a site that is ready need not be made for another."""
-    target = output / "_build/html/_images"
-    target.mkdir(parents=True)
-    for ready in base.glob("*/build.json"):
-        for twin in ready.parent.glob("_build/html/_images/*-dark.png"):
-            shutil.copy(twin, target)
 
 
 @pytest.fixture(scope="session")
@@ -79,11 +72,18 @@ def python(vendored):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, vendored):
-    return once(tmp_path_factory, "site", ROOT)
+    def make(output):
+        output.mkdir()
+        if ready := os.environ.get("BUILT_SITE"):
+            taken(Path(ready), output)
+        else:
+            built(ROOT, output)
+
+    return site_in(shared.once(tmp_path_factory, "site", make))
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory):
+def published(tmp_path_factory, site):
     """The folder of a site that has an address and a public repository."""
     sources = tmp_path_factory.mktemp("sources")
     for name in "_toc.yml", "book", "exercises":
@@ -92,7 +92,15 @@ def published(tmp_path_factory):
     config = re.sub(r'(\n  baseurl:) ""', r"\1 https://example.org/attn", config)
     config = re.sub(r'(\n  url:) ""', r"\1 https://github.com/someone/attn", config)
     (sources / "_config.yml").write_text(config, encoding="utf-8")
-    book = once(tmp_path_factory, "published", sources)
+
+    def make(output):
+        figures = output / "_build/html/_images"
+        figures.mkdir(parents=True)
+        for twin in site.folder.glob("_images/*-dark.png"):
+            shutil.copy(twin, figures)  # dark figures need not be made again
+        built(sources, output)
+
+    book = site_in(shared.once(tmp_path_factory, "published", make))
     assert book.build.returncode == 0, book.build.stderr[-3000:]
     return book.folder
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shared import drawn
 
 from autograder.checks import attention
 from autograder.course import Course
@@ -141,7 +142,7 @@ SCROLL = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("width", drawn([1280, 375]))
 @pytest.mark.parametrize("path", PAGES)
 def test_nothing_jumps_while_a_page_is_read(page, path, width):
     page.set_viewport_size({"width": width, "height": 800})

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from exercise_page import SOFTMAX, bar, downloaded, editor, released, settled
+from shared import drawn
 
 from autograder import wall
 from autograder.checks.failures import CheckFailed
@@ -60,7 +61,7 @@ def solution(tmp_path, request):
     return name, path
 
 
-@pytest.mark.parametrize("solution", IN_THE_PAGE, indirect=True, ids=IN_THE_PAGE)
+@pytest.mark.parametrize("solution", drawn(IN_THE_PAGE), indirect=True)
 def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inline):
     name, path = solution
     inline(most=1)

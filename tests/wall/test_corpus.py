@@ -39,6 +39,7 @@ def assert_due(case, transcript):
         assert case.never not in everything
 
 
+@pytest.mark.best_wall
 @pytest.mark.parametrize("case", MISTAKES, ids=ids)
 def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, case):
     assert_due(case, grader.judge(case.cells(), files=case.files))

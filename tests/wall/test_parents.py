@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from corpus import Case, text_of
 from machine import family, forbid, gone, missing
+from shared import drawn
 
 from autograder.course import Course
 from autograder.errors import NoSandbox
@@ -28,7 +29,7 @@ RIGHT = Case("right", first="import time; time.sleep(0.3)")
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "judge"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", drawn([1, 2, 3]))
 def test_after_a_kill_nothing_is_left_and_the_next_is_judged(wall, kind, seed):
     mounts = Path("/proc/self/mounts").read_text()
     folders = set(Path("/tmp").glob("autograder-*"))
@@ -54,7 +55,7 @@ def test_after_a_kill_nothing_is_left_and_the_next_is_judged(wall, kind, seed):
     assert set(Path("/tmp").glob("autograder-*")) <= folders
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("MOMENTS", "3"))))
+@pytest.mark.parametrize("seed", drawn(range(int(os.environ.get("MOMENTS", "3")))))
 def test_a_judge_that_is_killed_is_started_again(wall, grader, seed):
     """The process that judges one submission, at any moment; MOMENTS=50 tries more."""
     grader.warm()

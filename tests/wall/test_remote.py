@@ -2,10 +2,14 @@
 
 import pytest
 from corpus import text_of
+from shared import drawn
 
 from autograder.checks import multi_head
 from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader, Limits, available
+
+pytestmark = pytest.mark.best_wall
+SHARES = 4  # into which the entries of a catalog are dealt
 
 STUDENT = """
 import numpy as np, torch, warnings
@@ -201,15 +205,16 @@ def patient():
         yield grader
 
 
+@pytest.mark.parametrize("share", drawn(range(SHARES)))
 @pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__.split(".")[-1])
 def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(
-    patient, package, verdicts
+    patient, package, share, verdicts
 ):
     catalog = catalog_of(package)
     short = package.__name__.split(".")[-1]
     cells, local = [Cell("prelude", catalog.prelude)], {}
     every = [*catalog.misconceptions, *catalog.variants, *catalog.styles]
-    for number, entry in enumerate(every):
+    for number, entry in enumerate(every[share::SHARES]):
         if entry.question.startswith("check_"):  # see test_hunt.py
             continue
         key = f"{entry.id} {number}"

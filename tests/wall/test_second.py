@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 from corpus import Case, text_of
 from machine import SHORT, alive, family, gone, missing
+from shared import drawn
 
 from autograder.wall import Cell, Grader, Limits
 from autograder.wall.channel import Channel
@@ -24,7 +25,7 @@ from autograder.wall.sandbox.limits import started_now
 ABIS = [version for version in (1, 3, 7) if version <= landlock.abi()]
 
 
-@pytest.fixture(scope="module", params=ABIS)
+@pytest.fixture(scope="module", params=drawn(ABIS))
 def second(request):
     """A grader behind Landlock, as a kernel with this ABI has it."""
     if reason := missing("landlock"):
