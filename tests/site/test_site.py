@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from autograder import checks
+from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADED = {
@@ -166,10 +167,11 @@ def test_the_checks_point_to_headings_that_exist(articles):
     ids = {page.path.stem: page.ids for page in chapters}
     targets = set()
     for module in pkgutil.walk_packages(checks.__path__, "autograder.checks."):
-        values = list(vars(importlib.import_module(module.name)).values())
-        for value in values:
-            values += getattr(value, "misconceptions", [])
-        targets |= {t for t in (getattr(v, "read", None) for v in values) if t}
+        values = vars(importlib.import_module(module.name)).values()
+        reads = (getattr(value, "read", None) for value in values)
+        targets |= {read for read in reads if isinstance(read, str)}
+    for package in packages():
+        targets |= {entry.read for entry in catalog_of(package).misconceptions}
     lost = []
     for target in sorted(targets):
         chapter, _, heading = target.partition("#")
