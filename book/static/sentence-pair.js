@@ -56,7 +56,7 @@ class Side {
       : typed.length > LONGEST
         ? `Only the first ${LONGEST} words are shown.`
         : strange.length
-          ? `Unknown to this reader: ${strange.join(", ")}.`
+          ? `This small model does not know: ${strange.join(", ")}.`
           : "";
     if (this.note.textContent !== said) this.note.textContent = said;
     if (!tokens.length) return;
@@ -134,11 +134,14 @@ class Side {
       cell.classList.toggle("chosen", i === row && j === key);
     });
     const [q, k] = [this.tokens[row], this.tokens[key]];
-    const score = this.scores[row][key].toFixed(1).replace("-", "−");
+    const shown = (number) => number.toFixed(1).replace("-", "−");
+    const score = shown(this.scores[row][key]);
+    const others = this.scores[row].filter((_, index) => index !== key);
     this.matrix.ariaLabel = `Heat map of the weights of all ${this.tokens.length} tokens; “${q}” on “${k}”: ${weights[key].toFixed(2)}`;
     this.formula.innerHTML =
       `<b class="q"></b> → <b class="k"></b>: score <span class="q">q</span> · <span class="k">k</span> / √32 = ${score}, ` +
-      `weight e<sup>${score}</sup> / Σ e<sup>score</sup> = <b>${weights[key].toFixed(2)}</b>`;
+      `weight e<sup>${score}</sup> / Σ e<sup>score</sup> = <b>${weights[key].toFixed(2)}</b> ` +
+      `(largest other score: ${shown(Math.max(...others))})`;
     this.formula.querySelector("b.q").textContent = q;
     this.formula.querySelector("b.k").textContent = k;
   }
@@ -165,7 +168,7 @@ export class SentencePair {
     this.sides.forEach((side) => side.compute());
     const honest = make("p", {
       className: "pair-honest",
-      textContent: "In the squares, each row is a query: this reader was trained to understand “it”, and all its tokens look where “it” looks. Larger models do not.",
+      textContent: "In the squares, each row is a query. This is an extreme picture of attention: the model has 61 words and one task, only its row of “it” was trained, and that task has a single right answer. Attention in published models is usually spread wider (chapter 11).",
     });
     const both = make("div", { className: "pair" }, ...this.sides.map((side) => side.element));
     const follow = make("p", {
