@@ -1,7 +1,12 @@
-"""The expectations that checks are written with: call, array, close.
+"""The assertions that checks are written with: call, array, close and others.
 
-They work on local answers and on answers behind the wall alike. Shapes come before
-types, types before values. Each raises CheckFailed with what was seen and expected.
+They work on local answers and on answers behind the wall. Each raises
+:class:`CheckFailed` with what was seen, what was expected, and a ``kind``: "type",
+"shape", "value", "changed" or "error"; types and shapes are compared before values.
+Each also notes what it saw, from which a known mistake is recognized later.
+
+In all of them ``what`` is the subject of the sentence about a failure: "the result",
+"the weights". A plural ends in s, and the verb agrees.
 """
 
 from __future__ import annotations
@@ -9,7 +14,6 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
-from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -30,7 +34,14 @@ from autograder.checks.surroundings import NUMPY_ERRORS
 def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a student's function and return its result.
 
-    Fails when it has no answer yet, raises, returns None or changes its arguments.
+    Args:
+        answer: the student's function or module, here or behind the wall.
+        args, kwargs: passed on; arrays and tensors in them have to stay as they are.
+
+    Raises:
+        CheckFailed: it has no answer yet ("unanswered"), returned None ("type"), or
+            changed an argument ("changed").
+        Exception: whatever the function raised; who runs the check explains it.
     """
     before = copy.deepcopy((args, kwargs))
     try:
@@ -68,7 +79,11 @@ def changed(before: tuple[tuple, dict], args: tuple, kwargs: dict) -> str:
 
 
 def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
-    """Like :func:`call`, and fails when the function gives a warning."""
+    """Like :func:`call`, with NumPy's default error settings.
+
+    Raises:
+        CheckFailed: as ``call`` does, and when the function gave a warning ("value").
+    """
     with warnings.catch_warnings(record=True) as caught, np.errstate(**NUMPY_ERRORS):
         warnings.simplefilter("always")
         result = call(answer, *args, **kwargs)
@@ -97,7 +112,16 @@ def has(what: str) -> str:
 def array(
     value: Any, shape: tuple[int, ...], what: str = "the result", kind: str = "f"
 ) -> np.ndarray:
-    """``value`` as the array of ``shape`` and ``kind`` that it has to be."""
+    """Check the type, shape and kind of a NumPy array, and return it.
+
+    Args:
+        value: what the student's function returned.
+        shape: all sizes; () for a single number, which may be a NumPy scalar.
+        kind: ``dtype.kind`` of its numbers: "f" (any floating point) or "b" (booleans).
+
+    Raises:
+        CheckFailed: another type or kind of numbers ("type"), or shape ("shape").
+    """
     note(value)
     if not isinstance(value, np.ndarray | np.generic):
         raise CheckFailed(
@@ -114,7 +138,11 @@ def array(
 
 
 def dtype(value: Any, wanted: str, what: str = "the result") -> None:
-    """``value``, an array or a tensor, has the dtype of that name."""
+    """Check the dtype of an array or tensor by its name, such as "float32".
+
+    Raises:
+        CheckFailed: it is another one ("type").
+    """
     seen = str(value.dtype).removeprefix("torch.")
     note(seen)
     if seen != wanted:
@@ -122,7 +150,11 @@ def dtype(value: Any, wanted: str, what: str = "the result") -> None:
 
 
 def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.ndarray:
-    """The numbers of the floating-point tensor of ``shape`` that this has to be."""
+    """Check the type and shape of a floating-point tensor; its numbers as an array.
+
+    Raises:
+        CheckFailed: as :func:`array` does.
+    """
     torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
     if torch is None or not isinstance(value, torch.Tensor):
         raise CheckFailed(
@@ -139,49 +171,15 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
     return array(value.numpy(force=True), shape, what)
 
 
-def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
-    """The module has exactly the parameters that ``shapes`` names, of these shapes."""
-    found = {name: tuple(value.shape) for name, value in module.state_dict().items()}
-    if has_second_names(module, found.keys(), shapes.keys()):
-        found = {name: found[name] for name in shapes}
-    note(found)
-    missing, extra = shapes.keys() - found.keys(), found.keys() - shapes.keys()
-    if missing or extra:
-        seen = [f"no {name}" for name in sorted(missing)]
-        seen += [f"an extra {name}" for name in sorted(extra)]
-        wanted = "no other parameter than the card names"
-        if missing:
-            wanted = f"the parameters {shortened([n for n in shapes if n in missing])}"
-        raise CheckFailed(f"your module has {shortened(seen)}", wanted, kind="type")
-    for name, shape in shapes.items():
-        if found[name] != tuple(shape):
-            raise CheckFailed(
-                f"{name} has shape {found[name]}", f"shape {tuple(shape)}", kind="shape"
-            )
-
-
-def shortened(words: list[str], most: int = 6) -> str:
-    """A list in words, without what is too much to read."""
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
-
-
-def has_second_names(module: Any, found: Set[str], due: Set[str]) -> bool:
-    """Whether all that is found beyond what is due are second names of these."""
-    if not found > due:
-        return False
-    every = {name for name, _ in module.named_parameters(remove_duplicate=False)}
-    return found - due <= every and len(list(module.named_parameters())) <= len(due)
-
-
-def load(module: Any, state: dict[str, Any]) -> None:
-    """Give a module these parameters; it may have second names for some of them."""
-    second = has_second_names(module, module.state_dict().keys(), state.keys())
-    module.load_state_dict(state, strict=not second)
-
-
 def refused(answer: Any, *args: Any, what: str) -> None:
-    """The answer raises a ValueError for these arguments, which are ``what``."""
+    """Check that a function raises ValueError for these arguments.
+
+    Args:
+        what: the arguments in words: "a mask of another shape".
+
+    Raises:
+        CheckFailed: it returned, or raised something else.
+    """
     try:
         answer(*args)
     except ValueError:
@@ -202,7 +200,14 @@ def refused(answer: Any, *args: Any, what: str) -> None:
 
 
 def pair(value: Any, names: str) -> tuple[Any, Any]:
-    """``value`` as the pair ``names`` ("output, weights") that it has to be."""
+    """Check that a function returned two values, and return them.
+
+    Args:
+        names: what they are, as the card calls them: "output, weights".
+
+    Raises:
+        CheckFailed: another type or length ("type").
+    """
     if not isinstance(value, tuple | list) or len(value) != 2:
         seen = f"a {type(value).__name__}"
         if isinstance(value, tuple | list):
@@ -214,7 +219,7 @@ def pair(value: Any, names: str) -> tuple[Any, Any]:
 
 
 def finite(value: np.ndarray, what: str = "the result") -> None:
-    """No NaN and no infinity."""
+    """Check that there is no NaN and no infinity; else CheckFailed ("value")."""
     if np.isnan(value).any():
         raise CheckFailed(f"{what} contain{once(what)} NaN", "finite numbers")
     if np.isinf(value).any():
@@ -230,11 +235,20 @@ def close(
     tolerance: float = 1e-6,
     whole: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
-    """Numbers agree up to ``tolerance``, relative to the largest expected one.
+    """Check that numbers agree with the expected ones.
 
-    Single precision is given the room it needs. ``seen`` and ``wanted`` are the
-    sentences of the message; hidden checks, which tell no values, leave them out.
-    A table is drawn beside the expected one; so is ``whole``, of which it is a part.
+    Args:
+        value: an array, already of the right shape.
+        expected: an array, or one number for all.
+        seen, wanted: the two halves of the message, as sentences without values; hidden
+            checks, whose values stay hidden, leave them out.
+        tolerance: largest difference, relative to the largest expected number, or to 1
+            where all are smaller; at least 1e-4 for single precision and below.
+        whole: tables (the student's, the expected) that these numbers are part of; they
+            are drawn side by side in place of ``value`` and ``expected``.
+
+    Raises:
+        CheckFailed: a difference, NaN or infinity ("value"), with the drawing.
     """
     note(value)
     finite(value)
@@ -250,7 +264,11 @@ def close(
 def agree(
     value: Any, expected: Any, what: str = "the result", *, tolerance: float = 1e-6
 ) -> None:
-    """``value`` has type, shape and numbers of the oracle's array or tensor."""
+    """Check type, shape and numbers against an oracle's array or tensor.
+
+    Raises:
+        CheckFailed: as :func:`array`, :func:`tensor` and :func:`close` do.
+    """
     shape = tuple(expected.shape)
     if isinstance(expected, np.ndarray):
         value = array(value, shape, what)
@@ -266,7 +284,7 @@ def agree_pair(
     *,
     tolerance: float = 1e-6,
 ) -> None:
-    """Both parts of the pair ``names`` agree with the oracle's."""
+    """:func:`agree` for both parts of a :func:`pair`."""
     parts = zip(pair(result, names), expected, names.split(", "), strict=True)
     for value, wanted, name in parts:
         agree(value, wanted, f"the {name}", tolerance=tolerance)
@@ -288,7 +306,11 @@ def same(a: Any, b: Any) -> bool:
 
 
 def readable(grid: dict[str, Any]) -> None:
-    """The color scale of a heat map spans most of its values."""
+    """Check that the color scale of a heat map spans at least 60 % of its values.
+
+    Args:
+        grid: a heat map as ``figures.describe_axes`` gives it.
+    """
     if in_colors(grid) < 0.6:
         low, high = grid["limits"]
         raise CheckFailed(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks import expect
+from autograder.checks import modules
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -30,5 +30,5 @@ def loaded(
 ) -> dict[str, torch.Tensor]:
     """Fill a module with random parameters, norms included, and return them."""
     state = {name: 0.5 * draw(rng, *shape) for name, shape in shapes.items()}
-    expect.load(module, state)
+    modules.load(module, state)
     return state

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.checks import expect, planted
+from autograder.checks import expect, modules, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.encoder_layer.cases import (
     Nothing,
@@ -51,7 +51,7 @@ def ffn_keeps_the_shape(answer: Any) -> None:
 @FeedForward.visible
 def ffn_has_two_layers(answer: Any) -> None:
     """The layers are linear1 (d_model to d_ff) and linear2 (back), with biases."""
-    expect.parameters(answer(8, 20), ffn_shapes(8, 20))
+    modules.parameters(answer(8, 20), ffn_shapes(8, 20))
 
 
 @FeedForward.visible
@@ -61,7 +61,7 @@ def ffn_uses_the_exact_gelu(answer: Any) -> None:
     ffn.eval()
     eye = torch.eye(2)
     state = {f"linear{i}.weight": eye for i in (1, 2)}
-    expect.load(ffn, state | {f"linear{i}.bias": torch.zeros(2) for i in (1, 2)})
+    modules.load(ffn, state | {f"linear{i}.bias": torch.zeros(2) for i in (1, 2)})
     output = expect.call(ffn, torch.tensor([[[1.0, -1.0]]]))
     output = expect.tensor(output, (1, 1, 2), "the output")[0, 0]
     expect.close(
@@ -94,7 +94,7 @@ def ffn_bends_between_the_layers(answer: Any) -> None:
     ffn.eval()
     state = {name: torch.zeros(shape) for name, shape in ffn_shapes(1, 1).items()}
     state |= {"linear1.weight": torch.ones(1, 1), "linear2.weight": -torch.ones(1, 1)}
-    expect.load(ffn, state)
+    modules.load(ffn, state)
     output = expect.tensor(expect.call(ffn, torch.ones(1, 1, 1)), (1, 1, 1))
     expect.close(
         output[0, 0, 0],
@@ -110,7 +110,7 @@ def ffn_drops_hidden_activations(answer: Any) -> None:
     """Dropout acts on the hidden activations, with the share asked for."""
     ffn = answer(2, 3, dropout=1.0)  # all of them are dropped
     state = filled(ffn_shapes(2, 3))
-    expect.load(ffn, state)
+    modules.load(ffn, state)
     ffn.train()
     output = expect.tensor(expect.call(ffn, waves(1, 1, 2)), (1, 1, 2), "the output")
     bias = state["linear2.bias"].numpy()
@@ -141,7 +141,7 @@ def layer_keeps_the_shape(answer: Any) -> None:
 @EncoderLayer.visible
 def layer_has_its_parts(answer: Any) -> None:
     """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
-    expect.parameters(answer(), layer_shapes(64, 256))
+    modules.parameters(answer(), layer_shapes(64, 256))
 
 
 @EncoderLayer.visible
@@ -167,7 +167,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
     layer.eval()
     state = {name: torch.zeros(s) for name, s in layer_shapes(12, 20).items()}
     state |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
-    expect.load(layer, state)
+    modules.load(layer, state)
     x = F.layer_norm(waves(1, 3, 12), (12,))
     output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")
     expect.close(
@@ -184,7 +184,7 @@ def layer_adds_what_came_in(answer: Any) -> None:
 def layer_passes_the_mask_on(answer: Any) -> None:
     """With a causal mask, earlier tokens do not see a later one change."""
     layer = answer(12, 3, 20)
-    expect.load(layer, filled(layer_shapes(12, 20)))
+    modules.load(layer, filled(layer_shapes(12, 20)))
     layer.eval()
     mask = torch.ones(4, 4).tril().bool()
     x = waves(1, 4, 12)
@@ -206,7 +206,7 @@ def layer_passes_the_mask_on(answer: Any) -> None:
 def layer_agrees_with_torch(answer: Any) -> None:
     """With copied parameters it agrees with torch's own TransformerEncoderLayer."""
     layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
-    expect.load(layer, state)
+    modules.load(layer, state)
     layer.eval()
     x = waves(1, 4, 12)
     wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
@@ -226,7 +226,7 @@ def layer_drops_on_the_branches(answer: Any) -> None:
     layer, state = answer(12, 3, 20, dropout=1.0), filled(layer_shapes(12, 20))
     ones = {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
     zeros = {f"norm{i}.bias": torch.zeros(12) for i in (1, 2)}
-    expect.load(layer, state | ones | zeros)
+    modules.load(layer, state | ones | zeros)
     layer.train()
     x = F.layer_norm(waves(1, 3, 12), (12,))
     output = expect.tensor(expect.call(layer, x), (1, 3, 12), "the output")

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from autograder.checks import encoder_layer as visible
-from autograder.checks import expect
+from autograder.checks import expect, modules
 from autograder.checks.encoder_layer.cases import (
     embedded,
     ffn_shapes,
@@ -68,13 +68,13 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
     x = draw(rng, 2, 3, 4)
     compare(expect.call(ffn, x), state["linear2.bias"].expand(2, 3, 4))
     calm = answer(4, 30, dropout=0.0)
-    expect.load(calm, state)
+    modules.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), ffn_oracle(x, state))
     # of many equal activations half are dropped, one by one; the others are doubled
     wide = answer(1, 4000, dropout=0.5)
     many = {name: torch.ones(shape) for name, shape in ffn_shapes(1, 4000).items()}
-    expect.load(wide, many)
+    modules.load(wide, many)
     wide.train()
     tokens = torch.ones(2, 3, 1)
     wanted = ffn_oracle(tokens, many)
@@ -118,7 +118,7 @@ def expect_half_dropped(answer: Any) -> None:
     quiet |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
     for branch in ("self_attn.W_o.bias", "ffn.linear2.bias"):
         layer = answer(12, 3, 20, dropout=0.5)
-        expect.load(layer, quiet | {branch: torch.ones(12)})  # gives 1 everywhere
+        modules.load(layer, quiet | {branch: torch.ones(12)})  # gives 1 everywhere
         layer.train()
         result = expect.call(layer, torch.zeros(4, 50, 12))
         kept = expect.tensor(result, (4, 50, 12)) > 0
@@ -171,7 +171,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     layer.eval()
     compare(expect.call(layer, x), torch_layer(12, 3, 20, state)(x))
     calm = answer(12, 3, 20, dropout=0.0)  # nothing is dropped, inside ffn neither
-    expect.load(calm, state)
+    modules.load(calm, state)
     calm.train()
     compare(expect.call(calm, x), torch_layer(12, 3, 20, state)(x))
     expect_half_dropped(answer)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks import expect
+from autograder.checks import expect, modules
 from autograder.checks.assignment import Assignment
 from autograder.checks.encoder_layer.cases import (
     filled,
@@ -217,14 +217,14 @@ def layer_keeps_the_shape(answer: Any) -> None:
 @DecoderLayer.visible
 def layer_has_its_parts(answer: Any) -> None:
     """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
-    expect.parameters(answer(), layer_shapes(64, 256))
+    modules.parameters(answer(), layer_shapes(64, 256))
 
 
 @DecoderLayer.visible
 def layer_leaves_the_stream_alone(answer: Any) -> None:
     """When both branches give 0, tokens come out as they were, not normalized."""
     layer = answer(12, 3, 20)
-    expect.load(layer, quiet_state(12, 20))
+    modules.load(layer, quiet_state(12, 20))
     layer.eval()
     x = 5 * waves(1, 3, 12) + 2
     found = output(layer, x)
@@ -247,7 +247,7 @@ def branches_read_normalized_tokens(answer: Any) -> None:
         state = {n: value.clone() for n, value in own if n in layer_shapes(12, 20)}
         for part in ("weight", "bias"):
             state[f"{silent}.{part}"] *= 0
-        expect.load(layer, state)
+        modules.load(layer, state)
         x = 3 * waves(1, 4, 12)
         added = [output(layer, scale * x) - scale * x.numpy() for scale in (1, 4)]
         branch = "attention" if "ffn" in silent else "the feed-forward network"
@@ -303,7 +303,7 @@ def layer_drops_only_in_training(answer: Any) -> None:
 def layer_agrees_with_torch(answer: Any) -> None:
     """With copied parameters it agrees with torch's own layer under a causal mask."""
     layer, state = answer(12, 3, 20), filled(layer_shapes(12, 20))
-    expect.load(layer, state)
+    modules.load(layer, state)
     layer.eval()
     x, later = waves(1, 4, 12), torch.ones(4, 4, dtype=torch.bool).triu(1)
     oracle = torch_layer(12, 3, 20, state, norm_first=True)
@@ -322,7 +322,7 @@ def layer_agrees_with_torch(answer: Any) -> None:
 def layer_drops_on_the_branches(answer: Any) -> None:
     """Dropout acts on both branches before the sums: with all dropped, x stays."""
     layer = answer(12, 3, 20, dropout=1.0)
-    expect.load(layer, filled(layer_shapes(12, 20)))
+    modules.load(layer, filled(layer_shapes(12, 20)))
     layer.train()
     x = waves(1, 3, 12)
     found = output(layer, x)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.checks import expect
+from autograder.checks import expect, modules
 from autograder.checks import language_model as visible
 from autograder.checks.encoder_layer.cases import layer_shapes, torch_layer
 from autograder.checks.encoder_layer.hidden import (
@@ -256,7 +256,7 @@ def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
     expected = expected.detach().numpy()
     expect.close(output(layer, x), expected, tolerance=2e-4)
     calm = answer(12, 3, 20, dropout=0.0)
-    expect.load(calm, state)
+    modules.load(calm, state)
     calm.train()
     expect.close(output(calm, x), expected, tolerance=2e-4)
     expect_half_dropped(answer)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.checks import expect, planted
+from autograder.checks import expect, modules, planted
 from autograder.checks.assignment import Assignment
 from autograder.checks.encoder_layer.cases import filled, waves
 from autograder.checks.failures import CheckFailed
@@ -54,7 +54,7 @@ def head_returns_output_and_weights(answer: Any) -> None:
 @AttentionHead.visible
 def head_has_three_projections(answer: Any) -> None:
     """The layers are W_q, W_k and W_v, without biases."""
-    expect.parameters(answer(16, 4), head_shapes(16, 4))
+    modules.parameters(answer(16, 4), head_shapes(16, 4))
 
 
 @AttentionHead.visible
@@ -76,7 +76,9 @@ def head_computes_scaled_attention(answer: Any) -> None:
     """With known weights the head gives the known numbers."""
     head = answer(4, 4)
     eye = torch.eye(4)
-    expect.load(head, {"W_q.weight": 2 * eye, "W_k.weight": eye, "W_v.weight": 8 * eye})
+    modules.load(
+        head, {"W_q.weight": 2 * eye, "W_k.weight": eye, "W_v.weight": 8 * eye}
+    )
     x = torch.zeros(1, 2, 4)
     x[0, 0, 0], x[0, 1, 1] = float(np.log(3)) ** 0.5, 1.0
     output, weights = expect.pair(expect.call(head, x), "output, weights")
@@ -100,7 +102,7 @@ def head_computes_scaled_attention(answer: Any) -> None:
 def head_agrees_with_the_formula(answer: Any) -> None:
     """Each matrix has its role, and scores are divided by √d_k, not √d_model."""
     head = answer(4, 1)
-    expect.load(
+    modules.load(
         head,
         {
             "W_q.weight": torch.tensor([[1.0, 0.0, 0.0, 0.0]]),
@@ -215,7 +217,7 @@ def multi_head_returns_output_and_weights(answer: Any) -> None:
 @MultiHeadAttention.visible
 def multi_head_has_four_projections(answer: Any) -> None:
     """The layers are W_q, W_k, W_v and W_o, without biases."""
-    expect.parameters(answer(12, 3), multi_head_shapes(12))
+    modules.parameters(answer(12, 3), multi_head_shapes(12))
 
 
 @MultiHeadAttention.visible
@@ -228,7 +230,7 @@ def heads_that_do_not_fit_are_refused(answer: Any) -> None:
 def every_head_looks_at_its_columns(answer: Any) -> None:
     """With identity matrices, each head attends by its own columns."""
     module = answer(4, 2)
-    expect.load(module, {name: torch.eye(4) for name in multi_head_shapes(4)})
+    modules.load(module, {name: torch.eye(4) for name in multi_head_shapes(4)})
     query = torch.zeros(1, 1, 4)
     query[0, 0] = torch.tensor([2**0.5, 0.0, 0.0, 2**0.5])
     key = torch.zeros(1, 2, 4)
@@ -258,7 +260,7 @@ def every_head_looks_at_its_columns(answer: Any) -> None:
 def mask_hides_keys(answer: Any) -> None:
     """A key whose mask is False gets the weight 0; the others share 1."""
     module, x = answer(12, 3), torch.sin(counting(2, 4, 12))
-    expect.load(module, filled(multi_head_shapes(12)))
+    modules.load(module, filled(multi_head_shapes(12)))
     mask = torch.tril(torch.ones(4, 4)).bool()
     _, weights = expect.pair(expect.call(module, x, x, x, mask), "output, weights")
     weights = expect.tensor(weights, (2, 3, 4, 4), "the weights")
@@ -281,7 +283,7 @@ def multi_head_agrees_with_torch(answer: Any) -> None:
     """With copied parameters it agrees with torch's own MultiheadAttention."""
     state = filled(multi_head_shapes(6))
     module, oracle = answer(6, 2), nn.MultiheadAttention(6, 2, False, batch_first=True)
-    expect.load(module, state)
+    modules.load(module, state)
     rows = torch.cat([state[f"W_{name}.weight"] for name in "qkv"])
     own = {"in_proj_weight": rows, "out_proj.weight": state["W_o.weight"]}
     oracle.load_state_dict(own | {"in_proj_bias": 0 * rows[:, 0]}, strict=False)
