@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.checks import attention, masking
+from autograder.checks import attention, encoder_layer, masking
 from autograder.checks.assignment import Assignment
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
@@ -157,6 +157,14 @@ def test_a_table_of_the_visible_inputs_earns_nothing(package, question):
         and "no points for an answer that is right for the visible inputs only"
         in message
     )
+
+
+def test_the_two_numbers_of_a_card_earn_nothing():
+    def count_parameters(d_model, d_ff):
+        return 16 if d_model == 1 else 49_984
+
+    score, message, named = judge(encoder_layer, "count_parameters", count_parameters)
+    assert (score, named) == (0, None) and "visible inputs only" in message
 
 
 def test_a_known_mistake_keeps_the_core_though_no_hidden_check_holds(monkeypatch):

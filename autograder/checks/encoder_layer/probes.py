@@ -90,8 +90,11 @@ def EncoderLayer(answer: Any) -> list:
 
 
 def count_parameters(answer: Any) -> list:
-    """Tell counts apart, and floats from integers."""
-    results = [outcome(answer, *sizes) for sizes in ((3, 7), (5, 2))]
+    """Tell counts apart, and floats from integers; also at a size of the card.
+
+    So the two numbers of the card are not taken for the mistake that gives one of them.
+    """
+    results = [outcome(answer, *sizes) for sizes in ((3, 7), (5, 2), (1, 1))]
     return [[result, type(result[1]).__name__] for result in results]
 
 
