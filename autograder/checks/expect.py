@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.crossing import expect_crossing, kind_name, odd
 from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
@@ -51,6 +52,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
             raise told(error) from None
         note(type(error).__name__)
         raise
+    expect_crossing(result)
     note(result)
     if result is None:
         raise CheckFailed(
@@ -123,9 +125,9 @@ def array(
         CheckFailed: another type or kind of numbers ("type"), or shape ("shape").
     """
     note(value)
-    if not isinstance(value, np.ndarray | np.generic):
+    if not isinstance(value, np.ndarray | np.generic) or odd(value):
         raise CheckFailed(
-            f"{what} is a {type(value).__name__}", "a NumPy array", kind="type"
+            f"{what} is a {kind_name(value)}", "a NumPy array", kind="type"
         )
     if value.shape != tuple(shape):
         raise CheckFailed(
@@ -156,9 +158,9 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
         CheckFailed: as :func:`array` does.
     """
     torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
-    if torch is None or not isinstance(value, torch.Tensor):
+    if torch is None or not isinstance(value, torch.Tensor) or odd(value):
         raise CheckFailed(
-            f"{what} is a {type(value).__name__}", "a torch tensor", kind="type"
+            f"{what} is a {kind_name(value)}", "a torch tensor", kind="type"
         )
     if tuple(value.shape) != tuple(shape):
         raise CheckFailed(

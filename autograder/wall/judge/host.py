@@ -28,7 +28,7 @@ from autograder.wall.wire import decode, encode, no_handles
 OPERATIONS = ("call", "make", "forward", "backward")
 MAX_WARNINGS = 20
 MOST_FILES = 4096
-ASK = bytes(encode("ask", no_handles))  # the first item of such a frame
+ASK = encode(("ask",), no_handles)[1:]  # how such a frame goes on after its length
 Told = tuple[str, Any, Any, list[tuple[str, str]]]
 LOST: Told = ("raised", "RuntimeError", None, [])
 
@@ -157,7 +157,7 @@ def serve(channel: Channel, functions: list[Any]) -> None:
 
 def asks(frame: memoryview) -> bool:
     """Whether a student's check asks for something, of the function it is tried on."""
-    return frame[5 : 5 + len(ASK)] == ASK
+    return frame[1 : 1 + len(ASK)] == ASK
 
 
 def told(planted: Planted, frame: memoryview) -> Told:

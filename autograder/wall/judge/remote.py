@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autograder.checks.crossing import ODD, TooLarge
 from autograder.checks.failures import CheckFailed
 from autograder.checks.planted import Planting, Verdict
 from autograder.checks.surroundings import BOOK_MODULES
@@ -23,16 +24,15 @@ from autograder.wall.copies import Reshaped, update
 from autograder.wall.judge.host import Host, asks, later
 from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
-from autograder.wall.wire import TooLarge, decode
+from autograder.wall.wire import decode
 
 AXES = {"Axes", "PolarAxes", "Axes3D"}
 KNOWN = AXES | {"AxesImage", "Figure", "Line2D", "QuadMesh", "SubFigure", "Text"}
 KNOWN |= {"Linear", "LayerNorm", "Dropout", "Embedding", "ModuleList", "Sequential"}
 KNOWN |= {"function", "generator", "map", "range", "set", "type", "zip", "matrix"}
 KNOWN |= {"module", "MaskedArray", "DataFrame", "Series", "Fraction", "Decimal"}
-# their lengths and the names of their fields could spell an input
-ODD_DTYPES = ("object", "str", "bytes", "void", "record", "datetime64", "timedelta64")
-KNOWN |= {"Generator", *(f"ndarray of dtype {name}" for name in ODD_DTYPES)}
+# without the lengths and the names of their fields, which could spell an input
+KNOWN |= {"Generator", *ODD}
 
 Ended = Callable[[str], str]
 TryOut = Callable[[Any, Planting, str], list[Verdict]]
@@ -139,8 +139,7 @@ class Link:
         if status == "stop":
             raise StopIteration
         if status == "unreadable":
-            what = f"what `{label}` gives" if label else "the result"
-            raise Stopped(f"{what} is too large or too deeply nested to be read")
+            raise Stopped(TooLarge(expect(value, str, "a reason")).sentence)
         return value
 
     @contextlib.contextmanager

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from autograder.checks.crossing import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
@@ -31,7 +32,7 @@ from autograder.wall.copies import update
 from autograder.wall.places import parts_of
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.wire import TooLarge, decode, encode
+from autograder.wall.wire import decode, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
     "describe_axes": describe_axes,
@@ -60,13 +61,10 @@ class Objects:
         number = self.numbers.get(id(value))
         if number is None:
             if len(self.objects) >= MAX_HANDLES:
-                raise TooLarge("too many objects")
+                raise TooLarge(LONG)
             number = self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
-        name = type(value).__name__
-        if name == "ndarray":
-            name = f"ndarray of dtype {value.dtype.type.__name__.removesuffix('_')}"
-        return number, str(name)[:80]
+        return number, str(kind_name(value))[:80]
 
     def resolve(self, number: int, _: str) -> Any:
         """The object with a number."""
@@ -116,13 +114,15 @@ def _serve(
 
 
 def respond(channel: Channel, reply: tuple, objects: Objects) -> None:
-    """Send a reply, or that it cannot be read."""
+    """Send a reply, or why it cannot be read."""
     try:
         channel.send(reply, objects.refer)
     except (Closed, OSError):
         raise
-    except Exception:  # too large, or an object that bites when it is looked at
-        channel.send(("unreadable", None, None, []))
+    except TooLarge as error:
+        channel.send(("unreadable", str(error), None, []))
+    except Exception:  # an object that bites when it is looked at
+        channel.send(("unreadable", "", None, []))
 
 
 def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:

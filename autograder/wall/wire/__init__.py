@@ -1,21 +1,15 @@
-"""The wire: a small self-describing binary format.
+"""The wire: msgpack, and an extension for what it does not know.
 
-A value is one tag byte and its content. Plain data crosses by value, arrays and tensors
-as their bytes; whatever else there is crosses as the number of a handle. Nothing that
-is received is ever executed or unpickled, and no size is believed before the bytes are
-there. Whoever breaks the format gets a :class:`Violation`.
+Plain data crosses by value, arrays and tensors as their bytes; whatever else there is
+crosses as the number of a handle. Nothing that is received is ever executed or
+unpickled, and no size is believed before the bytes are there. Whoever breaks the format
+gets a :class:`Violation`.
 """
 
+from autograder.checks.crossing import MAX_DEPTH, MAX_FRAME, TooLarge
 from autograder.wall.wire.decoding import decode
 from autograder.wall.wire.encoding import encode
-from autograder.wall.wire.kinds import (
-    MAX_DEPTH,
-    MAX_FRAME,
-    Refer,
-    Resolve,
-    TooLarge,
-    no_handles,
-)
+from autograder.wall.wire.kinds import Refer, Resolve, no_handles
 
 __all__ = [
     "MAX_DEPTH",

@@ -9,199 +9,183 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgpack import Timestamp, UnpackException, unpackb
 
-from autograder.errors import Violation
-from autograder.wall.wire.kinds import (
-    MAX_DEPTH,
+from autograder.checks.crossing import (
+    DTYPES,
     MAX_DIMENSIONS,
-    MAX_FRAME,
     MAX_INT_BYTES,
     MAX_ITEMS,
     MAX_KEYS,
-    NUMPY_DTYPES,
-    TORCH_DTYPES,
-    Resolve,
+    TORCH_NAMES,
+    expect_room,
+    levels,
 )
+from autograder.errors import Violation
+from autograder.wall.wire.kinds import KINDS, Resolve
 
-SIZE = struct.Struct("<I")
+MALFORMED = (
+    *(ValueError, TypeError, LookupError, OverflowError, RecursionError),
+    *(MemoryError, UnpackException, struct.error),
+)
+MOST_PARTS = 8 * MAX_ITEMS  # an item has up to six parts, and is one itself
+NUMPY_DTYPES = {name: np.dtype(name) for name in DTYPES}
+
+
+class Mark:
+    """Begins an array of msgpack: its other items are the parts of such a value."""
+
+    def __init__(self, build: Callable[..., Any] | None) -> None:
+        self.build = build
 
 
 def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
-    """The inverse of :func:`encode`; ``resolve`` turns numbers into objects."""
-    reader = _Reader(data, resolve)
+    """The inverse of :func:`encode`; ``resolve`` turns numbers into objects.
+
+    Raises Violation for whatever :func:`encode` would not have made.
+    """
+    reader = _Reader(resolve)
     try:
-        value = reader.read(0)
-    except (struct.error, UnicodeError, OverflowError, RecursionError) as error:
+        value = unpackb(
+            data,
+            ext_hook=_mark,
+            list_hook=reader.built,
+            object_hook=reader.counted,
+            strict_map_key=False,
+            unicode_errors="surrogatepass",
+            max_array_len=min(len(data), MAX_ITEMS + 1),
+            max_map_len=MAX_KEYS,
+        )
+        for level in levels(value):
+            if not _NOT_DATA.isdisjoint(map(type, level)):
+                raise Violation("a mark where data was due")
+    except MALFORMED as error:
         raise Violation(f"malformed data: {type(error).__name__}") from None
-    if reader.position != len(data):
-        raise Violation("bytes after the end of a value")
     return value
 
 
 class _Reader:
-    def __init__(self, data: bytes | bytearray | memoryview, resolve: Resolve) -> None:
-        self.data, self.resolve = memoryview(data), resolve
-        self.position = self.items = 0
+    def __init__(self, resolve: Resolve) -> None:
+        self.resolve, self.parts = resolve, 0
 
-    def read(self, depth: int) -> Any:
-        self.items += 1
-        if depth > MAX_DEPTH or self.items > MAX_ITEMS:
-            raise Violation("too deep or too long")
-        if self.position == len(self.data):
-            raise Violation("a value that ends too early")
-        read = _KINDS.get(self.data[self.position])
-        if read is None:
-            raise Violation("unknown kind of value")
-        self.position += 1
-        return read(self, depth)
+    def built(self, items: list) -> Any:
+        """A list, or what a mark at its head says that it is."""
+        self.counted(items)
+        if not items or type(items[0]) is not Mark:
+            return items
+        mark, *parts = items
+        if mark.build:
+            return mark.build(*parts)
+        number, name = parts
+        return self.resolve(_typed(number, int), _typed(name, str))
 
-    def integer(self, _: int) -> int:
-        content = self.block()
-        if len(content) > MAX_INT_BYTES:
-            raise Violation("a number with too many digits")
-        return int.from_bytes(content, "little", signed=True)
-
-    def many(self, depth: int) -> list:
-        return [self.read(depth + 1) for _ in range(self.count())]
-
-    def scalar(self, _: int) -> Any:
-        dtype = self.pick(NUMPY_DTYPES)
-        return np.frombuffer(self.take(dtype.itemsize), dtype)[0]
-
-    def handle(self, depth: int) -> Any:
-        (number,) = struct.unpack("<Q", self.take(8))
-        return self.resolve(number, self.typed(str, depth))
-
-    def mapping(self, depth: int) -> dict:
-        if (size := self.count()) > MAX_KEYS:
+    def counted(self, container: Any) -> Any:
+        """Stop where there is far more than could be of use."""
+        self.parts += len(container) + 1
+        if self.parts > MOST_PARTS:
             raise Violation("too long")
-        pairs = {}
-        for _ in range(size):
-            key = self.read(depth + 1)
-            try:
-                pairs[key] = self.read(depth + 1)
-            except TypeError:
-                raise Violation("a key that cannot be one") from None
-        if len(pairs) != size:
-            raise Violation("a key comes twice")
-        return pairs
-
-    def array(self, _: int) -> np.ndarray:
-        dtype = self.pick(NUMPY_DTYPES)
-        shape, order = self.axes()
-        writeable = self.take(1)[0]
-        value = np.frombuffer(self.sized(shape, dtype), dtype).copy()
-        if order == list(range(len(order))):
-            value = value.reshape(shape)
-        else:
-            value = value.reshape([shape[i] for i in order])
-            value = value.transpose(np.argsort(order))
-        value.flags.writeable = bool(writeable)
-        return value
-
-    def tensor(self, _: int) -> Any:
-        torch = _torch()
-        dtype = getattr(torch, self.pick(TORCH_DTYPES))
-        shape, order = self.axes()
-        flags = self.take(1)[0]
-        content = bytearray(self.sized(shape, dtype))
-        stored = [shape[i] for i in order]
-        if content:
-            value = torch.frombuffer(content, dtype=dtype).reshape(stored)
-        else:
-            value = torch.empty(stored, dtype=dtype)
-        value = value.permute([order.index(i) for i in range(len(order))])
-        floating = dtype.is_floating_point or dtype.is_complex
-        requires = bool(flags & 1)
-        if flags > 3 or (requires and not floating):
-            raise Violation("a tensor with impossible flags")
-        if flags & 2:
-            return torch.nn.Parameter(value, requires_grad=requires)
-        return value.requires_grad_(requires)
-
-    def axes(self) -> tuple[tuple[int, ...], list[int]]:
-        n = self.take(1)[0]
-        if n > MAX_DIMENSIONS:
-            raise Violation("too many dimensions")
-        shape = struct.unpack(f"<{n}Q", self.take(8 * n))
-        order = list(self.take(n))
-        if sorted(order) != list(range(n)):
-            raise Violation("an impossible order of axes")
-        return shape, order
-
-    def sized(self, shape: tuple[int, ...], dtype: Any) -> memoryview:
-        """The content of an array, which must be as long as its shape says."""
-        content, itemsize = self.block(), dtype.itemsize
-        size = math.prod(shape) * itemsize
-        # with an empty axis, the other ones could still be absurd
-        if size > MAX_FRAME or (
-            not size and math.prod(max(n, 1) for n in shape) * itemsize > MAX_FRAME
-        ):
-            raise Violation("an absurd shape")
-        if size != len(content):
-            raise Violation("an array that is shorter or longer than its shape")
-        if itemsize == 1 and str(dtype).endswith(
-            "bool"
-        ):  # any other byte would be a third truth value
-            content = memoryview((np.frombuffer(content, np.uint8) != 0).tobytes())
-        return content
-
-    def typed(self, kind: type, depth: int) -> Any:
-        value = self.read(depth + 1)
-        if type(value) is not kind:
-            raise Violation(f"a {kind.__name__} was due")
-        return value
-
-    def pick(self, table: Any) -> Any:
-        index = self.take(1)[0]
-        if index >= len(table):
-            raise Violation("unknown dtype")
-        return table[index]
-
-    def count(self) -> int:
-        size = self.size()
-        if size > len(self.data) - self.position:  # every item takes a byte or more
-            raise Violation("a container that is shorter than it says")
-        return size
-
-    def block(self) -> memoryview:
-        return self.take(self.size())
-
-    def size(self) -> int:
-        position, self.position = self.position, self.position + 4
-        return SIZE.unpack_from(self.data, position)[0]
-
-    def take(self, size: int) -> memoryview:
-        end = self.position + size
-        if end > len(self.data):
-            raise Violation("a value that ends too early")
-        content = self.data[self.position : end]
-        self.position = end
-        return content
+        return container
 
 
-_KINDS: dict[int, Callable[[_Reader, int], Any]] = {
-    ord("N"): lambda r, _: None,
-    ord("T"): lambda r, _: True,
-    ord("F"): lambda r, _: False,
-    ord("i"): _Reader.integer,
-    ord("f"): lambda r, _: struct.unpack("<d", r.take(8))[0],
-    ord("c"): lambda r, _: complex(*struct.unpack("<dd", r.take(16))),
-    ord("s"): lambda r, _: str(r.block(), "utf-8", "surrogatepass"),
-    ord("b"): lambda r, _: bytes(r.block()),
-    ord("l"): _Reader.many,
-    ord("t"): lambda r, depth: tuple(r.many(depth)),
-    ord("d"): _Reader.mapping,
-    ord("S"): lambda r, depth: slice(*[r.read(depth + 1) for _ in range(3)]),
-    ord("E"): lambda r, _: Ellipsis,
-    ord("h"): _Reader.handle,
-    ord("a"): _Reader.array,
-    ord("x"): _Reader.tensor,
-    ord("g"): _Reader.scalar,
-    ord("D"): lambda r, _: r.pick(NUMPY_DTYPES),
-    ord("X"): lambda r, _: getattr(_torch(), r.pick(TORCH_DTYPES)),
-    ord("r"): lambda r, depth: generator(*[r.typed(int, depth) for _ in range(4)]),
-}
+def _mark(number: int, content: bytes) -> Mark:
+    if content:
+        raise Violation("a mark that has content")
+    return MARKS[number]
+
+
+def _typed(value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:
+        raise Violation(f"a {kinds[0].__name__} was due")
+    return value
+
+
+def _tuple(*items: Any) -> tuple:
+    return items
+
+
+def _integer(content: Any) -> int:
+    if len(_typed(content, bytes)) > MAX_INT_BYTES:
+        raise Violation("a number with too many digits")
+    return int.from_bytes(content, "little", signed=True)
+
+
+def _complex(real: Any, imaginary: Any) -> complex:
+    return complex(_typed(real, float), _typed(imaginary, float))
+
+
+def _slice(*ends: Any) -> slice:
+    start, stop, step = (_typed(end, *_ENDS) for end in ends)
+    return slice(start, stop, step)
+
+
+def _ellipsis() -> Any:
+    return Ellipsis
+
+
+def _scalar(name: Any, content: Any) -> Any:
+    (value,) = _array(name, struct.pack("<Q", 1), None, True, content)
+    return value
+
+
+def _array(name: Any, packed: Any, order: Any, writeable: Any, content: Any) -> Any:
+    dtype = NUMPY_DTYPES[name]
+    shape = _shape(packed, dtype, content)
+    value = np.frombuffer(_truth(content, dtype), dtype).copy()
+    if order is None:
+        value.shape = shape
+    else:
+        order = _order(order, shape)
+        value.shape = tuple(shape[i] for i in order)
+        value = value.transpose([order.index(i) for i in range(len(order))])
+    if not _typed(writeable, bool):
+        value.flags.writeable = False
+    return value
+
+
+def _tensor(name: Any, packed: Any, order: Any, flags: Any, content: Any) -> Any:
+    torch = _torch()
+    dtype = getattr(torch, TORCH_NAMES[f"torch.{name}"])
+    shape = _shape(packed, dtype, content)
+    order = bytes(range(len(shape))) if order is None else _order(order, shape)
+    value = torch.empty([shape[i] for i in order], dtype=dtype)
+    if content:
+        content = bytearray(_truth(content, dtype))
+        value = torch.frombuffer(content, dtype=dtype).reshape(value.shape)
+    value = value.permute([order.index(i) for i in range(len(order))])
+    requires = bool(_typed(flags, int) & 1)
+    if not 0 <= flags <= 3 or (
+        requires and not (dtype.is_floating_point or dtype.is_complex)
+    ):
+        raise Violation("a tensor with impossible flags")
+    if flags & 2:
+        return torch.nn.Parameter(value, requires_grad=requires)
+    return value.requires_grad_(requires)
+
+
+def _shape(packed: Any, dtype: Any, content: Any) -> tuple[int, ...]:
+    """The shape of an array, whose content must be as long as it says."""
+    dimensions = len(_typed(packed, bytes)) // 8
+    if dimensions > MAX_DIMENSIONS:
+        raise Violation("too many dimensions")
+    shape = struct.unpack(f"<{dimensions}Q", packed)
+    if math.prod(shape) * dtype.itemsize != len(_typed(content, bytes)):
+        raise Violation("an array that is shorter or longer than its shape")
+    if not content:
+        expect_room(shape, dtype.itemsize)
+    return shape
+
+
+def _order(order: Any, shape: tuple[int, ...]) -> bytes:
+    if sorted(_typed(order, bytes)) != [*range(len(shape))]:
+        raise Violation("an impossible order of axes")
+    return order
+
+
+def _truth(content: bytes, dtype: Any) -> bytes:
+    """Any other byte than 0 and 1 would be a third truth value."""
+    if dtype.itemsize == 1 and str(dtype).endswith("bool"):
+        return (np.frombuffer(content, np.uint8) != 0).tobytes()
+    return content
 
 
 def _torch() -> Any:
@@ -210,11 +194,16 @@ def _torch() -> Any:
     return torch
 
 
-def generator(state: int, inc: int, has_uint32: int, uinteger: int) -> Any:
+def _torch_dtype(name: Any) -> Any:
+    return getattr(_torch(), TORCH_NAMES[f"torch.{name}"])
+
+
+def generator(*numbers: Any) -> Any:
     """The random generator of ``np.random.default_rng`` in the given state.
 
     The other kinds keep positions in their state, which NumPy uses unchecked.
     """
+    state, inc, has_uint32, uinteger = (_typed(number, int) for number in numbers)
     if not (
         0 <= state < 1 << 128
         and 0 <= inc < 1 << 128
@@ -230,3 +219,27 @@ def generator(state: int, inc: int, has_uint32: int, uinteger: int) -> Any:
         "uinteger": uinteger,
     }
     return np.random.Generator(bits)
+
+
+_ENDS = (
+    type(None),
+    int,
+    bool,
+    *(d.type for d in NUMPY_DTYPES.values() if d.kind in "iu"),
+)
+_NOT_DATA = {Mark, Timestamp}
+_BUILDERS: dict[str, Callable[..., Any] | None] = {
+    "handle": None,  # the reader resolves it
+    "tuple": _tuple,
+    "integer": _integer,
+    "complex": _complex,
+    "slice": _slice,
+    "ellipsis": _ellipsis,
+    "scalar": _scalar,
+    "array": _array,
+    "tensor": _tensor,
+    "dtype": NUMPY_DTYPES.__getitem__,
+    "torch dtype": _torch_dtype,
+    "generator": generator,
+}
+MARKS = {number: Mark(_BUILDERS[kind]) for number, kind in enumerate(KINDS)}

@@ -2,189 +2,167 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgpack import ExtType, Packer
 
-from autograder.wall.wire.kinds import (
-    MAX_DEPTH,
-    MAX_DIMENSIONS,
+from autograder.checks.crossing import (
+    DIGITS,
+    LARGE,
     MAX_FRAME,
     MAX_INT_BYTES,
-    MAX_ITEMS,
-    MAX_KEYS,
-    NUMPY_DTYPES,
-    TORCH_DTYPES,
-    Refer,
+    NUMPY_NAMES,
+    TORCH_NAMES,
     TooLarge,
+    expect_room,
+    levels,
+    odd,
 )
+from autograder.wall.wire.kinds import KINDS, WIDE, Refer
 
-SIZE = struct.Struct("<I")
-_SCALARS = {dtype.type for dtype in NUMPY_DTYPES}
-_NUMBERS = {dtype: number for number, dtype in enumerate(NUMPY_DTYPES)}
+MARKS = {kind: ExtType(number, b"") for number, kind in enumerate(KINDS)}
+TUPLE, ARRAY = MARKS["tuple"], MARKS["array"]
+_SCALARS = {dtype.type: name for dtype, name in NUMPY_NAMES.items()}
 
 
-def encode(value: Any, refer: Refer) -> bytearray:
-    """The bytes of ``value``; ``refer`` numbers what is not plain data."""
+def encode(value: Any, refer: Refer) -> bytes:
+    """The bytes of ``value``; ``refer`` numbers what is not plain data.
+
+    Raises TooLarge, with the reason.
+    """
+    for _ in levels(value):
+        pass
     writer = _Writer(refer)
-    writer.write(value, 0)
-    return writer.out
+    packer = Packer(
+        default=writer.parts,
+        strict_types=True,
+        unicode_errors="surrogatepass",
+        buf_size=1 << 12,  # from the heap, not pages of its own
+    )
+    content = packer.pack(value)
+    if len(content) > MAX_FRAME:
+        raise TooLarge(LARGE)
+    return content
 
 
 class _Writer:
+    """Takes apart what msgpack does not know: a mark of its kind, and plain parts."""
+
     def __init__(self, refer: Refer) -> None:
-        self.out, self.refer, self.items = bytearray(), refer, 0
+        self.refer, self.size = refer, 0
 
-    def write(self, value: Any, depth: int) -> None:
-        self.items += 1
-        if depth > MAX_DEPTH:
-            raise TooLarge("nested too deeply")
-        if self.items > MAX_ITEMS or len(self.out) > MAX_FRAME:
-            raise TooLarge("too large")
+    def parts(self, value: Any) -> Any:
         kind = type(value)
-        if plain := _PLAIN.get(kind):
-            plain(self, value, depth)
-        elif issubclass(kind, tuple):  # named ones too, as the tuples that they are
-            self.many(b"t", tuple(tuple.__iter__(value)), depth)
-        elif not self.number(value, kind, depth):
-            number, name = self.refer(value)
-            self.out += b"h" + struct.pack("<Q", number)
-            self.write(name, depth + 1)
+        if kind is tuple:
+            return [TUPLE, *value]
+        if kind is np.ndarray and value.dtype in NUMPY_NAMES:
+            return self.array(value)
+        if isinstance(value, np.ndarray) and odd(value) is None:
+            return self.array(value)
+        if issubclass(kind, tuple):  # named ones too, as the tuples that they are
+            return [TUPLE, *tuple.__iter__(value)]
+        return _plain(value, kind) or self.tensor(value, kind) or self.handle(value)
 
-    def integer(self, value: int, _: int) -> None:
+    def handle(self, value: Any) -> list:
+        number, name = self.refer(value)
+        return [MARKS["handle"], number, name]
+
+    def array(self, value: np.ndarray) -> list:
+        if type(value) is not np.ndarray:
+            value = np.asarray(value)  # of a subclass, the array that it is
+        if value.dtype.char in WIDE:
+            value = value.astype(WIDE[value.dtype.char])
+        dtype = value.dtype
+        self.expect_room(value.shape, dtype.itemsize)
+        order, packed = None, _packed(value.shape)
+        writeable = value.flags.writeable
+        if not (value.flags.c_contiguous and dtype.isnative):
+            dtype = dtype.newbyteorder("=")
+            order = _order(value.shape, value.strides)
+            value = value.transpose([*order]) if order else value
+            value = value.astype(dtype, order="C", copy=False)
+        content = value.tobytes()
+        return [ARRAY, NUMPY_NAMES[dtype], packed, order, writeable, content]
+
+    def tensor(self, value: Any, kind: type) -> list | None:
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(value, torch.Tensor) or odd(value):
+            return None
+        name = TORCH_NAMES[str(value.dtype)]
+        flags = value.requires_grad | isinstance(value, torch.nn.Parameter) << 1
+        value = value.as_subclass(torch.Tensor)  # one of the student's, as what it is
+        shape = tuple(value.shape)
+        self.expect_room(shape, value.dtype.itemsize)
+        order = None if value.is_contiguous() else _order(shape, value.stride())
+        plain = value.detach().resolve_conj().resolve_neg()
+        # `contiguous()` may keep odd strides of axes of length 1; a copy has none
+        plain = plain.permute([*order]) if order else plain
+        plain = plain.clone(memory_format=torch.contiguous_format)
+        content = plain.flatten().view(torch.uint8).numpy().tobytes()
+        return [MARKS["tensor"], name, _packed(shape), order, flags, content]
+
+    def expect_room(self, shape: tuple[int, ...], itemsize: int) -> None:
+        expect_room(shape, itemsize)
+        self.size += itemsize * math.prod(shape)
+        if self.size > MAX_FRAME:
+            raise TooLarge(LARGE)
+
+
+def _plain(value: Any, kind: type) -> Any:
+    """The parts of other plain data; None if it is none."""
+    if kind is OrderedDict:
+        return dict(value)
+    if kind is int:  # of more than 64 bits
         size = value.bit_length() // 8 + 1
         if size > MAX_INT_BYTES:
-            raise TooLarge("a number with too many digits")
-        self.out += b"i" + SIZE.pack(size) + value.to_bytes(size, "little", signed=True)
-
-    def pairs(self, value: dict, depth: int) -> None:
-        if len(value) > MAX_KEYS:
-            raise TooLarge("too large")
-        self.head(b"d", len(value))
-        for key, item in list(value.items()):
-            self.write(key, depth + 1)
-            self.write(item, depth + 1)
-
-    def slice(self, value: slice, depth: int) -> None:
-        self.out += b"S"
-        for part in (value.start, value.stop, value.step):
-            self.write(part, depth + 1)
-
-    def put(self, content: bytes) -> None:
-        self.out += content
-
-    def number(self, value: Any, kind: type, depth: int) -> bool:
-        """Write NumPy's and torch's kinds of numbers; False if it is none."""
-        if kind is np.longdouble:
-            value, kind = np.float64(value), np.float64
-        if isinstance(value, np.ndarray):  # a subclass too, as the array that it is
-            value = np.asarray(value)
-            if value.dtype == np.longdouble:
-                value = value.astype(np.float64)
-            dtype = value.dtype.newbyteorder("=")
-            if dtype not in _NUMBERS:
-                return False
-            self.array(b"a", _NUMBERS[dtype], value)
-            self.out.append(value.flags.writeable)
-            if dtype == value.dtype and value.flags.c_contiguous:
-                self.block(b"", value.tobytes())
-            else:
-                inside = value.transpose(_order(value))
-                self.block(b"", inside.astype(dtype).tobytes())
-            return True
-        if kind in _SCALARS:
-            self.out += b"g" + bytes([NUMPY_DTYPES.index(value.dtype)])
-            self.out += value.tobytes()
-            return True
-        if isinstance(value, np.dtype) and value in NUMPY_DTYPES:
-            self.out += b"D" + bytes([NUMPY_DTYPES.index(value)])
-            return True
-        if kind is np.random.Generator:
-            state = value.bit_generator.state
-            if state["bit_generator"] != "PCG64":
-                return False  # see :func:`generator`
-            self.out += b"r"
-            numbers = [*state["state"].values(), state["has_uint32"], state["uinteger"]]
-            for number in numbers:
-                self.write(number, depth + 1)
-            return True
-        return self.tensor(value, kind)
-
-    def tensor(self, value: Any, kind: type) -> bool:
-        torch = sys.modules.get("torch")
-        if torch is None:
-            return False
-        if kind is torch.dtype:
-            name = str(value).removeprefix("torch.")
-            if name not in TORCH_DTYPES:
-                return False
-            self.out += b"X" + bytes([TORCH_DTYPES.index(name)])
-            return True
-        if not isinstance(value, torch.Tensor):
-            return False
-        name = str(value.dtype).removeprefix("torch.")
-        plain = value.layout is torch.strided and value.device.type == "cpu"
-        if not plain or name not in TORCH_DTYPES:
-            return False
-        parameter = isinstance(value, torch.nn.Parameter)
-        value = value.as_subclass(torch.Tensor)  # one of the student's, as what it is
-        order = _order(value)
-        content = value.detach().permute(order).resolve_conj().resolve_neg()
-        # `contiguous()` may keep odd strides of axes of length 1; a copy has none
-        content = content.clone(memory_format=torch.contiguous_format)
-        content = content.flatten().view(torch.uint8)
-        self.array(b"x", TORCH_DTYPES.index(name), value)
-        self.out.append(value.requires_grad | parameter << 1)
-        self.block(b"", content.numpy().tobytes())
-        return True
-
-    def array(self, tag: bytes, dtype: int, value: Any) -> None:
-        """Kind, dtype, shape, and the order of the axes in memory."""
-        order = _order(value)
-        if len(order) > MAX_DIMENSIONS:
-            raise TooLarge("too many dimensions")
-        self.out += tag + bytes([dtype, len(order)])
-        self.out += struct.pack(f"<{len(order)}Q", *value.shape) + bytes(order)
-
-    def many(self, tag: bytes, values: Any, depth: int) -> None:
-        self.head(tag, len(values))
-        for item in values:
-            self.write(item, depth + 1)
-
-    def block(self, tag: bytes, content: bytes) -> None:
-        if len(self.out) + len(content) > MAX_FRAME:
-            raise TooLarge(f"larger than {MAX_FRAME >> 20} MB")
-        self.head(tag, len(content))
-        self.out += content
-
-    def head(self, tag: bytes, size: int) -> None:
-        self.out += tag + SIZE.pack(size)
+            raise TooLarge(DIGITS)
+        return [MARKS["integer"], value.to_bytes(size, "little", signed=True)]
+    if kind is complex:
+        return [MARKS["complex"], value.real, value.imag]
+    if kind is slice:
+        ends = [value.start, value.stop, value.step]
+        if all(end is None or isinstance(end, int | np.integer) for end in ends):
+            return [MARKS["slice"], *ends]
+    elif value is Ellipsis:
+        return [MARKS["ellipsis"]]
+    elif kind is np.longdouble or kind is np.clongdouble:
+        return _plain(narrow := value.astype(WIDE[value.dtype.char]), type(narrow))
+    elif name := _SCALARS.get(kind):
+        return [MARKS["scalar"], name, value.tobytes()]
+    elif isinstance(value, np.dtype):
+        if name := NUMPY_NAMES.get(value):
+            return [MARKS["dtype"], name]
+    elif kind is np.random.Generator:
+        state = value.bit_generator.state
+        if state["bit_generator"] == "PCG64":  # see :func:`decoding.generator`
+            numbers = [state["has_uint32"], state["uinteger"]]
+            return [MARKS["generator"], *state["state"].values(), *numbers]
+    elif name := TORCH_NAMES.get(str(value)) if _is_torch_dtype(kind) else None:
+        return [MARKS["torch dtype"], name]
+    return None
 
 
-_PLAIN: dict[type, Callable[[_Writer, Any, int], None]] = {
-    type(None): lambda w, v, _: w.put(b"N"),
-    bool: lambda w, v, _: w.put(b"T" if v else b"F"),
-    int: _Writer.integer,
-    float: lambda w, v, _: w.put(b"f" + struct.pack("<d", v)),
-    complex: lambda w, v, _: w.put(b"c" + struct.pack("<dd", v.real, v.imag)),
-    str: lambda w, v, _: w.block(b"s", v.encode("utf-8", "surrogatepass")),
-    bytes: lambda w, v, _: w.block(b"b", v),
-    list: lambda w, v, depth: w.many(b"l", v, depth),
-    tuple: lambda w, v, depth: w.many(b"t", v, depth),
-    dict: _Writer.pairs,
-    OrderedDict: _Writer.pairs,
-    slice: _Writer.slice,
-    type(Ellipsis): lambda w, v, _: w.put(b"E"),
-}
+def _is_torch_dtype(kind: type) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and kind is torch.dtype
 
 
-def _order(value: Any) -> list[int]:
-    """The axes of an array or tensor from the outermost in memory to the innermost."""
-    strides = value.stride() if hasattr(value, "stride") else value.strides
-    if any(step <= 0 for step in strides):
-        return list(range(len(strides)))
-    return sorted(range(len(strides)), key=lambda axis: -strides[axis])
+def _packed(shape: Any) -> bytes:
+    return struct.pack(f"<{len(shape)}Q", *shape)
+
+
+def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bytes | None:
+    """The axes from the outermost in memory to the innermost; None if they are so.
+
+    Where an axis of length 1 lies makes no difference: these come last.
+    """
+    axes = range(len(strides))
+    if any(strides[i] <= 0 and shape[i] > 1 for i in axes):
+        return None
+    order = sorted(axes, key=lambda i: (shape[i] == 1, -strides[i]))
+    return None if order == [*axes] else bytes(order)

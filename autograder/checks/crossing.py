@@ -1,0 +1,154 @@
+"""What can cross the wall, and what is said of what cannot.
+
+Grading reads what an answer gives by copying it out of the sandbox. A laptop has no
+wall, and asks the same here: so `autograder check` finds what grading would refuse.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+MAX_FRAME = 128 << 20
+MAX_DEPTH = 24
+MAX_ITEMS = 400_000
+MAX_KEYS = 20_000
+MAX_INT_BYTES = 512
+MAX_DIMENSIONS = 16
+
+DEEP = f"is nested more than {MAX_DEPTH} deep"
+LONG = f"has more than {MAX_ITEMS:,} items"
+MANY_KEYS = f"has a dict of more than {MAX_KEYS:,} keys"
+DIGITS = "has an integer of more than 1,200 digits"
+LARGE = f"has more than {MAX_FRAME >> 20} MB"
+DIMENSIONS = f"has an array of more than {MAX_DIMENSIONS} dimensions"
+REASONS = (DEEP, LONG, MANY_KEYS, DIGITS, LARGE, DIMENSIONS)
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"),
+    *("uint64", "float16", "float32", "float64", "complex64", "complex128"),
+)
+NUMPY_NAMES = {np.dtype(name): name for name in DTYPES}
+TORCH_NAMES = {f"torch.{name}": name for name in (*DTYPES, "bfloat16")}
+
+
+# arrays and tensors that do not cross, as they are called
+ODD_DTYPES = ("object", "str", "bytes", "void", "record", "datetime64", "timedelta64")
+ODD_LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+ODD_NUMBERS = (
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    *("float8_e8m0fnu", "float4_e2m1fn_x2", "quint8", "qint8", "qint32", "complex32"),
+)
+ODD = {
+    *(f"ndarray of dtype {name}" for name in ODD_DTYPES),
+    *(f"Tensor of layout {name}" for name in ODD_LAYOUTS),
+    *(f"Tensor of dtype {name}" for name in ODD_NUMBERS),
+    "Tensor on the device meta",
+}
+
+
+HOLDING = {list, tuple, dict, OrderedDict}  # these cross with what is in them
+
+
+class TooLarge(ValueError):
+    """A value that is too large, too deep or too long to cross; it says which."""
+
+    @property
+    def sentence(self) -> str:
+        """What students read, on a laptop and from grading."""
+        reason = str(self) if str(self) in REASONS else "cannot be looked at"
+        return f"your code gives a result that {reason}: too large to be read"
+
+
+def levels(value: Any) -> Iterator[list[Any]]:
+    """All that a value is made of, level by level; raises TooLarge beyond bounds."""
+    level, items = [value], 1
+    for _ in range(MAX_DEPTH + 1):
+        yield level
+        holding = [
+            k for k in {*map(type, level)} if k in HOLDING or issubclass(k, tuple)
+        ]
+        if not holding:
+            return
+        inside: list[Any] = []
+        for one in level:
+            if (kind := type(one)) not in holding:
+                continue
+            if kind is dict or kind is OrderedDict:
+                if len(one) > MAX_KEYS:
+                    raise TooLarge(MANY_KEYS)
+                items += 2 * len(one)
+                one = [*one.keys(), *one.values()]
+            else:
+                if kind is not list and kind is not tuple:
+                    one = [*tuple.__iter__(one)]
+                items += len(one)
+            if items > MAX_ITEMS:
+                raise TooLarge(LONG)
+            inside += one
+        if not inside:
+            return
+        level = inside
+    raise TooLarge(DEEP)
+
+
+def expect_room(shape: tuple[int, ...], itemsize: int) -> None:
+    """Raise TooLarge for an array of a shape that nobody would wait for."""
+    if len(shape) > MAX_DIMENSIONS:
+        raise TooLarge(DIMENSIONS)
+    size = math.prod(shape)
+    if not size:  # with an empty axis, the other ones could still be absurd
+        size = math.prod([max(n, 1) for n in shape])
+    if size * itemsize > MAX_FRAME:
+        raise TooLarge(LARGE)
+
+
+def expect_crossing(value: Any) -> None:
+    """Raise TooLarge if grading could not read a value."""
+    size = 0
+    for level in levels(value):
+        for item in level:
+            if type(item) is int and item.bit_length() // 8 >= MAX_INT_BYTES:
+                raise TooLarge(DIGITS)
+            if isinstance(item, np.ndarray) or is_tensor(item):
+                expect_room(tuple(item.shape), item.dtype.itemsize)
+                size += math.prod(item.shape) * item.dtype.itemsize
+            elif isinstance(item, str | bytes):
+                size += len(item)
+    if size > MAX_FRAME:
+        raise TooLarge(LARGE)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is a tensor of torch, where there is torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def kind_name(value: Any) -> str:
+    """What a value is called: its type; of an array that cannot cross, its kind too."""
+    return odd(value) or type(value).__name__
+
+
+def odd(value: Any) -> str | None:
+    """What kind of array or tensor this is, if it is one that cannot cross."""
+    if isinstance(value, np.ndarray):
+        dtype = value.dtype
+        if dtype.newbyteorder("=") in NUMPY_NAMES or dtype.char in "gG":
+            return None
+        return f"ndarray of dtype {dtype.type.__name__.removesuffix('_')}"
+    if not is_tensor(value):
+        return None
+    layout, name = str(value.layout), str(value.dtype)
+    if layout != "torch.strided":
+        return f"Tensor of layout {layout.removeprefix('torch.')}"
+    if name not in TORCH_NAMES:
+        return f"Tensor of dtype {name.removeprefix('torch.')}"
+    if value.device.type != "cpu":
+        return f"Tensor on the device {value.device.type}"
+    return None
