@@ -126,19 +126,21 @@ for fd in channels(): os.write(fd, 2 * (struct.pack("<I", len(reply)) + bytes(re
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 time.sleep(10**6)"""
 )
-_WRITER = "import autograder.wall.wire.encoding as w\nimport struct\n"
+_FORGER = r"""
+import struct
+import autograder.wall.channel as c
+import autograder.wall.wire.encoding as w
+class Forged: pass
+def mark(kind, *parts): return w.Packer().pack([w.MARKS[kind], *parts])
+parts, real = w._Writer.parts, c.encode
+w._Writer.parts = lambda self, v: b"FORGED" if type(v) is Forged else parts(self, v)
+c.encode = lambda v, r: real(v, r).replace(b"\xc4\x06FORGED", content)
+"""
 
 
-def forged(*lines: str) -> str:
-    """square, with a writer that sends the forged bytes for its result."""
-    script = "\n".join(f"    {line}" for line in lines)
-    return (
-        f"{_WRITER}real = w._Writer.write\nclass Forged: pass\n"
-        f"def write(self, value, depth):\n"
-        f"    if type(value) is not Forged: return real(self, value, depth)\n"
-        f"{script}\n"
-        f"w._Writer.write = write\n" + body("return Forged()")
-    )
+def forged(content: str) -> str:
+    """square, with a wire on which these bytes are sent for its result."""
+    return f"{_FORGER}\ncontent = {content}\n" + body("return Forged()")
 
 
 WIRE = [
@@ -151,19 +153,22 @@ WIRE = [
     Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="not done after"),
     Case("reads-nothing-any-more", first=_DEAF, square=SQUARE + "\n#" + "x" * 212_500, points=(0.0, 0.0), says="crashed too often"),
     Case("two-replies", _SOCKETS + body("import autograder.wall.channel as c", "from autograder.wall.wire import encode", "reply = encode(('ok', x * 0, None, []), None)", "import struct", "for fd in channels(): os.write(fd, struct.pack('<I', len(reply)) + bytes(reply))", "return x"), points=Q),
-    Case("unknown-tag", forged("self.out += b'?'"), points=None, says="unknown kind"),
-    Case("too-deep", forged("self.out += b'l\\1\\0\\0\\0' * 1000 + b'N'"), points=None, says="too deep"),
-    Case("too-many", forged("self.out += b'l' + struct.pack('<I', 10**9)"), points=None, says="shorter than it says"),
-    Case("bad-utf8", forged("self.out += b's\\1\\0\\0\\0\\xff'"), points=None, says="malformed"),
-    Case("huge-shape", forged("self.out += b'a\\x0b\\2' + struct.pack('<2Q', 2**40, 2**40) + b'\\0\\1\\1' + struct.pack('<I', 0)"), points=None, says="absurd shape"),
-    Case("shape-that-lies", forged("self.out += b'a\\x0b\\1' + struct.pack('<Q', 5) + b'\\0\\1' + struct.pack('<I', 8) + bytes(8)"), points=None, says="its shape"),
-    Case("empty-and-absurd", forged("self.out += b'a\\x0b\\2' + struct.pack('<2Q', 0, 2**62) + b'\\0\\1\\1' + struct.pack('<I', 0)"), points=None, says="absurd shape"),
-    Case("axes-twice", forged("self.out += b'a\\x0b\\2' + struct.pack('<2Q', 1, 1) + b'\\0\\0\\1' + struct.pack('<I', 8) + bytes(8)"), points=None, says="order of axes"),
-    Case("unknown-dtype", forged("self.out += b'g\\xfe'"), points=None, says="unknown dtype"),
-    Case("unhashable-key", forged("self.out += b'd\\1\\0\\0\\0l\\0\\0\\0\\0N'"), points=None, says="key"),
-    Case("tensor-without-torch", forged("self.out += b'x\\x0b\\0\\0' + struct.pack('<I', 8) + bytes(8)"), points=None, says="no torch"),
-    Case("odd-generator", forged("self.out += b'r'", "for n in (0, 0, 0, 2**32): real(self, n, 0)"), points=None, says="random"),
-    Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="after the end"),
+    Case("unknown-tag", forged('b"\\xc1"'), points=None, says="malformed"),
+    Case("unknown-mark", forged('b"\\xc7\\0\\x63"'), points=None, says="malformed"),
+    Case("mark-alone", forged('b"\\xc7\\0\\1"'), points=None, says="mark"),
+    Case("moment", forged('b"\\xd6\\xff\\0\\0\\0\\0"'), points=None, says="mark"),
+    Case("too-deep", forged('b"\\x91" * 1000 + b"\\xc0"'), points=None, says="TooLarge"),
+    Case("too-many", forged('b"\\xdd" + struct.pack(">I", 10**9)'), points=None, says="malformed"),
+    Case("bad-utf8", forged('b"\\xa1\\xff"'), points=None, says="malformed"),
+    Case("huge-shape", forged('mark("array", "float64", struct.pack("<2Q", 2**40, 2**40), None, True, b"")'), points=None, says="its shape"),
+    Case("shape-that-lies", forged('mark("array", "float64", struct.pack("<Q", 5), None, True, bytes(8))'), points=None, says="its shape"),
+    Case("empty-and-absurd", forged('mark("array", "float64", struct.pack("<2Q", 0, 2**62), None, True, b"")'), points=None, says="TooLarge"),
+    Case("axes-twice", forged('mark("array", "float64", struct.pack("<2Q", 1, 1), bytes(2), True, bytes(8))'), points=None, says="order of axes"),
+    Case("unknown-dtype", forged('mark("scalar", "object", bytes(8))'), points=None, says="malformed"),
+    Case("unhashable-key", forged('b"\\x81\\x90\\xc0"'), points=None, says="malformed"),
+    Case("tensor-without-torch", forged('mark("tensor", "float64", b"", None, 0, bytes(8))'), points=None, says="no torch"),
+    Case("odd-generator", forged('mark("generator", 0, 0, 0, 2**32)'), points=None, says="random"),
+    Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="malformed"),
     Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
     Case("reply-of-another-kind", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
     Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False, {}))\n" + SQUARE, points=None, says="a name was due"),
