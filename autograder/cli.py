@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import importlib.util
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,6 +82,20 @@ VERBS = {
 DISTRIBUTION = "paying-attention"
 log = logging.getLogger("autograder")
 
+SEE_LOG = "`--log FILE` writes where it happened."
+NO_ROOM = "Free some space there; the same command goes on where it was."
+WHAT_TO_DO = {
+    errno.ENOSPC: NO_ROOM,
+    errno.EDQUOT: NO_ROOM,
+    errno.EACCES: "Give yourself the right to it, or choose another place.",
+    errno.EPERM: "Give yourself the right to it, or choose another place.",
+    errno.EROFS: "Nothing can be written there; choose another place.",
+    errno.ENAMETOOLONG: "Use a shorter name.",
+    errno.EMFILE: "Raise the limit of open files: `ulimit -n 4096`.",
+    errno.EAGAIN: "Raise the limit of processes: `ulimit -u 4096`.",
+    errno.ENOMEM: "Free some memory, or use fewer `--workers`.",
+}
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code is 0 when it did what it was asked to do."""
@@ -101,8 +117,17 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:  # a full disk, a name that is too long, no permission
-        print(f"autograder: {one_line(str(error))}", file=sys.stderr)
+        print(f"autograder: {one_line(refused(error))}", file=sys.stderr)
         return 2
+
+
+def refused(error: OSError) -> str:
+    """What the system refused: which file, or where that was asked; and what to do."""
+    text = str(error)
+    if error.filename is None:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        text += f", in `{frame.line}` ({Path(frame.filename).name}:{frame.lineno})"
+    return f"{text}. {WHAT_TO_DO.get(error.errno or 0, SEE_LOG)}"
 
 
 def parser(arguments: list[str]) -> argparse.ArgumentParser:

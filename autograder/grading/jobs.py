@@ -14,12 +14,14 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
     Executor,
     Future,
     ProcessPoolExecutor,
+    ThreadPoolExecutor,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
@@ -32,9 +34,15 @@ from autograder.errors import CourseError
 from autograder.grading import job
 from autograder.grading.verdict import Verdict, hold
 from autograder.notebook.records import Release
-from autograder.wall import Grader
+from autograder.wall import Grader, Wall, best
 
 log = logging.getLogger(__name__)
+
+ONE_BY_ONE = (
+    "No semaphore could be made ({error}): worker processes need one, in /dev/shm. "
+    "Submissions are graded one after the other. In a container, make /dev/shm "
+    "writable (`--shm-size 64m`) to grade several at the same time."
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class Jobs:
         self.releases = {release.hash: release for release in releases}
         self.sandbox, self.scheduler = sandbox, scheduler
         self.pool = self.new_pool(workers)
-        self.workers = self.pool.threads if isinstance(self.pool, Cluster) else workers
+        self.workers = getattr(self.pool, "threads", workers)
 
     def __enter__(self) -> Jobs:
         return self
@@ -148,6 +156,7 @@ def finished(pending: dict[Future, Task]) -> Iterator[tuple[Task, Future]]:
 # ------------------------------------------------------------ in the worker
 
 known: dict[str, Release] = {}  # by hash: sent once to each worker, not with each job
+standing: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it has
 
 
 def learn(releases: Mapping[str, Release]) -> None:
@@ -171,7 +180,7 @@ def work(
 @lru_cache
 def grader_of(sandbox: bool) -> Grader:
     """This process's grader, which lives as long as the process does."""
-    grader = Grader(wall=None if sandbox else "none")
+    grader = Grader(wall=standing.get("wall") if sandbox else "none")
     atexit.register(grader.__exit__, None, None, None)
     return grader.__enter__()
 
@@ -199,19 +208,40 @@ class Lines(logging.Handler):
 
 
 def local_pool(workers: int, releases: Mapping[str, Release]) -> Executor:
-    """Fresh processes that share nothing with this one, and end with it."""
+    """Fresh processes that share nothing with this one, and end with it.
+
+    They need semaphores. Where there are none, a thread gives the wall its work.
+    """
     context = multiprocessing.get_context("spawn")
+    try:
+        context.Lock()
+    except (OSError, ImportError) as error:
+        print(ONE_BY_ONE.format(error=error), file=sys.stderr)
+        learn(releases)
+        return OneByOne(1)
+    tried = best() if best.cache_info().currsize else None
     return ProcessPoolExecutor(
         workers,
         mp_context=context,
         initializer=begin,
-        initargs=(os.getpid(), releases),
+        initargs=(os.getpid(), releases, tried),
     )
 
 
-def begin(driver: int, releases: Mapping[str, Release]) -> None:
-    """Learn the releases; have the kernel end this worker when the driver is gone."""
+class OneByOne(ThreadPoolExecutor):
+    """A thread of this process, whose jobs do their work in processes of the wall."""
+
+    threads = 1
+
+
+def begin(driver: int, releases: Mapping[str, Release], tried: Wall | None) -> None:
+    """Learn the releases; have the kernel end this worker when the driver is gone.
+
+    It need not try again which wall stands here.
+    """
     learn(releases)
+    if tried:
+        standing["wall"] = tried
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl:  # Linux

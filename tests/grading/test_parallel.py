@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from multiprocessing import synchronize
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,34 @@ def test_people_grade_by_hand_while_everything_is_graded_again(
             where = "explain_roles", "attention", ASSIGNMENT, student
             assert book.find_comment(*where).manual_comment == f"round {rounds}"
             assert not book.find_grade(*where).needs_manual_grade
+
+
+def test_where_no_semaphore_can_be_made_one_is_graded_after_the_other(
+    classroom, right, wrong, monkeypatch, capsys
+):
+    """As in a container whose /dev/shm cannot be written."""
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(synchronize.SemLock, "__init__", refused)
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bob", wrong)
+    found = classroom.grade("--workers", "2")
+    assert found["ada"]["score"] > found["bob"]["score"]
+    assert "make /dev/shm writable" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["gradebook.db", None])
+def test_what_the_system_refuses_is_said_with_its_name_and_what_to_do(
+    classroom, right, monkeypatch, capsys, name
+):
+    def refused(*_, **__):
+        raise OSError(28, "No space left on device", *filter(None, [name]))
+
+    classroom.hand_in("ada", right)
+    monkeypatch.setattr("autograder.course.Course.submissions", refused)
+    assert main(["grade", *UNPROTECTED]) == 2
+    said = capsys.readouterr().err
+    assert (name or "test_parallel.py") in said
+    assert "Free some space" in said
