@@ -50,11 +50,13 @@ QUICK := $(addprefix tests/, test_pinned.py book/test_form.py book/test_book.py 
 
 setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 
-PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := python -m pip install --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.txt)
 
 .venv/ready: requirements.txt requirements.lock requirements-model.txt pyproject.toml
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
+	    echo "The course needs Python 3.11 or newer; another one: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(call install-torch,$(BIN))
 	@$(BIN)/$(PIP_INSTALL) -r requirements.txt -c requirements.lock
@@ -67,7 +69,9 @@ TORCH := $(shell grep '^torch==' requirements.txt)
 define install-torch
 command -v nvidia-smi >/dev/null 2>&1 || $(1)/$(PIP_INSTALL) --no-deps --retries 0 \
     --timeout 10 --index-url https://download.pytorch.org/whl/cpu $(TORCH) \
-    >/dev/null 2>&1 || true
+    2>/dev/null || true
+test -d $(1)/../lib/python3*/site-packages/torch || echo "PyTorch's build for processors" \
+    "was not taken: pip brings the one for GPUs, 530 MB and several gigabytes of libraries."
 endef
 
 lock:  ## pin all that lies below requirements.txt, by an installation from nothing

@@ -1,18 +1,25 @@
 """Pinned means pinned: what is imported is named, and what is installed is locked."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import sysconfig
+from functools import cache
 from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
+from urllib.request import urlopen
 
+import pytest
+from packaging import tags, utils
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("autograder", "book", "tests", "benchmarks")
 ELSEWHERE = {"pyodide"}  # there in the page only
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 SEED = {"pip", "setuptools"}  # every environment starts with them
 
 
@@ -77,10 +84,52 @@ def test_what_is_installed_is_what_the_lock_says():
         assert locked.get(name) == version, f"{name} {version}: make lock"
 
 
-def test_what_is_locked_can_be_installed_on_the_oldest_python_that_we_name():
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_is_locked_says_that_it_runs_on_every_python_that_we_name(python):
     """Debian 12 has 3.11.2: a version that wants more has a marker, and another one."""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     marked = {plain(line.partition("==")[0]) for line in lines if ";" in line}
     for found in distributions(path=[sysconfig.get_path("purelib")]):
         wants = SpecifierSet(found.metadata.get("Requires-Python") or "")
-        assert wants.contains("3.11.0") or plain(found.name) in marked, found.name
+        fits = wants.contains(f"{python}.0") or plain(found.name) in marked
+        assert fits, f"{found.name} wants Python {wants}"
+
+
+def binary_pins():
+    """What the lock pins and is built for one Python and one machine, as installed."""
+    for found in distributions(path=[sysconfig.get_path("purelib")]):
+        wheel = found.read_text("WHEEL") or ""
+        if "Root-Is-Purelib: false" in wheel and plain(found.name) in pins(
+            "requirements.lock"
+        ):
+            yield plain(found.name), found.version.removesuffix("+cpu")
+
+
+@cache
+def offered(name):
+    """The names of the wheels that the index has of a package."""
+    asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    own = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    index = os.environ.get("PIP_INDEX_URL") or own or "https://pypi.org/simple"
+    try:
+        with urlopen(f"{index.rstrip('/')}/{name}/", timeout=60) as answer:
+            page = answer.read().decode()
+    except OSError as error:
+        pytest.skip(f"no package index: {error}")
+    return set(re.findall(r">\s*([^<>\s]+\.whl)\s*<", page))
+
+
+@pytest.mark.long  # it asks the package index
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_wheel_of_every_pin_can_be_had_for_each_python(python):
+    number = tuple(map(int, python.split(".")))
+    machines = [f"manylinux_2_{n}_x86_64" for n in range(36, 4, -1)]
+    machines += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"]
+    fit = {*tags.cpython_tags(number, platforms=machines)}
+    fit |= {*tags.compatible_tags(number, f"cp{number[0]}{number[1]}", machines)}
+    missing, seen = [], list(binary_pins())
+    for name, version in seen:
+        wheels = [utils.parse_wheel_filename(file) for file in offered(name)]
+        if not any(str(v) == version and fit & kinds for _, v, _, kinds in wheels):
+            missing.append(f"{name} {version}")
+    assert len(seen) > 20 and not missing
