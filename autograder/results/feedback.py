@@ -17,15 +17,16 @@ from typing import Any
 import bleach
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.results.formulas import Formulas
 from autograder.results.returning import write_zips
-from autograder.results.standing import with_standing
+from autograder.results.summary import FoldCards, with_summary
 from autograder.results.ways import ShowWays, may_be_shown, other_ways
 from autograder.text import one_line
 
@@ -113,7 +114,7 @@ def safe_html(source: str, attachments: Attachments | None = None) -> str:
         for name, kinds in (attachments or {}).items()
         if set(kinds) & set(PICTURES)
     )
-    renderer = IPythonRenderer(escape=False, attachments=pictures)
+    renderer = Formulas(escape=False, attachments=pictures)
     html = MarkdownWithMath(renderer=renderer).render(
         with_attachments(source, set(pictures))
     )
@@ -133,7 +134,7 @@ def safe_html(source: str, attachments: Attachments | None = None) -> str:
         attributes=allowed,
         protocols={"http", "https", "mailto"},
     )
-    return PLACE.sub(put_back, clean)
+    return renderer.put_back(PLACE.sub(put_back, clean))
 
 
 class Pictures(dict[str, Mapping[str, str]]):
@@ -186,8 +187,8 @@ def write_feedback(
                         ways = other_ways(part.notebook, verdict) if shown else {}
                         with at_most(PAGE_SECONDS):
                             page = render(exporter, course, store.url, place, ways)
+                            page = with_summary(page, verdict, part.notebook, book)
                             page = with_links(safe_page(page), book)
-                            page = with_standing(page, verdict)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
@@ -232,7 +233,7 @@ def make_exporter(course: Course) -> Any:
     config.HTMLExporter.filters = {"markdown2html": safe_markdown}
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)
-    for step in (ShowWays, *converter.preprocessors):
+    for step in (FoldCards, ShowWays, *converter.preprocessors):
         exporter.register_preprocessor(step, enabled=True)
     return exporter
 
@@ -261,17 +262,9 @@ def render(
 def safe_page(page: str) -> str:
     """The page without the template's scripts, and with a policy that forbids any."""
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
-    # fonts that the template's style would look for beside the page
-    head, body = page.split("<body", 1)
-    page = re.sub(r"@font-face\s*\{[^}]*\}", "", head) + "<body" + body
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    # the template's style takes the space between cells and the marks of hints
-    style = (
-        "<style>td, th { padding: 0.2em 0.6em } summary { display: list-item }</style>"
-    )
     if "<head>" not in page:
         raise CourseError("The feedback template has no <head> to protect.")
-    page = page.replace("</head>", f"{style}\n</head>", 1)
     return page.replace("<head>", f"<head>\n{policy}", 1)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,6 @@ from nbconvert.preprocessors import Preprocessor
 from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-
-STYLE = (
-    "<style>.standing { border: 1px solid #b9770e; border-left-width: 6px; "
-    "padding: .6em 1em 0; margin: 1em 0; font-size: 1.1em }</style>"
-)
 
 
 def sentences(verdict: Verdict) -> list[str]:
@@ -34,33 +27,6 @@ def sentences(verdict: Verdict) -> list[str]:
         cost = "no points" if not verdict.penalty else f"{verdict.penalty:g} points"
         said.append(f"Handed in {verdict.lateness}; that costs {cost}.")
     return said
-
-
-def with_standing(page: str, verdict: Verdict) -> str:
-    """nbgrader's page, on which points that nobody gave do not look like points."""
-    for question in verdict.waiting:
-        name, most = re.escape(escape(question.id)), f"{question.max_score:g}"
-        page = replaced(
-            rf'(<a href="#{name}">[^<]*</a>\s*)\(Score: [^)]*\)',
-            rf"\1(not graded yet, of {most})",
-            page,
-        )
-        page = replaced(
-            rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+',
-            rf"\1not graded yet, of {most}",
-            page,
-        )
-    if verdict.waiting:
-        page = replaced(r"(<h4>[^<]*)\(Score: ", r"\1(Score so far: ", page)
-    said = sentences(verdict)
-    if not said:
-        return page
-    box = "".join(f"<p>{escape(sentence)}</p>" for sentence in said)
-    return replaced(
-        r'(<a name="top"></a>\s*<div class="container">)',
-        rf'\1{STYLE}<div class="standing" role="note">{box}</div>',
-        page,
-    )
 
 
 class ShowStanding(Preprocessor):  # type: ignore[misc]
@@ -97,8 +63,3 @@ def moments(course: Course, assignment: str, student: str) -> str:
     if verdict and verdict.lateness:
         told.append(f"**{verdict.lateness}, {verdict.penalty:g} points less**")
     return "; ".join(told)
-
-
-def replaced(pattern: str, by: str, page: str) -> str:
-    """The first match alone; what students wrote comes after it."""
-    return re.sub(pattern, by, page, count=1, flags=re.DOTALL)

@@ -341,3 +341,42 @@ def test_the_sample_class_is_the_same_every_time_and_shows_everything(
         other = tmp_path / "two" / path.relative_to(tmp_path / "one")
         assert path.is_dir() or path.read_bytes() == other.read_bytes()
     assert any(path.name == "nbgrader_config.py" for path in first)
+
+
+def test_a_formula_is_drawn_without_a_script():
+    html = safe_html(r"the weights $\frac{a}{b}$, and" "\n\n$$QK^\\top$$")
+    assert "<mfrac>" in html and 'display="block"' in html
+    assert "$" not in html and "MathJax" not in html
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\text{<script>alert(1)</script>}",
+        r"\text{&lt;img src=x onerror=alert(1)&gt;}",
+        r"\href{javascript:alert(1)}{x}",
+        r"\nosuch{<b onclick=alert(1)>",
+    ],
+)
+def test_html_in_a_formula_is_shown_and_never_a_part_of_the_page(tex):
+    html = safe_html(f"a ${tex}$ b")
+    assert not re.search(r"<(script|img|b|a)\b|href=|<[^>]*\bon\w+=", html), html
+
+
+def test_the_page_starts_with_each_question_its_points_and_the_diagnosis(
+    classroom, wrong
+):
+    classroom.hand_in("ada", wrong)
+    classroom.grade()
+    text = feedback(classroom, "ada")
+    page = Page(text)
+    head = text[text.index('<header class="summary">') : text.index("</header>")]
+    told = " ".join(Page(head).text.split())
+    assert "softmax 4 of 4 All checks pass." in told
+    assert "attention_scores" in told and "not divided by √d_k" in told
+    assert "explain_roles not graded yet, of 4 A person will read this answer." in told
+    assert "Test cell" not in page.text and "Score so far" in told
+    anchors = {a.get("name") for tag, a in page.elements if tag == "a"}
+    assert {link[1:] for link in links(Page(head)) if link[0] == "#"} <= anchors
+    folds = [tag for tag, a in page.elements if tag == "details"]
+    assert len(folds) >= 5  # the cards
