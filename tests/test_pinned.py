@@ -133,3 +133,10 @@ def test_a_wheel_of_every_pin_can_be_had_for_each_python(python):
         if not any(str(v) == version and fit & kinds for _, v, _, kinds in wheels):
             missing.append(f"{name} {version}")
     assert len(seen) > 20 and not missing
+
+
+def test_the_files_of_make_quick_are_there():
+    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    (listed,) = re.findall(r"^QUICK := .*?, (.*)\)$", makefile, re.M)
+    assert len(listed.split()) > 10
+    assert [f for f in listed.split() if not (ROOT / "tests" / f).is_file()] == []
