@@ -35,7 +35,7 @@ from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
 from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
-from autograder.wall.sandbox.worlds import Namespaces, Nothing
+from autograder.wall.sandbox.worlds import Namespaces, NoWall, World
 
 # NumPy loads numpy.random when it is first used: not in every fork anew
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
@@ -48,10 +48,10 @@ STUDENTS = {
 }
 
 
-WORLDS: dict[Wall, type[Nothing]] = {
+WORLDS: dict[Wall, type[World]] = {
     "namespaces": Namespaces,
     "landlock": Landlocked,
-    "none": Nothing,
+    "none": NoWall,
 }
 
 
@@ -151,7 +151,7 @@ def forget_places() -> None:
     sys.orig_argv[:] = sys.argv[:] = [""]
 
 
-def _serve_students(channel: Channel, world: Nothing) -> None:
+def _serve_students(channel: Channel, world: World) -> None:
     """Fork a student's process on request, and tell how it ended."""
     while True:
         try:
@@ -179,7 +179,7 @@ def _serve_students(channel: Channel, world: Nothing) -> None:
 
 
 def _fork_student(
-    channel: Channel, world: Nothing, limits: Limits, more: int, descriptor: int
+    channel: Channel, world: World, limits: Limits, more: int, descriptor: int
 ) -> int:
     pid = world.fork(limits, more)
     if not pid:

@@ -14,12 +14,12 @@ from typing import NoReturn
 
 from autograder.wall.sandbox import family, landlock, limits, rights, seccomp, shown
 from autograder.wall.sandbox.folders import free, remove, runs_out, too_full
-from autograder.wall.sandbox.worlds import Nothing
+from autograder.wall.sandbox.worlds import World
 
 WATCHED_EVERY = 1.0  # seconds
 
 
-class Landlocked(Nothing):
+class Landlocked(World):
     """The machine that everybody sees, with nearly all of it shut.
 
     The warm parent is the subreaper: a process whose parent has ended becomes its

@@ -24,10 +24,10 @@ from autograder.wall.places import parts_of
 from autograder.wall.sandbox import answers
 from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
 from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.sandbox.worlds import Nothing
+from autograder.wall.sandbox.worlds import World
 
 
-def main(channel: Channel, world: Nothing) -> None:
+def main(channel: Channel, world: World) -> None:
     """Take up residence behind the wall and serve."""
     world.enter()
     sys.path.append(os.getcwd())  # last: a file called random.py shadows nothing
@@ -40,7 +40,7 @@ def main(channel: Channel, world: Nothing) -> None:
 class Runner:
     """Serves the judge's requests: files, cells, questions."""
 
-    def __init__(self, channel: Channel, world: Nothing) -> None:
+    def __init__(self, channel: Channel, world: World) -> None:
         self.channel, self.world, self.limits = channel, world, world.bounds
         self.notebook = LimitedNotebook(self.limits)
         self.child: int | None = None

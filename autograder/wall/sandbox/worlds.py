@@ -3,7 +3,7 @@
 The warm parent opens a world and forks students' processes in it; such a process enters
 it, locks it behind itself and runs the cells. ``Namespaces`` show it a machine of its
 own. Where the kernel forbids them, ``landlocked.Landlocked`` shuts it out of all that
-is not its business. ``Nothing`` is for those who trust every submission.
+is not its business. ``NoWall`` is for those who trust every submission.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from autograder.wall.sandbox.environment import set_environment
 from autograder.wall.sandbox.folders import remove
 
 
-class Nothing:
-    """No wall: students' code runs as the user, in a folder of its own."""
+class World:
+    """Base class of the walls: a folder for each process, and no protection.
+
+    Students' code runs as the user; a wall overrides what it does better.
+    """
 
     ends_all = False  # whether processes that left their group are found and killed
 
@@ -88,7 +91,11 @@ class Nothing:
             os.kill(child, signal.SIGKILL)
 
 
-class Namespaces(Nothing):
+class NoWall(World):
+    """No wall, which is the base class as it is."""
+
+
+class Namespaces(World):
     """A world of its own, with nothing in it but Python."""
 
     ends_all = True
