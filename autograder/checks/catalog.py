@@ -18,9 +18,9 @@ import numpy as np
 from autograder.checks.assignment import Assignment
 from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
+from autograder.checks.isolation import settled
 from autograder.checks.outcomes import alike
 from autograder.checks.planted import Verdict, verdicts
-from autograder.checks.surroundings import settled
 from autograder.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -28,8 +28,8 @@ from autograder.checks.failures import (
     told,
 )
 from autograder.checks.figures import in_colors
+from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
-from autograder.checks.surroundings import NUMPY_ERRORS
 
 
 def call(answer: Any, *args: Any, **kwargs: Any) -> Any:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.failures import NO_EXCEPTION, CheckFailed, told
+from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
-from autograder.checks.surroundings import NUMPY_ERRORS
 
 Ask = Callable[..., Any]
 ACCEPTS, REJECTS, NEITHER = "accepts", "rejects", "neither"

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.surroundings import BOOK_MODULES
+from autograder.checks.isolation import BOOK_MODULES
 
 HOME = Path(__file__).resolve().parents[2]
 

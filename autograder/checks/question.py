@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.failures import CheckFailed, Misconception, told
+from autograder.checks.isolation import borrowed, not_written, settled
 from autograder.checks.known import Trail, noted
-from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")

@@ -26,7 +26,7 @@ from autograder.grading.verdict import (
     hold,
     together,
 )
-from autograder.intake.opening import MISSING, open_submission
+from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
 from autograder.release.rules import expect_points

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         submissions = course.submissions(assignments, options.students)
     except CourseError as error:
-        from autograder.grading.census import unused
+        from autograder.grading.missing_work import unused
 
         lost = next(unused(course), None) if course.submitted.is_dir() else None
         raise CourseError(f"{error} {lost}." if lost else str(error)) from None
@@ -114,9 +114,9 @@ def run(options: argparse.Namespace) -> int:
         if wall.claim():
             print(GROUPS, file=sys.stderr)
 
-    from autograder.grading.census import listed, remarks, unused
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
+    from autograder.grading.missing_work import listed, remarks, unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash

@@ -16,10 +16,10 @@ from autograder.errors import CourseError
 from autograder.intake.archive import PACKED, Entry, Left, opened
 from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
-from autograder.intake.keeping import Keeper, Version
 from autograder.intake.names import Label, hidden, label_of, safe
 from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
 from autograder.intake.times import course_zone
+from autograder.intake.versions import Keeper, Version
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, nearest
-from autograder.checks.surroundings import BOOK_MODULES
+from autograder.checks.isolation import BOOK_MODULES
 from autograder.explain.places import CELL, Place
 from autograder.notebook.texts import defines
 from autograder.text import printable

@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, told
+from autograder.checks.isolation import borrowed, not_written, settled
 from autograder.checks.published import BookModules
-from autograder.checks.surroundings import borrowed, not_written, settled
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (

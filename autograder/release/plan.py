@@ -16,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import autograder
-from autograder.checks.surroundings import BOOK_MODULES
+from autograder.checks.isolation import BOOK_MODULES
 from autograder.course import Assignment, Course
 from autograder.notebook.questions import profile_of
 from autograder.notebook.records import Release

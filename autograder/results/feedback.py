@@ -24,10 +24,10 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.results.feedback_zip import write_zips
 from autograder.results.formulas import Formulas
-from autograder.results.returning import write_zips
+from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
-from autograder.results.ways import ShowWays, may_be_shown, other_ways
 from autograder.text import one_line
 
 log = logging.getLogger(__name__)

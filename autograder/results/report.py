@@ -38,7 +38,7 @@ def write_report(
     course: Course, assignments: list[Assignment], path: Path, book: str
 ) -> None:
     """Write the page; ``book`` is the address before the chapters' names, or empty."""
-    from autograder.grading.census import remarks, unused
+    from autograder.grading.missing_work import remarks, unused
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash, plans
 

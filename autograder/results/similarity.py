@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import Held
 from autograder.files import write_whole
-from autograder.intake.opening import MISSING, open_submission
+from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe, share

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.surroundings import BOOK_MODULES
+from autograder.checks.isolation import BOOK_MODULES
 from autograder.errors import Closed
 from autograder.notebook.questions import NoTorch
 from autograder.notebook.running import one_thread

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.checks.surroundings import BOOK_MODULES
+from autograder.checks.isolation import BOOK_MODULES
 from autograder.course import Course
 from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of, packages

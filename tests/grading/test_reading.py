@@ -7,7 +7,7 @@ import pytest
 from autograder.course import Submission
 from autograder.errors import Held
 from autograder.grading.autograded import with_attachments
-from autograder.intake.opening import open_submission
+from autograder.intake.notebook_file import open_submission
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.results.feedback import at_most
 

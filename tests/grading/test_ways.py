@@ -10,7 +10,7 @@ from autograder.checks import attention
 from autograder.cli import main
 from autograder.course import CONFIG
 from autograder.grading.store import Store
-from autograder.results.ways import last_moment, may_be_shown
+from autograder.results.other_answers import last_moment, may_be_shown
 from autograder.tools.judging import catalog_of, packages
 
 QUESTIONS = [

@@ -9,7 +9,7 @@ import pytest
 
 from autograder import wall
 from autograder.cli import main
-from autograder.grading.census import remarks, unused
+from autograder.grading.missing_work import remarks, unused
 from autograder.grading.store import Store
 from autograder.grading.verdict import Run
 from autograder.release.plan import plan

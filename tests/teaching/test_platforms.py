@@ -429,7 +429,7 @@ def test_the_exchanges_times_are_read_as_nbgrader_writes_them(tmp_path, text, ex
 def test_canvas_says_late_and_grade_passes_it_on(
     course, attention, collect, marked, capsys
 ):
-    from autograder.grading.census import remarks
+    from autograder.grading.missing_work import remarks
     from autograder.grading.store import Store
 
     paths = ["lovelaceada_LATE_34_567_a.ipynb", "hoppergrace_36_9_a.ipynb"]

@@ -10,7 +10,7 @@ from test_platforms import FILE, GRADEBOOK, GROUPS, TEAMS, WORKSHEET, collect
 
 from autograder.cli import main
 from autograder.errors import CourseError
-from autograder.results.returning import write_zips
+from autograder.results.feedback_zip import write_zips
 
 assert collect  # a fixture
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.outcomes import added, any_error, outcome
-from autograder.checks.surroundings import NUMPY_ERRORS
 
 
 def causal_mask(answer: Any) -> list:

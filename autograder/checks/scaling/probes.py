@@ -9,8 +9,8 @@ import numpy as np
 
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
+from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.outcomes import alike, any_error, outcome
-from autograder.checks.surroundings import NUMPY_ERRORS
 
 
 def score_std(answer: Any) -> list:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.checks.surroundings import not_written
+from autograder.checks.isolation import not_written
 from autograder.errors import Held
 from autograder.notebook.questions import Failed, why_missing
 from autograder.wall.judge.raised import Stopped
+from autograder.wall.judge.redaction import HIDDEN, is_written
 from autograder.wall.judge.remote import Link, named
-from autograder.wall.judge.telling import HIDDEN, is_written
 
 
 class Answers:

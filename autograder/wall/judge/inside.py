@@ -18,8 +18,8 @@ from autograder.notebook.questions import Failed, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs
 from autograder.wall.judge.raised import ERRORS
+from autograder.wall.judge.redaction import HIDDEN, TestText, is_written, readable
 from autograder.wall.judge.student import Ran, StudentProcess
-from autograder.wall.judge.telling import HIDDEN, TestText, is_written, readable
 from autograder.wall.records import Cell, Limits, Result
 
 UNDEFINED = re.compile(r"name '(\w{1,100})' is not defined")

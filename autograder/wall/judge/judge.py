@@ -38,9 +38,9 @@ from autograder.wall.judge.opinions import (
     stopped_with,
 )
 from autograder.wall.judge.raised import Lost, Stopped
+from autograder.wall.judge.redaction import failure_of, readable
 from autograder.wall.judge.remote import Link, TryOut
 from autograder.wall.judge.student import GRACE, Numbered, StudentProcess
-from autograder.wall.judge.telling import failure_of, readable
 from autograder.wall.judge.trials import LOST, MOST_SANDBOXES, UNSTEADY, Trials
 from autograder.wall.records import Cell, Limits, Result, Transcript
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from autograder.checks.crossing import ODD, TooLarge
 from autograder.checks.failures import CheckFailed
+from autograder.checks.isolation import BOOK_MODULES
 from autograder.checks.planted import Planting, Verdict
-from autograder.checks.surroundings import BOOK_MODULES
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel

@@ -18,10 +18,10 @@ from autograder.checks.crossing import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
+from autograder.checks.isolation import borrowed, settled
 from autograder.checks.library import library
 from autograder.checks.planted import attempt
 from autograder.checks.published import defined
-from autograder.checks.surroundings import borrowed, settled
 from autograder.errors import Closed
 from autograder.explain.places import place_of
 from autograder.notebook.cells import OutOfTime

@@ -17,8 +17,8 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.intake.keeping import Origin, origin_of
 from autograder.intake.names import label_of
+from autograder.intake.versions import Origin, origin_of
 
 
 def write_zips(

@@ -10,8 +10,8 @@ from autograder.checks.failures import nearest
 from autograder.course import Assignment, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.intake.keeping import origin_of
 from autograder.intake.times import STAMP, course_zone, read_stamp
+from autograder.intake.versions import origin_of
 from autograder.text import one_line
 
 LISTED = 10
