@@ -31,11 +31,6 @@ def test_every_question_has_two_other_ways_with_a_sentence_each(package, name):
         assert ways.count((code, sentence)) == 1
 
 
-def test_a_sentence_about_no_style_is_refused():
-    with pytest.raises(ValueError, match="no such styles: softmax-none"):
-        CATALOG.differ({"softmax-none": "It is not there."})
-
-
 def shown(classroom, student="ada"):
     """Which questions have other ways on a feedback page, and its text."""
     assert main(["feedback"]) == 0
