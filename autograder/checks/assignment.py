@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
+from autograder.checks.half import Game
 from autograder.checks.known import Trail, found, table
 from autograder.checks.question import Question
 
@@ -31,7 +32,6 @@ class Assignment:
     def __init__(self, package: str, chapter: str) -> None:
         self.package, self.chapter = package, chapter
         self.questions: dict[str, Question] = {}
-        self._table: dict[str, Any] | None = None
         self.uses: dict[str, tuple[str, ...]] = {}
 
     def question(
@@ -47,6 +47,12 @@ class Assignment:
         cards = partial(signatures, self.package.rpartition(".")[2])
         question = Question(name, points, read, *by_name, cards)
         self.questions[name], self.uses[name] = question, uses
+        return question
+
+    def hunt(self, name: str, points: float, section: str, subject: str) -> Question:
+        """A new question in which the student writes the check of ``subject``."""
+        question = self.question(name, points, section)
+        question.visible(Game(self, name, subject))
         return question
 
     def builds_on(self, name: str) -> list[str]:
@@ -77,6 +83,11 @@ class Assignment:
         )
 
     @cached_property
+    def table(self) -> dict[str, Any]:
+        """What the students' wheel knows of mistakes, by question."""
+        return table(self.package)
+
+    @cached_property
     def catalog(self) -> Catalog | None:
         """What is known of right and wrong answers; None where it is not installed."""
         try:
@@ -96,9 +107,7 @@ class Assignment:
         self, question: str, number: int, trail: Trail
     ) -> Misconception | None:
         """The known misconception with this fingerprint, from check ``number`` on."""
-        if self._table is None:
-            self._table = table(self.package)
-        known = found(self._table.get(question, {}), number, trail)
+        known = found(self.table.get(question, {}), number, trail)
         return Misconception(known[0], question, *known[1:]) if known else None
 
     def prepare(self) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +20,10 @@ import numpy as np
 from autograder.checks.assignment import Assignment
 from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
+from autograder.checks.half import Half
 from autograder.checks.isolation import settled
 from autograder.checks.outcomes import alike
-from autograder.checks.planted import Verdict, verdicts
+from autograder.checks.planted import REJECTS, Verdict, verdicts
 from autograder.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +79,8 @@ class Catalog:
         self.assignment, self.prelude, self.probes = assignment, prelude, probes
         names = [name for name in assignment.questions if name in entries]
         self.entries = {name: entries[name] for name in names}
-        self._planted: dict[str, list[Any]] = {}
+        self._planted: dict[str, dict[str, Any]] = {}
+        self._easy: dict[str, set[str]] = {}
         self._known: dict[str, list[tuple[Mistake, list]]] = {}
 
     @property
@@ -186,17 +190,49 @@ class Catalog:
         return self._known[question]
 
     def tried(
-        self, check: Any, subject: str, rng: np.random.Generator
+        self,
+        check: Any,
+        subject: str,
+        rng: np.random.Generator,
+        without: Collection[str] = (),
     ) -> dict[str, Verdict]:
-        """What a student's own check says of each entry about ``subject``, by id."""
+        """What a student's own check says of entries about ``subject``, by id."""
         right, wrong = self.right(subject), self.hunted(subject)
         entries = [*right, *wrong]
         if subject not in self._planted:
-            self._planted[subject] = [self.answer(entry) for entry in entries]
+            made = {entry.id: self.answer(entry) for entry in entries}
+            self._planted[subject] = made
         planted = self._planted[subject]
-        both = planted[: len(right)], planted[len(right) :]
-        said = verdicts(check, *both, subject, rng)
-        return {entry.id: one for entry, one in zip(entries, said, strict=True)}
+        both = [
+            [entry.id for entry in part if entry.id not in without]
+            for part in (right, wrong)
+        ]
+        functions = [[planted[id] for id in part] for part in both]
+        said = verdicts(check, *functions, subject, rng)
+        return dict(zip([*both[0], *both[1]], said, strict=True))
+
+    def half(self, question: str) -> Half:
+        """What the students' wheel has of the functions that a question hunts.
+
+        Every other one: they are in the order of the files.
+        """
+        subject = self.entries[question].hunts
+        right = self.right(subject)[::2]
+        return Half(
+            self.prelude,
+            {one.id: (words(one), one.code) for one in right},
+            {m.id: (m.diagnosis, m.code) for m in self.hunted(subject)[::2]},
+        )
+
+    def easy(self, question: str) -> set[str]:
+        """The mistakes that the example on the card of a check catches."""
+        if question not in self._easy:
+            entries = self.entries[question]
+            example = replace(entries.reference, code=entries.example)
+            rng = np.random.default_rng(0)
+            said = self.tried(self.answer(example), entries.hunts, rng)
+            self._easy[question] = {i for i, one in said.items() if one.said == REJECTS}
+        return self._easy[question]
 
     def prepare(self) -> None:
         """Find all outcomes and rehearse the checks: forks then need not do it.
@@ -212,6 +248,11 @@ class Catalog:
             with silent, contextlib.suppress(Exception):
                 self.assignment.questions[name](self.answer(reference))
                 getattr(hidden, name)(self.answer(reference), seed=0)
+
+
+def words(style: Style) -> str:
+    """A right style in a few words: its name."""
+    return style.id.partition("-")[2].replace("-", " ")
 
 
 def compiled(code: str, name: str) -> Any:

@@ -23,7 +23,16 @@ KEYS = {
     "also": {"code", "edit", "unseen"},
     "right": {"says", "differs", "code", "edit"},
     "equivalent": {"why", "changes"},
-    "file": {"reference", "hunts", "planted", "who", "wrong", "right", "equivalent"},
+    "file": {
+        "reference",
+        "hunts",
+        "example",
+        "planted",
+        "who",
+        "wrong",
+        "right",
+        "equivalent",
+    },
 }
 
 
@@ -61,7 +70,8 @@ class Entries:
     """What is known about one question.
 
     ``also`` are other ways to make a mistake, by the same id. ``hunts`` names the
-    question whose functions an answer to this one is tried on.
+    question whose functions an answer to this one is tried on, and ``example`` is the
+    check on its card.
     """
 
     reference: Style
@@ -70,6 +80,7 @@ class Entries:
     styles: list[Style] = field(default_factory=list)
     equivalents: dict[str, str] = field(default_factory=dict)
     hunts: str = ""
+    example: str = ""
 
 
 class Broken(ValueError):
@@ -111,7 +122,9 @@ class Reader:
         """All entries, or CourseError."""
         self.reference, self.who = tables["reference"], tables.get("who", "")
         right = Style(f"{self.question}-reference", self.question, self.reference)
-        found = Entries(right, hunts=tables.get("hunts", ""))
+        found = Entries(
+            right, hunts=tables.get("hunts", ""), example=tables.get("example", "")
+        )
         self.attempt("reference", 0, self.head, tables, found)
         for name, table in tables.get("wrong", {}).items():
             planted = name in tables.get("planted", ())
@@ -144,6 +157,8 @@ class Reader:
         """The reference, and the names that are planted."""
         known("file", tables)
         parsed(self.reference, self.question)
+        if tables.get("hunts"):
+            parsed(tables.get("example", ""), self.question)
         if unknown := set(tables.get("planted", ())) - set(tables.get("wrong", ())):
             raise Broken(f"planted, but no mistake here: {', '.join(sorted(unknown))}")
 

@@ -1,61 +1,75 @@
 """The hidden half of a question in which the student writes the check.
 
-The check is tried on every right style of the catalog and on every mistake. It is part
-of the instructor's side.
+The check is tried on the right styles and the mistakes of the catalog that it has not
+met in its visible half. It is part of the instructor's side.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
+from autograder.checks.asserted import refused
 from autograder.checks.assignment import Assignment
-from autograder.checks.planted import ACCEPTS, NEITHER, REJECTS
+from autograder.checks.catalog import Catalog, words
+from autograder.checks.half import Game
+from autograder.checks.planted import ACCEPTS, REJECTS, Verdict
 from autograder.checks.question import Hidden, Question, Score
-
-if TYPE_CHECKING:
-    from autograder.checks.catalog import Catalog
 
 
 class Hunt(Hidden):
-    """Half of the points for accepting every right style of ``subject``.
+    """Half of the points for accepting every right style, half for catching mistakes.
 
-    The other half in proportion to the mistakes that are rejected. A check that accepts
-    no right style, or rejects no mistake, gets nothing.
+    A check that accepts all right styles but one keeps half of the first half. The
+    second grows with the mistakes that are rejected, without those that the example on
+    the card catches. A check that accepts no right style, or rejects no mistake beyond
+    these, gets nothing.
     """
 
-    def __init__(
-        self, question: Question, subject: Question, assignment: Assignment
-    ) -> None:
+    def __init__(self, question: Question, assignment: Assignment) -> None:
         super().__init__(question, core=0.0)
-        self.subject, self.assignment = subject, assignment
+        self.assignment = assignment
+        self.game = cast("Game", question.checks[0])
+
+    def verdicts(self, answer: Any, seed: int | None) -> dict[str, Verdict]:
+        """What a check says of every function, by id: of both halves."""
+        catalog = cast("Catalog", self.assignment.catalog)
+        known = self.game.last
+        seen = known[1] if known and known[0] is answer else self.game.tried(answer)
+        rng, subject = np.random.default_rng(seed), self.game.subject
+        return seen | catalog.tried(answer, subject, rng, without=seen)
 
     def __call__(self, answer: Any, seed: int | None = None) -> Score:
         """Points for ``answer``, and which mistakes it caught, by their diagnoses."""
-        catalog = cast("Catalog", self.assignment.catalog)
-        name = self.subject.name
-        found = catalog.tried(answer, name, np.random.default_rng(seed))
+        catalog, name = cast("Catalog", self.assignment.catalog), self.game.subject
+        found, easy = self.verdicts(answer, seed), catalog.easy(self.question.name)
         right, wrong = catalog.right(name), catalog.hunted(name)
-        accepted = [entry for entry in right if found[entry.id].said == ACCEPTS]
+        refusals = [entry for entry in right if found[entry.id].said != ACCEPTS]
         caught = [entry for entry in wrong if found[entry.id].said == REJECTS]
-        share = 0.0
-        if accepted and caught:
-            share = 0.5 * (len(accepted) == len(right)) + 0.5 * len(caught) / len(wrong)
+        hard = [entry for entry in wrong if entry.id not in easy]
+        share, worth = 0.0, [entry for entry in caught if entry in hard]
+        if worth and len(refusals) < len(right):
+            kept = {0: 0.5, 1: 0.25}.get(len(refusals), 0.0)
+            share = kept + 0.5 * len(worth) / len(hard)
         lines = [
-            f"{self.question.name}: it accepts {len(accepted)} of {len(right)} right "
-            f"ways to write `{name}` and rejects {len(caught)} of {len(wrong)} mistakes"
+            f"{self.question.name}: it accepts {len(right) - len(refusals)} of "
+            f"{len(right)} right ways to write `{name}` and rejects {len(caught)} of "
+            f"{len(wrong)} mistakes"
         ]
         misconception = None
         if share < 1:
-            outcomes = [verdict.outcome for verdict in found.values()]
+            ids = [entry.id for entry in right] + [entry.id for entry in wrong]
+            outcomes = [found[id].outcome for id in ids]
             misconception = catalog.named(self.question.name, outcomes)
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
+        lines += [refused(name, words(entry), found[entry.id]) for entry in refusals]
         for entry in sorted(wrong, key=lambda entry: entry in caught):
             word = "caught" if entry in caught else "missed"
-            stopped = " (another error stopped your check)"
-            why = stopped if found[entry.id].said == NEITHER else ""
+            why = " (another error stopped your check)" if found[entry.id].why else ""
+            if entry in caught and entry not in hard:
+                why = " (as the example on the card does: no points)"
             lines.append(f"  {word}:   {entry.diagnosis}{why}")
         if share < 1:
             lines.append(f"  read:     {(misconception or self.question).read}")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.planted import Ask, Planted, attempt, refuse_our_checks
+from autograder.checks.planted import Ask, Planted, attempt
 
 
 def do(planted: Planted, operation: str, *parts: Any) -> Any:
@@ -98,7 +98,6 @@ def class_of(name: str, ask: Ask) -> type[nn.Module]:
     """A stand-in for a class of modules."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        refuse_our_checks()
         nn.Module.__init__(self)
         number, parts, state, random = ask("make", args, kwargs, torch.get_rng_state())
         for path, (_, width_in, width_out) in parts.items():
@@ -114,7 +113,6 @@ def class_of(name: str, ask: Ask) -> type[nn.Module]:
         self.__dict__["_number"] = number
 
     def forward(self: Any, *args: Any) -> Any:
-        refuse_our_checks()
         state = dict(self.named_parameters())
         call = {
             "args": list(args),

@@ -90,6 +90,8 @@ def made(package: ModuleType) -> tuple[Table, list[str]]:
     for question in package.assignment.questions:
         tables[question], missing = table_of(package, question)
         unnamed += missing
+        if catalog_of(package).entries[question].hunts:
+            tables[question]["half"] = catalog_of(package).half(question).packed()
     return tables, unnamed
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import expect, planted
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
-from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="01-queries-keys-values")
 __getattr__ = assignment.hidden_half
@@ -23,7 +22,7 @@ scaled_dot_product_attention = assignment.question(
     "the-whole-formula",
     uses=("softmax", "attention_scores"),
 )
-check_softmax = assignment.question("check_softmax", 4, "softmax")
+check_softmax = assignment.hunt("check_softmax", 4, "softmax", "softmax")
 
 
 def shares(scores: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -182,28 +181,3 @@ def attention_takes_a_batch(answer: Any) -> None:
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     expect.array(output, (2, 4, 5), "the output")
     expect.array(weights, (2, 4, 6), "the weights")
-
-
-# ------------------------------------------------------------------------ check_softmax
-
-
-def zeros(x: Any, axis: int = -1) -> Any:
-    """A wrong softmax."""
-    return np.zeros(x.shape)
-
-
-def nothing(x: Any, axis: int = -1) -> Any:
-    """Another one."""
-    return np.zeros(1)
-
-
-@check_softmax.visible
-def accepts_a_right_softmax(answer: Any) -> None:
-    """Your check accepts a right `softmax`: it returns None."""
-    planted.accepts(answer, published("softmax"), "softmax")
-
-
-@check_softmax.visible
-def rejects_a_wrong_softmax(answer: Any) -> None:
-    """Your check rejects a plainly wrong `softmax` with an AssertionError."""
-    planted.rejects(answer, [zeros, nothing], "softmax")

@@ -15,7 +15,7 @@ from autograder.checks.question import Hidden
 softmax = Hidden(visible.softmax, core=0.5)
 attention_scores = Hidden(visible.attention_scores, core=0.5)
 scaled_dot_product_attention = Hidden(visible.scaled_dot_product_attention, core=0.5)
-check_softmax = Hunt(visible.check_softmax, visible.softmax, visible.assignment)
+check_softmax = Hunt(visible.check_softmax, visible.assignment)
 
 
 def oracle_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -75,27 +75,6 @@ def torch_layer(
     return layer
 
 
-class Zeros(nn.Module):  # type: ignore[misc]
-    """A wrong FeedForward."""
-
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.linear1 = nn.Linear(d_model, d_ff)
-        self.linear2 = nn.Linear(d_ff, d_model)
-
-    def forward(self, x: Any) -> Any:
-        """No matter what comes in."""
-        return torch.zeros_like(x)
-
-
-class Nothing(Zeros):
-    """Another one."""
-
-    def forward(self, x: Any) -> Any:
-        """Of another shape."""
-        return torch.zeros(1)
-
-
 def embedded(answer: Any, weight: torch.Tensor) -> Any:
     """An nn.Embedding with the given weight, where the answer lives."""
     embedding = library(answer, "torch.nn", "Embedding")(*weight.shape)

@@ -29,9 +29,7 @@ FeedForward = Hidden(visible.FeedForward, core=0.5)
 EncoderLayer = Hidden(visible.EncoderLayer, core=0.5)
 count_parameters = Hidden(visible.count_parameters, core=0.4)
 encode = Hidden(visible.encode, core=0.5)
-check_feed_forward = Hunt(
-    visible.check_feed_forward, visible.FeedForward, visible.assignment
-)
+check_feed_forward = Hunt(visible.check_feed_forward, visible.assignment)
 
 
 def compare(value: Any, expected: torch.Tensor) -> None:

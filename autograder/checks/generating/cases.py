@@ -101,13 +101,3 @@ def heads(
     n_heads, n_kv, n_q, n_k = sizes
     shapes = [(n_heads, n_q, width[0]), (n_kv, n_k, width[0]), (n_kv, n_k, width[1])]
     return [rng.standard_normal((*batch, *shape)) for shape in shapes]
-
-
-def unturned(x: Any, positions: Any, base: float = 10000.0) -> Any:
-    """A wrong rotate."""
-    return np.zeros(x.shape)
-
-
-def nothing(x: Any, positions: Any, base: float = 10000.0) -> Any:
-    """Another one."""
-    return np.zeros(1)

@@ -18,7 +18,7 @@ grouped_query_attention = Hidden(visible.grouped_query_attention, core=0.5)
 window_mask = Hidden(visible.window_mask, core=0.5)
 KVCache = Hidden(visible.KVCache, core=0.6)
 decode_step = Hidden(visible.decode_step, core=0.4)
-check_rotate = Hunt(visible.check_rotate, visible.rotate, visible.assignment)
+check_rotate = Hunt(visible.check_rotate, visible.assignment)
 
 
 def oracle_rotate(

@@ -18,4 +18,4 @@ decode_step = assignment.question(
     "turning-by-the-position",
     uses=("rotate", "grouped_query_attention", "window_mask", "KVCache"),
 )
-check_rotate = assignment.question("check_rotate", 4, "turning-by-the-position")
+check_rotate = assignment.hunt("check_rotate", 4, "turning-by-the-position", "rotate")

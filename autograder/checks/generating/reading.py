@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import expect, planted
+from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.generating import cases
 from autograder.checks.generating.questions import (
-    check_rotate,
     grouped_query_attention,
     rotate,
 )
-from autograder.checks.published import published
 
 # ----------------------------------------------------------------- rotate
 
@@ -222,18 +220,3 @@ def grouped_queries_keep_float32(answer: Any) -> None:
     expect.dtype(expect.array(output, (2, 2, 3), "the output"), "float32", "the output")
     weights = expect.array(weights, (2, 2, 2), "the weights")
     expect.dtype(weights, "float32", "the weights")
-
-
-# ----------------------------------------------------------- check_rotate
-
-
-@check_rotate.visible
-def accepts_a_right_rotate(answer: Any) -> None:
-    """Your check accepts a right `rotate`: it returns None."""
-    planted.accepts(answer, published("rotate"), "rotate")
-
-
-@check_rotate.visible
-def rejects_a_wrong_rotate(answer: Any) -> None:
-    """Your check rejects a plainly wrong `rotate` with an AssertionError."""
-    planted.rejects(answer, [cases.unturned, cases.nothing], "rotate")

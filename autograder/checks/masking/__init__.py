@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import expect, planted
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
-from autograder.checks.published import published
 
 assignment = Assignment(__name__, chapter="04-masking")
 __getattr__ = assignment.hidden_half
@@ -21,7 +20,9 @@ masked_softmax = assignment.question("masked_softmax", 6, "empty-rows")
 causal_attention = assignment.question(
     "causal_attention", 6, "causal-attention", uses=("causal_mask", "masked_softmax")
 )
-check_causal_mask = assignment.question("check_causal_mask", 4, "the-causal-mask")
+check_causal_mask = assignment.hunt(
+    "check_causal_mask", 4, "the-causal-mask", "causal_mask"
+)
 
 
 def shown(mask: np.ndarray) -> str:
@@ -250,28 +251,3 @@ def causal_attention_of_a_batch(answer: Any) -> None:
             f"{np.abs(value - own).max():.3g}",
             "no difference: texts of a batch know nothing of each other",
         )
-
-
-# -------------------------------------------------------------------- check_causal_mask
-
-
-def nowhere(n: int) -> Any:
-    """A wrong causal_mask."""
-    return np.zeros((n, n), dtype=bool)
-
-
-def nothing(n: int) -> Any:
-    """Another one."""
-    return np.zeros(1)
-
-
-@check_causal_mask.visible
-def accepts_a_right_causal_mask(answer: Any) -> None:
-    """Your check accepts a right `causal_mask`: it returns None."""
-    planted.accepts(answer, published("causal_mask"), "causal_mask")
-
-
-@check_causal_mask.visible
-def rejects_a_wrong_causal_mask(answer: Any) -> None:
-    """Your check rejects a plainly wrong `causal_mask` with an AssertionError."""
-    planted.rejects(answer, [nowhere, nothing], "causal_mask")

@@ -16,9 +16,7 @@ causal_mask = Hidden(visible.causal_mask, core=0.75)
 padding_mask = Hidden(visible.padding_mask, core=0.6)
 masked_softmax = Hidden(visible.masked_softmax, core=0.5)
 causal_attention = Hidden(visible.causal_attention, core=0.5)
-check_causal_mask = Hunt(
-    visible.check_causal_mask, visible.causal_mask, visible.assignment
-)
+check_causal_mask = Hunt(visible.check_causal_mask, visible.assignment)
 
 
 def oracle_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:

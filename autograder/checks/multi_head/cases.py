@@ -76,13 +76,3 @@ def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.nda
                 f"{tokens}: a tick with its token at every cell",
             )
     return values
-
-
-def zeros(x: Any, n_heads: int) -> Any:
-    """A wrong split_heads."""
-    return torch.zeros(*x.shape[:1], n_heads, x.shape[1], x.shape[2] // n_heads)
-
-
-def unchanged(x: Any, n_heads: int) -> Any:
-    """Another one."""
-    return x

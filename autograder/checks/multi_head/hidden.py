@@ -26,9 +26,7 @@ plot_attention = Hidden(visible.plot_attention, core=0.7)
 split_heads = Hidden(visible.split_heads, core=0.6)
 merge_heads = Hidden(visible.merge_heads, core=0.6)
 MultiHeadAttention = Hidden(visible.MultiHeadAttention, core=0.5)
-check_split_heads = Hunt(
-    visible.check_split_heads, visible.split_heads, visible.assignment
-)
+check_split_heads = Hunt(visible.check_split_heads, visible.assignment)
 
 
 def compare(result: Any, expected: tuple[torch.Tensor, torch.Tensor]) -> None:

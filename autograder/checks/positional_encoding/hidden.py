@@ -16,9 +16,7 @@ positional_encoding = Hidden(visible.positional_encoding, core=0.6)
 shift_matrix = Hidden(visible.shift_matrix, core=0.5)
 plot_encoding_heatmap = Hidden(visible.plot_encoding_heatmap, core=0.7)
 plot_encoding_waves = Hidden(visible.plot_encoding_waves, core=0.7)
-check_positional_encoding = Hunt(
-    visible.check_positional_encoding, visible.positional_encoding, visible.assignment
-)
+check_positional_encoding = Hunt(visible.check_positional_encoding, visible.assignment)
 
 
 def even(rng: np.random.Generator, low: int, high: int) -> int:

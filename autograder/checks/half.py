@@ -1,0 +1,140 @@
+"""The visible half of the functions that a student's check is tried on.
+
+A student who works on a check sees how many of these mistakes it catches. They are in
+the students' wheel as one packed text for each question; the other half stays with the
+instructor. The functions that are hunted are the book's own, which everybody has.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from autograder.checks.asserted import refused
+from autograder.checks.failures import NO_EXCEPTION, CheckFailed
+from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
+
+if TYPE_CHECKING:
+    from autograder.checks.assignment import Assignment
+
+ASSERTS = "an AssertionError: `assert` what has to be true of its results"
+FOLLOWS = "None: what it demands has to follow from the card"
+
+
+@dataclass(frozen=True)
+class Half:
+    """Right and wrong functions by id: what is said of each, and its code."""
+
+    prelude: str
+    right: dict[str, tuple[str, str]]
+    wrong: dict[str, tuple[str, str]]
+
+    def packed(self) -> str:
+        """As text for the wheel."""
+        text = json.dumps([self.prelude, self.right, self.wrong])
+        return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+
+    @classmethod
+    def unpacked(cls, text: str) -> Half:
+        """What :meth:`packed` made a text of."""
+        return cls(*json.loads(zlib.decompress(base64.b85decode(text))))
+
+    def functions(self, name: str) -> tuple[list[Any], list[Any]]:
+        """The right ones and the wrong ones."""
+        start: dict[str, Any] = {}
+        exec(compile(self.prelude, "<prelude>", "exec", dont_inherit=True), start)
+
+        def made(id: str, code: str) -> Any:
+            names = dict(start)
+            exec(compile(code, f"<{id}>", "exec", dont_inherit=True), names)
+            return names[name]
+
+        right, wrong = (
+            [made(id, code) for id, (_, code) in entries.items()]
+            for entries in (self.right, self.wrong)
+        )
+        return right, wrong
+
+
+class Game:
+    """The visible check of a check: it tells right functions from wrong ones."""
+
+    def __init__(self, assignment: Assignment, name: str, subject: str) -> None:
+        self.assignment, self.name, self.subject = assignment, name, subject
+        self.__doc__ = f"Your check tells a right `{subject}` from wrong ones."
+        self.last: tuple[Any, dict[str, Verdict]] | None = None
+
+    @cached_property
+    def half(self) -> Half:
+        """The functions of the visible half."""
+        if catalog := self.assignment.catalog:  # from which the text is made
+            return catalog.half(self.name)
+        return Half.unpacked(self.assignment.table[self.name]["half"])
+
+    @cached_property
+    def functions(self) -> tuple[list[Any], list[Any]]:
+        """They are made once."""
+        return self.half.functions(self.subject)
+
+    def tried(self, check: Any) -> dict[str, Verdict]:
+        """What a check says of each function, by id."""
+        said = verdicts(check, *self.functions, self.subject)
+        found = dict(zip([*self.half.right, *self.half.wrong], said, strict=True))
+        self.last = check, found
+        return found
+
+    def __call__(self, check: Any) -> None:
+        """Raises CheckFailed where no right one is accepted or no wrong one rejected.
+
+        Else what is left to do is printed.
+        """
+        found, name, half = self.tried(check), self.subject, self.half
+        right = {id: found[id] for id in half.right}
+        wrong = {id: found[id] for id in half.wrong}
+        accepted = [id for id, one in right.items() if one.said == ACCEPTS]
+        caught = [id for id, one in wrong.items() if one.said == REJECTS]
+        if not accepted:
+            one = next(iter(right.values()))
+            if one.why:
+                raise one.why
+            at = one.asserted
+            raise CheckFailed(
+                f"your check rejects all {len(right)} right ways to write `{name}` "
+                f"that it was tried on{at.seen if at else ''}",
+                FOLLOWS,
+                place=at.place if at else "",
+                reason=at.reason if at else "",
+            )
+        if not caught:
+            raise nothing_caught(list(wrong.values()), name)
+        print(f"{self.name}: caught {len(caught)} of {len(wrong)} mistakes")
+        for id, one in right.items():
+            if one.said != ACCEPTS:
+                print(refused(name, half.right[id][0], one))
+        for id in wrong:
+            word = "caught" if id in caught else "missed"
+            stopped = " (another error stopped your check)" if wrong[id].why else ""
+            print(f"  {word}:   {half.wrong[id][0]}{stopped}")
+
+
+def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:
+    """Why a check that catches nothing does not: it asserts too little, or raises."""
+    reasons = [one.why for one in wrong if one.why]
+    if len(reasons) == len(wrong):
+        why = reasons[0]
+        if why.expected == NO_EXCEPTION:
+            why.expected = ASSERTS
+            why.reason = why.reason or "Only an AssertionError rejects a function."
+        return why
+    stopped = f", and another error stopped it on {len(reasons)}" if reasons else ""
+    return CheckFailed(
+        f"of {len(wrong)} wrong ways to write `{name}` your check accepts "
+        f"{len(wrong) - len(reasons)}{stopped}",
+        ASSERTS,
+        reason="What it asserts is true of these too, or no `assert` of yours is "
+        "reached: an `except` around it takes the AssertionError away.",
+    )

@@ -1,0 +1,64 @@
+"""What a student reads of a check of their own while they work on it."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+from autograder.checks import attention
+from autograder.checks.failures import CheckFailed
+from autograder.checks.half import Half
+
+GOOD = """
+def check_softmax(softmax):
+    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    assert np.allclose(softmax(x), e / e.sum(axis=-1, keepdims=True))
+"""
+EXACT = GOOD.replace("np.allclose", "np.array_equal")
+ABOVE = """
+def check_softmax(softmax):
+    weights = softmax(np.array([0.0, -1e5]))
+    assert (weights > 0).all()
+"""
+
+
+def written(code):
+    """A check as a cell of a notebook defines it."""
+    file = "<cell 7>"
+    linecache.cache[file] = len(code), None, code.splitlines(keepends=True), file
+    names = {"np": np}
+    exec(compile(code, file, "exec"), names)
+    return names["check_softmax"]
+
+
+def test_the_mistakes_of_the_visible_half_are_counted_and_listed(capsys):
+    attention.check_softmax(written(GOOD))
+    said = capsys.readouterr().out
+    assert "check_softmax: caught 4 of 7 mistakes" in said
+    assert "missed:   The last axis is used whatever `axis` says." in said
+    assert said.count("caught:") == 4 and said.count("missed:") == 3
+
+
+def test_the_line_that_refuses_a_right_style_is_named_with_the_difference(capsys):
+    attention.check_softmax(written(EXACT))
+    said = capsys.readouterr().out
+    assert "refused:  a right `softmax` (" in said
+    assert "e-1" in said and "np.array_equal(softmax(x)" in said and "line 5" in said
+    assert "likely:   `array_equal` sees rounding" in said
+
+
+def test_a_check_that_asks_for_more_than_zero_reads_that_exp_underflows():
+    with pytest.raises(CheckFailed) as failed:
+        attention.check_softmax(written(ABOVE))
+    assert "assert (weights > 0).all()" in failed.value.place
+    assert "exactly 0" in failed.value.reason
+
+
+def test_a_packed_half_is_the_same_when_it_is_unpacked():
+    half = attention.assignment.catalog.half("check_softmax")
+    assert Half.unpacked(attention.assignment.table["check_softmax"]["half"]) == Half(
+        half.prelude,
+        {id: list(one) for id, one in half.right.items()},
+        {id: list(one) for id, one in half.wrong.items()},
+    )
