@@ -2,9 +2,9 @@
 
     python book/exhibits.py
 
-writes book/static/lab.json (the trained reader of chapter 7, for the attention lab)
+writes book/static/lab.json (the trained model of chapter 7, for the attention lab)
 and book/static/heads.json (the weights of MiniLM on a few sentences, for the head
-viewer). Run it when chapter 7's reader or minilm.py changes. A training on another
+viewer). Run it when chapter 7's model or minilm.py changes. A training on another
 CPU ends in other digits, so the files are committed and tests read them as they are.
 """
 
@@ -29,8 +29,8 @@ SENTENCES = [
 ]
 
 
-def reader_of_chapter_7():
-    """Train the reader as chapter 7 does, and stop early; return it and its words.
+def model_of_chapter_7():
+    """Train the model as chapter 7 does, and stop early; return it and its words.
 
     After 60 of 800 steps it finds the right noun, and its weights are still
     undecided enough to move when one turns a knob.
@@ -42,8 +42,8 @@ def reader_of_chapter_7():
             break
         exec(compile(code, CHAPTER.name, "exec"), names)
     torch.manual_seed(0)
-    reader = names["fit"](names["Reader"](), seed=0, steps=60)
-    return reader, names["vocabulary"]
+    model = names["fit"](names["Finder"](), seed=0, steps=60)
+    return model, names["vocabulary"]
 
 
 def principal(query, key):
@@ -63,11 +63,11 @@ def rounded(tensor, digits=4):
 
 
 def lab():
-    """The reader's word vectors and projections, all for x @ W.
+    """The model's word vectors and projections, all for x @ W.
 
     fresh_q and fresh_k were never trained: their queries and keys have variance 1.
     """
-    model, vocabulary = reader_of_chapter_7()
+    model, vocabulary = model_of_chapter_7()
     look_q, look_k = principal(model.look_q.weight.data, model.look_k.weight.data)
     names = "W_q", "W_k", "W_v", "W_o"
     context = {name: getattr(model, name).weight.data.T for name in names}

@@ -87,7 +87,7 @@ def execute(stem: str) -> float:
     notebook = read_text(stem)
     client = NotebookClient(
         notebook,
-        timeout=300,
+        timeout=1500,  # seconds a cell, on a machine that others use as well
         record_timing=False,
         coalesce_streams=True,  # prints in one piece, however they were flushed
         extra_arguments=["--InlineBackend.figure_formats=retina"],  # 200 dots an inch
