@@ -14,8 +14,10 @@ from autograder.course import Assignment
 from autograder.grading.verdict import Verdict
 from autograder.release.catalogs import catalog_of
 from autograder.results.drawing import Bar, correlation_mark, histogram, share_bar
+from autograder.text import one_line
 
 BINS = 10
+ENOUGH = 10  # answers, from which on a correlation is worth a sentence
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,12 @@ class Question:
     full: int = 0
     mean: float | None = None
     discrimination: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The question's name, without the prefix of its test cell."""
+        notebook, slash, cell = self.name.rpartition("/")
+        return notebook + slash + cell.removeprefix("test_")
 
     @property
     def share(self) -> float | None:
@@ -109,11 +117,32 @@ class Section:
         """Mean and median of the final scores, in a sentence."""
         if not self.values:
             return "No score is final yet."
-        count = len(self.values)
+        found = f"mean {mean(self.values):.1f}, median {median(self.values):.1f}"
+        if not self.open:
+            return f"All scores are final: {found} of {self.highest:g}."
         return (
-            f"Mean {mean(self.values):.1f}, median {median(self.values):.1f} of "
-            f"{self.highest:g}, from {count} final score{'s' if count > 1 else ''}."
+            f"So far, from {len(self.values)} of {len(self.graded)} scores: {found} of "
+            f"{self.highest:g}. The others are not final."
         )
+
+    @property
+    def todo(self) -> list[str]:
+        """What a person should do about this assignment, the most urgent first."""
+        found = []
+        if self.held:
+            names = ", ".join(map(one_line, self.held))
+            files = counted(len(self.held), "file")
+            found.append(f"Repair {files}, or ask for a new one: {names}.")
+        if self.waiting:
+            found.append(f"Grade {counted(self.waiting, 'answer')} by hand.")
+        for question in self.questions():
+            tells = question.discrimination
+            if question.answers >= ENOUGH and tells is not None and tells < 0:
+                found.append(
+                    f"Look at `{question.title}`: students who are strong elsewhere do "
+                    "worse here."
+                )
+        return found
 
     def scores(self) -> list[Bar]:
         """How many submissions have how many points, final and so far."""
@@ -216,6 +245,11 @@ class Section:
                 )
             )
         return rows
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as "1 file" and "2 files"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def placed(step: float) -> Callable[[float], int]:

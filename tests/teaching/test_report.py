@@ -44,11 +44,32 @@ def section(attention):
 
 
 def test_means_leave_out_what_is_not_final(section):
-    assert section.average == "Mean 5.0, median 4.0 of 10, from 3 final scores."
+    assert section.average == (
+        "So far, from 3 of 4 scores: mean 5.0, median 4.0 of 10. "
+        "The others are not final."
+    )
     bars = {bar.label: (bar.solid, bar.open) for bar in section.scores() if bar.whole}
     assert bars == {"1": (1, 0), "4": (1, 0), "7": (0, 1), "9": (1, 0)}
     waiting = Section(section.assignment, {"cy": verdict(1.0, 1.0)}, "")
     assert waiting.average == "No score is final yet."
+
+
+def test_what_a_person_should_do_comes_first(section):
+    assert section.todo == [
+        "Repair 1 file, or ask for a new one: held.",
+        "Grade 1 answer by hand.",
+    ]
+    upside_down = {
+        f"s{n}": verdict(4.0 if n < 6 else 0.0, 0.0 if n < 6 else 4.0, 2.0)
+        for n in range(12)
+    }
+    told = Section(section.assignment, upside_down, "").todo
+    assert [line.split(":")[0] for line in told] == [
+        "Look at `softmax`",
+        "Look at `scores`",
+    ]
+    few = dict(list(upside_down.items())[3:9])
+    assert Section(section.assignment, few, "").todo == []
 
 
 def test_a_hard_question_and_one_that_tells_are_told(section):
@@ -99,7 +120,10 @@ def test_the_report_can_be_read_everywhere_and_a_row_opens(
     page = shown(without_policy(html), width, scheme)
     charts = page.locator("svg.chart")
     assert [chart.get_attribute("role") for chart in charts.all()] == ["img", "img"]
-    assert "1 from 9. Mean 5.0" in charts.first.get_attribute("aria-label")
+    assert (
+        "1 from 9. So far, from 3 of 4 scores: mean 5.0"
+        in charts.first.get_attribute("aria-label")
+    )
     message = page.get_by_text("seen: <b>rows</b>").nth(1)
     assert not message.is_visible()
     page.get_by_text("bob").click()
