@@ -135,11 +135,12 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet autograder benchmarks tests book/*.py
 	@$(BIN)/mypy --no-error-summary --cache-dir _build/mypy
 
-catalog: setup  ## which check catches which misconception, over 200 seeds
-	@$(BIN)/python -m autograder.tools.catalog_table --seeds 200
+SEEDS ?= 5
+catalog: setup  ## which check catches which mistake: NAME=01-attention SEEDS=200
+	@$(BIN)/python -m autograder.tools.catalog_table --seeds $(SEEDS) $(NAME)
 
-mutants: setup  ## small errors in the solutions: the checks notice each
-	@$(BIN)/python -m autograder.tools.mutants
+mutants: setup  ## small errors in the solutions: the checks notice each; NAME=…
+	@$(BIN)/python -m autograder.tools.mutants $(NAME)
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000

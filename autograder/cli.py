@@ -31,6 +31,11 @@ VERBS = {
         "autograder.release.students",
         "Make the students' notebooks in exercises/ from those in solutions/.",
     ),
+    "try": (
+        "autograder.tools.trial",
+        "Prove an assignment: release it, judge every entry of its catalog, put small "
+        "errors into its solution.",
+    ),
     "check": (
         "autograder.check",
         "Run a notebook from top to bottom in a fresh process and show which visible "

@@ -91,9 +91,11 @@ def chapter_minutes() -> dict[str, int]:
 
 
 def exercise_minutes() -> dict[str, int]:
-    """By assignment, from the first cell of its notebook; the cards add up to it."""
+    """By assignment of a chapter, from its first cell; the cards add up to it."""
     found = {}
     for path in sorted(notebooks.BOOK.parent.glob("solutions/*/*.ipynb")):
+        if not list(notebooks.TEXT.glob(f"{path.parent.name[:2]}-*.md")):
+            continue
         first = nbformat.read(path, as_version=4).cells[0].source
         found[path.parent.name] = int(re.search(r"About (\d+) minutes", first)[1])
     return found

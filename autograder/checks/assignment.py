@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Game
-from autograder.checks.known import Trail, found, table
+from autograder.checks.known import Trail, fingerprints, table
 from autograder.checks.question import Question
 
 if TYPE_CHECKING:
@@ -107,8 +107,13 @@ class Assignment:
         self, question: str, number: int, trail: Trail
     ) -> Misconception | None:
         """The known misconception with this fingerprint, from check ``number`` on."""
-        known = found(self.table.get(question, {}), number, trail)
-        return Misconception(known[0], question, *known[1:]) if known else None
+        known = self.table["questions"].get(question)
+        if known is None:
+            return None
+        for key in fingerprints(number, trail, set(known["chance"])):
+            if id := known["mistakes"].get(key):
+                return Misconception(id, question, *self.table["sentences"][id])
+        return None
 
     def prepare(self) -> None:
         """Load the instructor's side and do now what each fork would do anew."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Half
 from autograder.checks.isolation import settled
-from autograder.checks.outcomes import alike
+from autograder.checks.known import rounded, short
 from autograder.checks.planted import REJECTS, Verdict, verdicts
 from autograder.errors import CourseError
 
@@ -81,7 +82,7 @@ class Catalog:
         self.entries = {name: entries[name] for name in names}
         self._planted: dict[str, dict[str, Any]] = {}
         self._easy: dict[str, set[str]] = {}
-        self._known: dict[str, list[tuple[Mistake, list]]] = {}
+        self._known: dict[str, dict[str, dict[str, Mistake]]] = {}
 
     @property
     def misconceptions(self) -> list[Mistake]:
@@ -172,21 +173,25 @@ class Catalog:
         return None if outcomes is None else self.named(question, outcomes)
 
     def named(self, question: str, outcomes: list) -> Misconception | None:
-        """The misconception with these outcomes, if there is one."""
-        for entry, known in self.known(question):
-            if alike(outcomes, known):
-                return entry
+        """The misconception with these outcomes; None where several have them."""
+        known = self.known(question)
+        for text in rounded(outcomes):
+            if len(found := known.get(short(text), {})) == 1:
+                return next(iter(found.values()))
         return None
 
-    def known(self, question: str) -> list[tuple[Mistake, list]]:
-        """The misconceptions about one question with their outcomes, found once."""
+    def known(self, question: str) -> dict[str, dict[str, Mistake]]:
+        """By fingerprint of its outcomes: the mistakes that have them. Found once."""
         if question not in self._known:
+            found: dict[str, dict[str, Mistake]] = defaultdict(dict)
             with settled():
-                found = [
-                    (entry, self.probe(question, self.answer(entry)))
-                    for entry in self.every(question)
-                ]
-            self._known[question] = [(e, o) for e, o in found if o is not None]
+                for entry in self.every(question):
+                    outcomes = self.probe(question, self.answer(entry))
+                    if outcomes is None:
+                        break
+                    for text in rounded(outcomes):
+                        found[short(text)][entry.id] = entry
+            self._known[question] = dict(found)
         return self._known[question]
 
     def tried(

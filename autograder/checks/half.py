@@ -73,7 +73,7 @@ class Game:
         """The functions of the visible half."""
         if catalog := self.assignment.catalog:  # from which the text is made
             return catalog.half(self.name)
-        return Half.unpacked(self.assignment.table[self.name]["half"])
+        return Half.unpacked(self.assignment.table["questions"][self.name]["half"])
 
     @cached_property
     def functions(self) -> tuple[list[Any], list[Any]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.isolation import borrowed, not_written, settled
-from autograder.checks.known import Trail, noted
+from autograder.checks.known import SHIFTS, Note, Trail, noted
 from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
@@ -49,8 +49,8 @@ class Question:
     Raises CheckFailed at the first property that does not hold. ``read`` points into
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
     misconception that behaves like an answer, if there is one; ``recognize`` looks one
-    up by its fingerprint: what the first failing check noted, and if several mistakes
-    share that, the checks after it. ``signatures`` are what the cards write.
+    up by its fingerprint: what the first failing check noted, and all checks after it.
+    ``signatures`` are what the cards write.
     """
 
     def __init__(
@@ -193,13 +193,19 @@ def spells(seen: str) -> bool:
 
 def noticed(
     check: Callable[..., None], answer: Any
-) -> tuple[CheckFailed | None, list[str]]:
+) -> tuple[CheckFailed | None, list[Note]]:
     """The failure of a visible check, if it fails, and what it has noted."""
     with settled(), noted() as notes:
         failure = failure_of(check, answer)
     if failure is None:
-        return None, ["holds", "", *notes]
-    return failure, [failure.kind, ADDRESS.sub("", failure.seen), *notes]
+        return None, [plain("holds"), plain(""), *notes]
+    seen = ADDRESS.sub("", failure.seen)
+    return failure, [plain(failure.kind), plain(seen), *notes]
+
+
+def plain(text: str) -> Note:
+    """A text as a note."""
+    return (text,) * len(SHIFTS)
 
 
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:

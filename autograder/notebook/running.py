@@ -68,15 +68,15 @@ class Outcome:
     drawing: dict[str, Any] | None = None
 
 
-def seed() -> None:
+def seed(number: int = 0) -> None:
     """Unseeded random numbers are the same in every run: verdicts can be repeated."""
-    random.seed(0)
+    random.seed(number)
     modules: dict[str, Any] = sys.modules
     if numpy := modules.get("numpy"):
-        numpy.random.seed(0)
+        numpy.random.seed(number)
     if torch := modules.get("torch"):
         # torch.manual_seed would also prepare the seeds of devices that are not there
-        torch.default_generator.manual_seed(0)
+        torch.default_generator.manual_seed(number)
 
 
 def random_state() -> Callable[[], None]:

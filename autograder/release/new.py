@@ -18,9 +18,8 @@ FOLDER = re.compile(r"(?P<number>\d\d)-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
 NEXT = """\
 It can be released and graded as it is. To make it yours:
   1. rewrite the notebook, and then the checks that it calls
-  2. autograder release {folder}
-  3. make catalog and make mutants: what the checks notice
-  4. link it from its chapter; a page to solve it in is book/solve/{folder}.md"""
+  2. autograder try {folder}: releases it, and says what its checks notice
+  3. if it has a chapter, link it there; a page to solve it in is optional"""
 
 
 def command(verb: argparse.ArgumentParser) -> None:

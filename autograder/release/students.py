@@ -18,7 +18,7 @@ from autograder.files import write_whole
 from autograder.options import add_assignments, describe
 from autograder.release.links import link_chapters
 from autograder.release.proof import shortcomings
-from autograder.release.rules import broken_rules
+from autograder.release.rules import broken_rules, checks_of
 from autograder.wall import Grader, available
 
 # regions of a solution notebook that students never see
@@ -70,6 +70,18 @@ def run(options: argparse.Namespace) -> None:
             for part in assignment.parts:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
+                name_mistakes(part)
+
+
+def name_mistakes(assignment: Assignment) -> None:
+    """Write the table of known mistakes that students install, where it has changed."""
+    from autograder.release.mistakes import write_known
+
+    package = checks_of(assignment.notebook)
+    unnamed = write_known(package) if package else None
+    if unnamed is not None:
+        listed = ", ".join(unnamed) or "none"
+        print(f"{assignment.name}: known.json names its mistakes; not named: {listed}")
 
 
 def release(

@@ -1,9 +1,9 @@
 """Print, for every graded name, how well its misconceptions are caught and named.
 
-    python -m autograder.tools.catalog_table [--seeds 200] [NAME ...]
+    python -m autograder.tools.catalog_table [--seeds 200] [ASSIGNMENT ...]
 
-NAME is a package of checks, such as attention. Exit code 1 when, for any seed, an entry
-gets all points or goes without its name, or a correct style loses a point.
+Exit code 1 when, for any seed, an entry gets all points or goes without its name, or a
+correct style loses a point.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from autograder.tools.judging import catalog_of, judge, packages
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.release.rules import checks_of
+from autograder.tools.judging import catalog_of, judge
 
 HEADINGS = ("name", "entries", "visible", "hidden", "named", "styles")
 
@@ -53,27 +56,31 @@ def hidden_alone(package: ModuleType, name: str, answer: Any, seed: int) -> floa
     return score
 
 
+def run(assignment: Assignment, seeds: int) -> set[str]:
+    """Print the numbers of an assignment; the ids that are not as they should be."""
+    package = checks_of(assignment.notebook)
+    if package is None or package.assignment.catalog is None:
+        raise CourseError(f"{assignment.name} has no catalog.")
+    print("{:32}{:>8}{:>8}{:>8}{:>7}{:>8}".format(*HEADINGS))
+    wrong: set[str] = set()
+    for name in package.assignment.questions:
+        numbers, bad = row(package, name, range(seeds))
+        wrong |= bad
+        print("{:32}{:8}{:8}{:8}{:7}{:8}".format(name, *numbers), flush=True)
+    listed = ", ".join(sorted(wrong))
+    said = f"not as they should be: {listed}" if wrong else "all entries hold"
+    print(f"{assignment.name}: over {seeds} seeds {said}")
+    return wrong
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("names", nargs="*", metavar="NAME")
+    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT")
     options.add_argument("--seeds", type=int, default=5)
     given = options.parse_args()
-    known = {package.__name__.rpartition(".")[2]: package for package in packages()}
-    if unknown := [name for name in given.names if name not in known]:
-        options.error(f"no checks for {unknown[0]}; there are {', '.join(known)}")
-    print("{:32}{:>8}{:>8}{:>8}{:>7}{:>8}".format(*HEADINGS))
-    wrong, total = set(), 0
-    for package in [known[name] for name in given.names or known]:
-        for name in package.assignment.questions:
-            numbers, bad = row(package, name, range(given.seeds))
-            wrong |= bad
-            total += 1
-            print("{:32}{:8}{:8}{:8}{:7}{:8}".format(name, *numbers), flush=True)
-    if wrong:
-        print(f"Not as they should be: {', '.join(sorted(wrong))}")
-        return 1
-    print(f"All {total} names hold over {given.seeds} seeds.")
-    return 0
+    chosen = Course.find().chosen(given.assignments)
+    found = [run(assignment, given.seeds) for assignment in chosen]
+    return int(any(found))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,10 @@ changes = ["return x + x -> return x + x"]
 
 HUNT = """\
 hunts = "double"
+example = '''
+def check_double(double):
+    assert double(0) == 0
+'''
 reference = '''
 def check_double(double):
     assert double(2) == 4

@@ -1,46 +1,88 @@
 """Mistakes have the same name on a laptop, in the page and in grading."""
 
-import json
-from functools import cache
+import hashlib
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from autograder.checks import attention, masking
+from autograder.checks import attention, known, masking
 from autograder.checks.failures import CheckFailed
-from autograder.tools import fingerprints
-from autograder.tools.judging import catalog_of, packages
+from autograder.release import mistakes
+from autograder.tools.judging import catalog_of, judge, packages
 
-made = cache(fingerprints.made)
-
-
-@pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
-def test_the_tables_hold_sentences_and_no_code(package):
-    catalog = catalog_of(package)
-    tables = json.loads(fingerprints.path_of(package).read_text(encoding="utf-8"))
-    known = {entry.id: entry for entry in catalog.misconceptions}
-    for question, table in tables.items():
-        for key, named in table.items():
-            if named is None or key in ("chance", "half"):
-                continue
-            id, diagnosis, read = named
-            assert len(key) == 16 and known[id].question == question
-            assert (known[id].diagnosis, known[id].read) == (diagnosis, read)
+PACKAGES = packages()
 
 
-@pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
-def test_the_tables_are_fresh(package):
-    """The others are compared by `python -m autograder.tools.fingerprints`."""
-    table, _ = made(package)
-    stored = fingerprints.path_of(package).read_text(encoding="utf-8")
-    assert fingerprints.text_of(table) == stored
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+def test_the_tables_hold_sentences_once_and_no_code(package):
+    table = known.table(package.__name__)
+    entries = {entry.id: entry for entry in catalog_of(package).misconceptions}
+    named = set()
+    for question, one in table["questions"].items():
+        for key, id in one["mistakes"].items():
+            assert len(key) == 16 and entries[id].question == question
+            named.add(id)
+    sentences = {id: [entries[id].diagnosis, entries[id].read] for id in named}
+    assert table["sentences"] == sentences
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+def test_no_check_and_no_catalog_has_changed_since_its_table_was_made(package):
+    """`make release` makes it."""
+    assert not mistakes.stale(package)
+
+
+def test_a_changed_word_makes_a_table_stale(monkeypatch, tmp_path):
+    changed = tmp_path / "attention"
+    changed.mkdir()
+    (changed / "__init__.py").write_text("# other checks")
+    monkeypatch.setattr(attention, "__file__", str(changed / "__init__.py"))
+    (changed / "known.json").write_text(f'{{"made_from": "{mistakes.key(attention)}"}}')
+    assert not mistakes.stale(attention)
+    (changed / "__init__.py").write_text("# others")
+    assert mistakes.stale(attention)
+
+
+def fresh(package):
+    """The checksum of a table made in a fresh process."""
+    name = package.__name__.rpartition(".")[2]
+    code = (
+        f"from autograder.checks import {name} as package; "
+        "from autograder.release import mistakes; "
+        "print(mistakes.text_of(mistakes.made(package)[0]), end='')"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "random"},
+        capture_output=True,
+        check=True,
+    )
+    return hashlib.sha256(run.stdout).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("package", "times"),
+    [
+        pytest.param(attention, 2, id="attention"),
+        *(
+            pytest.param(package, 5, id=package.__name__, marks=pytest.mark.long)
+            for package in PACKAGES
+        ),
+    ],
+)
+def test_a_table_is_the_same_in_every_process(package, times):
+    stored = mistakes.path_of(package).read_bytes()
+    found = {fresh(package) for _ in range(times)}
+    assert found == {hashlib.sha256(stored).hexdigest()}
 
 
 def named_without(package, question, answer, monkeypatch):
     """What a laptop says: there is no catalog."""
     with monkeypatch.context() as laptop:
-        laptop.setattr(package.assignment, "known", None)
-        laptop.setattr(package.assignment, "load", lambda part: None)
+        laptop.setattr(package.assignment, "catalog", None)
         try:
             getattr(package, question)(answer)
         except CheckFailed as failure:
@@ -50,9 +92,9 @@ def named_without(package, question, answer, monkeypatch):
 
 @pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
 def test_a_mistake_is_named_alike_with_and_without_the_catalog(
-    package, monkeypatch, verdicts
+    package, monkeypatch, capsys
 ):
-    _, unnamed = made(package)
+    _, unnamed = mistakes.made(package)
     catalog, seen = catalog_of(package), 0
     for entry in catalog.misconceptions:
         answer = catalog.answer(entry)
@@ -61,7 +103,7 @@ def test_a_mistake_is_named_alike_with_and_without_the_catalog(
             continue
         seen += 1
         assert failure.misconception.id == entry.id
-        assert verdicts.of(package, entry)[1] == str(failure)
+        assert judge(package, entry.question, answer)[1] == str(failure)
     assert seen > 30 and len(unnamed) < 5
 
 
@@ -84,10 +126,53 @@ def test_what_is_not_known_has_no_name(monkeypatch):
     assert failure is not None and failure.misconception is None
 
 
-@pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
+def test_a_mistake_that_is_right_once_more_than_the_known_one_has_no_name(monkeypatch):
+    """All visible checks have to note the same, not the failing one alone."""
+
+    def batches_are_right(x, axis=-1):
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        if x.ndim > 2 or axis in (0, 1):
+            axis = axis if x.ndim > 2 else 1 - axis
+            return e / e.sum(axis=axis, keepdims=True)
+        return e / e.max(axis=-1, keepdims=True)
+
+    failure = named_without(attention, "softmax", batches_are_right, monkeypatch)
+    assert failure.title.startswith("softmax, visible check")
+    assert failure.misconception is None
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
 def test_right_answers_have_no_name(package, monkeypatch):
     catalog = catalog_of(package)
     for style in catalog.styles:
         if not style.question.startswith(("plot_", "check_", "load_")):
             answer = catalog.answer(style)
             assert named_without(package, style.question, answer, monkeypatch) is None
+
+
+NUMBERS = np.random.default_rng(1).normal(size=(20, 4))
+
+
+def agree(one, two):
+    return bool(set(known.rounded(one)) & set(known.rounded(two)))
+
+
+@pytest.mark.parametrize(("kind", "noise"), [("f8", 1e-14), ("f4", 2e-7), ("f2", 1e-3)])
+def test_rounding_changes_no_fingerprint(kind, noise):
+    values = [table.astype(kind) for table in NUMBERS]
+    noisy = [table.astype(kind) for table in NUMBERS * (1 + noise)]
+    assert all(map(agree, values, noisy))
+
+
+@pytest.mark.parametrize(("kind", "change"), [("f8", 1e-4), ("f4", 1e-2), ("f2", 0.4)])
+def test_a_change_beyond_rounding_does(kind, change):
+    values = [table.astype(kind) for table in NUMBERS]
+    other = [(table * (1 + change)).astype(kind) for table in NUMBERS]
+    assert not any(map(agree, values, other))
+
+
+def test_values_of_other_shapes_and_kinds_have_other_fingerprints():
+    values = [1.0, True, None, "1.0", [1.0], {"a": 1.0}, np.ones(1), np.ones((1, 1))]
+    texts = [known.rounded(value)[0] for value in values]
+    assert len(set(texts)) == len(texts)
+    assert known.rounded({"a": 1, "b": 2}) == known.rounded({"b": 2, "a": 1})

@@ -57,7 +57,9 @@ def test_a_check_that_asks_for_more_than_zero_reads_that_exp_underflows():
 
 def test_a_packed_half_is_the_same_when_it_is_unpacked():
     half = attention.assignment.catalog.half("check_softmax")
-    assert Half.unpacked(attention.assignment.table["check_softmax"]["half"]) == Half(
+    assert Half.unpacked(
+        attention.assignment.table["questions"]["check_softmax"]["half"]
+    ) == Half(
         half.prelude,
         {id: list(one) for id, one in half.right.items()},
         {id: list(one) for id, one in half.wrong.items()},

@@ -1,9 +1,11 @@
 """A new assignment works at once, and `release` says in sentences what breaks it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -66,6 +68,33 @@ def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
         "ada": 4.0,
         "bela": 0.0,
     }
+
+
+SUITES = [
+    "tests/checks/test_catalog.py",
+    "tests/checks/test_fingerprints.py",
+    "tests/checks/test_solutions.py",
+    "tests/book/test_book.py",
+]
+
+
+@pytest.mark.long
+def test_the_suites_pass_with_a_new_assignment(repository, tmp_path):
+    """What they say of it, and what they count."""
+    kept = ("autograder", "book", "exercises", "solutions", "tests", "benchmarks")
+    for name in kept:
+        skipped = shutil.ignore_patterns("__pycache__", "*.safetensors")
+        shutil.copytree(repository.root / name, tmp_path / name, ignore=skipped)
+    for path in repository.root.iterdir():
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+    here = str(tmp_path)
+    environment = os.environ | {"PYTHONPATH": f"{here}:{here}/book:{here}/tests/light"}
+    run = partial(subprocess.run, cwd=tmp_path, env=environment, check=True)
+    for verb in ("new", "try"):
+        run([sys.executable, "-m", "autograder", verb, "12-row-means"])
+    chosen = "row_means or row-means or exercise or minutes or hours"
+    run([sys.executable, "-m", "pytest", "-q", "-m", "", "-k", chosen, *SUITES])
 
 
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])

@@ -1,0 +1,148 @@
+"""The table of known mistakes in the students' package, made from a catalog.
+
+It is the same in every run, and made only when the checks or the catalog have changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import known
+from autograder.checks.catalog import Catalog
+from autograder.checks.question import noticed
+from autograder.files import write_whole
+from autograder.notebook.running import seed
+
+SEEDS = (0, 1, 2)  # some mistakes do something else in every run
+Notes = list[list[known.Note]]
+
+
+def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> Notes:
+    """What each visible check notes of an answer, with random numbers of that seed."""
+    checks = package.assignment.questions[question].checks
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with quiet, np.errstate(all="ignore"):
+        seed(number)
+        notes = [noticed(check, answer)[1] for check in checks]
+    if plt := sys.modules.get("matplotlib.pyplot"):
+        plt.close("all")
+    return notes
+
+
+def by_chance(package: ModuleType, question: str) -> set[str]:
+    """The places where a right answer, too, leaves other numbers in every run.
+
+    The sentence of a check (note 1) tells such numbers when it fails.
+    """
+    catalog: Catalog = package.assignment.catalog
+    right = catalog.answer(catalog.references[question])
+    one, two = (notes_of(package, question, right, number) for number in SEEDS[:2])
+    places = set()
+    for check, pair in enumerate(zip(one, two, strict=True), 1):
+        differ = {i for i, (a, b) in enumerate(zip(*pair, strict=True)) if a != b}
+        places |= {f"{check}.{i}" for i in differ | ({1} if differ else set())}
+    return places
+
+
+def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[str]]:
+    """The table of a question, and the mistakes that it cannot name.
+
+    Those are what does not do the same in every run, and what does the same as another
+    mistake.
+    """
+    catalog: Catalog = package.assignment.catalog
+    chance = by_chance(package, question)
+    leads: defaultdict[str, set[str]] = defaultdict(set)  # to which mistakes
+    found, unnamed = [], []
+    for entry in catalog.every(question):
+        left = []
+        for number in SEEDS:
+            notes = notes_of(package, question, catalog.answer(entry), number)
+            failing = (i for i, texts in enumerate(notes) if texts[0][0] != "holds")
+            if (first := next(failing, None)) is not None:
+                left.append(known.fingerprints(first + 1, notes[first:], chance))
+        for key in {key for keys in left for key in keys}:
+            leads[key].add(entry.id)
+        if left and left.count(left[0]) == len(SEEDS):
+            found.append((entry.id, left[0]))
+        elif left:
+            unnamed.append(entry.id)
+    alone = {key: id for id, keys in found for key in keys if len(leads[key]) == 1}
+    unnamed += [id for id, _ in found if id not in alone.values()]
+    return {"chance": sorted(chance), "mistakes": dict(sorted(alone.items()))}, unnamed
+
+
+def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
+    """The table of an assignment, and the mistakes that it cannot name."""
+    catalog: Catalog = package.assignment.catalog
+    halves = {
+        name: {"half": catalog.half(name).packed()}
+        for name, entries in catalog.entries.items()
+        if entries.hunts
+    }
+    # visible checks play with the halves of now
+    package.assignment.table = {"questions": halves, "sentences": {}}
+    questions, unnamed = {}, []
+    for question in catalog.entries:
+        found, missing = table_of(package, question)
+        questions[question] = found | halves.get(question, {})
+        unnamed += missing
+    named = {id for each in questions.values() for id in each["mistakes"].values()}
+    sentences = {
+        entry.id: [entry.diagnosis, entry.read]
+        for entry in catalog.misconceptions
+        if entry.id in named
+    }
+    table = {"made_from": key(package), "questions": questions, "sentences": sentences}
+    package.assignment.table = table
+    return table, unnamed
+
+
+def key(package: ModuleType) -> str:
+    """A hash of what the table is made from."""
+    home = Path(str(package.__file__)).parent
+    code = Path(known.__file__)
+    shared = [code.with_name("shared.toml"), code]
+    digest = hashlib.sha256()
+    for path in [*sorted(home.rglob("*.py")), *sorted(home.rglob("*.toml")), *shared]:
+        if path.name != "hidden.py":
+            data = path.read_bytes()
+            digest.update(f"{path.name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:16]
+
+
+def path_of(package: ModuleType) -> Path:
+    """Where the table lies, beside the visible checks."""
+    return Path(str(package.__file__)).parent / "known.json"
+
+
+def text_of(table: dict[str, Any]) -> str:
+    """The table as it is stored."""
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_known(package: ModuleType) -> list[str] | None:
+    """Write the table if it is not fresh; then, the mistakes that it cannot name."""
+    if package.assignment.catalog is None or not stale(package):
+        return None
+    table, unnamed = made(package)
+    write_whole(path_of(package), text_of(table))
+    return unnamed
+
+
+def stale(package: ModuleType) -> bool:
+    """Whether checks or catalog have changed since the table was made."""
+    path = path_of(package)
+    if not path.exists():
+        return True
+    return json.loads(path.read_text("utf-8")).get("made_from") != key(package)
