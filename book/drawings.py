@@ -347,7 +347,6 @@ def cache_heads() -> tuple[str, int]:
         drawn += text(44, y, words, f"{kind} end")
     drawn += box(50, 79, 5 * 46 + 2, 50, "frame")
     drawn += text(166, 162, "the cache: computed once, kept", "soft")
-    cache_bytes = cell_values("10-generating", "def cache_bytes")["cache_bytes"]
     for panel, (name, n_kv) in enumerate([("MHA", 4), ("GQA", 2), ("MQA", 1)]):
         y = 190 + 88 * panel
         drawn += text(4, y + 5, name, "start bold")
@@ -362,7 +361,8 @@ def cache_heads() -> tuple[str, int]:
             if h % (4 // n_kv) == 0:
                 drawn += box(shared - 17, y + 28, 17, 16, "k")
                 drawn += box(shared, y + 28, 17, 16, "v")
-        kept = f"{cache_bytes(2, n_kv, 16, 8)} bytes a token"
+        # keys and values, two layers, heads of 16 numbers of 8 bytes
+        kept = f"{2 * 2 * n_kv * 16 * 8} bytes a token"
         drawn += text(215, y + 62, kept, "soft")
     return drawn, 440
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import attention
 import jupytext
+import longer
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -129,9 +131,18 @@ def test_merges_join_the_most_frequent_pair_and_lose_nothing(chapter):
 
 def test_a_bigram_of_pure_repetition_costs_next_to_nothing(chapter):
     tokens = torch.tensor([0, 1] * 500)
-    unigram, bigram = chapter["count_models"](tokens, tokens, 2)
+    unigram, bigram, trigram = chapter["count_models"](tokens, tokens, 2)
     assert unigram == pytest.approx(0.6931, abs=1e-3)  # ln 2
     assert bigram < 0.01
+    assert trigram < 0.01
+
+
+def test_only_a_trigram_knows_what_follows_two_tokens(chapter):
+    """In a a b b a a b b …, one token says nothing about the next, and two say all."""
+    tokens = torch.tensor([0, 0, 1, 1] * 500)
+    _, bigram, trigram = chapter["count_models"](tokens, tokens, 2)
+    assert bigram == pytest.approx(0.6931, abs=1e-3)
+    assert trigram < 0.02
 
 
 def test_running_step_by_step_is_the_model_and_silence_is_an_ablation(chapter, tokens):
@@ -169,31 +180,23 @@ def test_a_beam_as_wide_as_the_vocabulary_finds_the_likeliest_of_all_texts(chapt
     assert logarithm == pytest.approx(total.max().item(), abs=1e-6)
 
 
-def test_the_decoder_with_a_source_agrees_with_torchs_own(chapter):
-    torch.manual_seed(0)
-    ours = chapter["TranslatorLayer"](12, 3, 20).double()
-    theirs = nn.TransformerDecoderLayer(
-        12, 3, 20, 0.0, activation="gelu", batch_first=True, norm_first=True
-    ).double()
-    with torch.no_grad():
-        for own, other in [
-            (ours.self_attn, theirs.self_attn),
-            (ours.cross_attn, theirs.multihead_attn),
-        ]:
-            for name in ("weight", "bias"):
-                parts = [getattr(m, name) for m in (own.W_q, own.W_k, own.W_v)]
-                getattr(other, f"in_proj_{name}").copy_(torch.cat(parts))
-            other.out_proj.load_state_dict(own.W_o.state_dict())
-        theirs.linear1.load_state_dict(ours.ffn.linear1.state_dict())
-        theirs.linear2.load_state_dict(ours.ffn.linear2.state_dict())
-    x, source = torch.randn(2, 4, 12).double(), torch.randn(2, 6, 12).double()
-    hidden = torch.ones(4, 4).triu(1).bool()
-    expected = theirs(x, source, tgt_mask=hidden)
-    torch.testing.assert_close(ours(x, source)[0], expected)
-
-
 def test_the_text_is_as_its_description_says():
     text = (BOOK / "data" / "alice.txt").read_text(encoding="ascii")
     described = (BOOK / "data" / "README.md").read_text(encoding="utf-8")
     assert f"{len(text):,} characters, {len(set(text))} different" in described
     assert "Gutenberg" not in text
+
+
+def test_the_longer_run_is_chapter_9s_model_and_better_than_counting(chapter):
+    """The published weights fit the model, and guess held-out text."""
+    names = longer.chapter_until_it_trains()
+    model = names["LanguageModel"](len(names["known"]), n_positions=64)
+    numbers = np.load(BOOK / "data/pairs-2000.npy")
+    assert numbers.dtype == np.float16 and numbers.nbytes < 300_000
+    flat = torch.from_numpy(numbers).double()
+    assert len(flat) == sum(p.numel() for p in model.parameters())
+    nn.utils.vector_to_parameters(flat, model.parameters())
+    windows = names["in_windows"](names["held_out_pairs"])[:60]
+    loss = names["loss_on"](model, windows)
+    assert loss < names["of_pairs"][1] - 0.1  # the trigram
+    assert names["leaks"](model, windows[:1]) == []

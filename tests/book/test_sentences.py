@@ -39,6 +39,13 @@ def printed(chapter, start):
     return [float(number) for number in re.findall(r"\d+\.\d+", line)]
 
 
+def lines(chapter, part):
+    """The lines of a chapter's outputs that hold ``part``."""
+    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
+    outputs = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
+    return [ln for text in outputs for ln in text.splitlines() if part in ln]
+
+
 def test_the_index_counts_the_blanks_of_the_warm_up():
     code = [c.source for c in notebooks.read_text("warm-up").cells]
     blanks = sum(len(re.findall(r"^ *(?:\w+ =|return) \.\.\.", c, re.M)) for c in code)
@@ -216,6 +223,34 @@ def test_an_exercise_names_its_chapter_by_its_title(path):
     number, title = re.search(r"after chapter (\d+), ([^*]+)\*\*", head).groups()
     (chapter,) = notebooks.TEXT.glob(f"{int(number):02}-*.md")
     assert f"# {title}\n" in chapter.read_text("utf-8")
+
+
+# ---- chapter 9
+
+
+def test_what_the_head_that_looks_one_back_costs_in_each_training():
+    chapter = text("09-language-model")
+    silent, _, back = np.array(
+        [
+            [float(n) for n in re.findall(r"[+-]\d\.\d\d", line)]
+            for line in lines("09-language-model", "one back")
+        ]
+    ).T
+    assert f"costs {silent.min():.2f} to {silent.max():.2f} nats" in chapter
+    assert f"rises by {back.max():.2f} at most" in " ".join(chapter.split())
+    learned = math.log(65) - printed("09-language-model", "seed 0: 1.")[0]
+    assert f"the {learned:.2f} nats that were learned" in chapter
+    assert silent.max() / learned < 0.27
+
+
+def test_only_the_longer_training_is_past_the_trigram_of_pairs():
+    bar = printed("09-language-model", "trigram of pairs")[0]
+    short, long = (
+        float(re.findall(r"\d+\.\d+", line)[0])
+        for line in lines("09-language-model", "nats a token")
+    )
+    assert long < bar < short
+    assert f"past the trigram of pairs, {bar:.2f}" in text("09-language-model")
 
 
 # ---- chapter 11
