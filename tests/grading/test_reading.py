@@ -40,7 +40,7 @@ BROKEN = {
     "unknown cell": (notebook(cells=[{"cell_type": "sql"}]), "unknown type"),
     "source a number": (
         notebook(cells=[{"cell_type": "code", "source": 7}]),
-        "is no text",
+        "is not text",
     ),
     "too many cells": (
         notebook(cells=[{"cell_type": "raw", "source": ""}] * 2001),
