@@ -29,7 +29,7 @@ BROKEN = {
     "zip archive": (b"PK\x03\x04rest", "zip archive"),
     "conflict": (CONFLICT, r"conflict markers in lines \d+, \d+, \d+"),
     "latin-1": ('{"x": "é"}'.encode("latin-1"), "not UTF-8"),
-    "prose": (b"my answers are below", "no JSON at line 1"),
+    "prose": (b"my answers are below", "not valid JSON at line 1"),
     "a number": (b"42", "not a notebook"),
     "other json": (b'{"a": 1}', "not a notebook"),
     "format 5": (notebook(nbformat=5), "format"),
@@ -48,7 +48,7 @@ BROKEN = {
     ),
     "too large": (b" " * SIZE_LIMIT + b"{}", "larger than 20 MB"),
     "nested deeply": (b"[" * 200_000, "nested too deeply"),
-    "a long number": (b'{"nbformat": ' + b"9" * 9999 + b"}", "number too long"),
+    "a long number": (b'{"nbformat": ' + b"9" * 9999 + b"}", "number that is too long"),
     "format 3, damaged": (
         notebook(nbformat=3, worksheets=[{"cells": [{}]}]),
         "format 3 and damaged",
