@@ -11,7 +11,7 @@ import pytest
 from autograder.checks import attention, known, masking
 from autograder.checks.failures import CheckFailed
 from autograder.release import mistakes
-from autograder.tools.judging import catalog_of, judge, packages
+from autograder.tools.judging import catalog_of, packages
 
 PACKAGES = packages()
 
@@ -92,7 +92,7 @@ def named_without(package, question, answer, monkeypatch):
 
 @pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
 def test_a_mistake_is_named_alike_with_and_without_the_catalog(
-    package, monkeypatch, capsys
+    package, monkeypatch, verdicts
 ):
     _, unnamed = mistakes.made(package)
     catalog, seen = catalog_of(package), 0
@@ -103,7 +103,7 @@ def test_a_mistake_is_named_alike_with_and_without_the_catalog(
             continue
         seen += 1
         assert failure.misconception.id == entry.id
-        assert judge(package, entry.question, answer)[1] == str(failure)
+        assert verdicts.of(package, entry)[1] == str(failure)
     assert seen > 30 and len(unnamed) < 5
 
 
