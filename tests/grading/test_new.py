@@ -52,8 +52,9 @@ for style in catalog_of(package).styles:
 def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
     shutil.copytree(repository.root / "autograder", tmp_path / "autograder")
     (tmp_path / "book").mkdir()
-    for name in ("book/attention.py", "book/minilm.py", "nbgrader_config.py"):
-        shutil.copy(repository.root / name, tmp_path / name)
+    for module in (repository.root / "book").glob("*.py"):
+        shutil.copy(module, tmp_path / "book")
+    shutil.copy(repository.root / "nbgrader_config.py", tmp_path)
     (tmp_path / "solutions").mkdir()
     done = subprocess.run(
         [sys.executable, "-c", WHOLE_LIFE.format(unprotected=UNPROTECTED)],
