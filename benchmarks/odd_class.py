@@ -32,7 +32,7 @@ threading.Thread(target=work, daemon=True).start()
 def softmax(x, axis=-1):
     todo.put(x)
     return done.get()"""
-CELLS = {  # run last in a notebook that is right otherwise
+CELLS = {  # run last in a notebook that is right otherwise, or as its softmax
     "daemon": "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(999)",
     "forks": "import os\nwhile True: os.fork()",
     "locks": "import fcntl\nf = open('a', 'w')\nfor i in range(300000):\n"
@@ -44,7 +44,13 @@ CELLS = {  # run last in a notebook that is right otherwise
 
 
 def with_cell(right: str, source: str) -> str:
+    """The notebook with one more cell, or with another ``softmax``."""
     notebook = json.loads(right)
+    if "def softmax" in source:
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "softmax":
+                cell["source"] = source
+        return json.dumps(notebook)
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
     notebook["cells"].append({**cell, "id": "last", "execution_count": None})
     return json.dumps(notebook)

@@ -1,6 +1,6 @@
 """Files that are odd as JSON or as notebooks: judged as they stand, or held with why.
 
-The cases are data, written from the format's schema alone.
+The cases are data, made from the format's schema.
 """
 
 import json

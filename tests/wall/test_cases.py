@@ -1,6 +1,6 @@
 """The cases that are kept as data: cells as other programs save them, and harm.
 
-They were written from the guides alone. A sample runs always, all of them on both walls
+They come from the guides and the notebook format. A sample runs always, all of them on both walls
 in `make test-long`.
 """
 

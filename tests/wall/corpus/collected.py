@@ -1,4 +1,4 @@
-"""The cases that are kept as data, written from the guides alone."""
+"""The cases that are kept as data, from the guides and the notebook format."""
 
 from __future__ import annotations
 
