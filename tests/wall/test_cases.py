@@ -1,7 +1,7 @@
 """The cases that are kept as data: cells as other programs save them, and harm.
 
-They come from the guides and the notebook format. A sample runs always, all of them on both walls
-in `make test-long`.
+They come from the guides and the notebook format. A sample runs always, all of them
+on both walls in `make test-long`.
 """
 
 import sys
