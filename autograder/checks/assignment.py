@@ -37,12 +37,13 @@ class Assignment:
     def question(
         self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
     ) -> Question:
-        """A new question; ``section`` is the id of a heading in the chapter.
+        """A new question; ``section`` is the id of a heading in the chapter, or of one
+        in another chapter, whose name and "#" stand before it then.
 
         ``uses`` names earlier questions that answers to this one are built on, where
         the book publishes a right answer. A mistake there costs no points here.
         """
-        read = f"{self.chapter}#{section}"
+        read = section if "#" in section else f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.package.rpartition(".")[2])
         question = Question(name, points, read, *by_name, cards)

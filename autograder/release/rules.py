@@ -12,8 +12,6 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.release.catalogs import catalog_of
 
-MISTAKES, STYLES = 8, 3  # that the catalog has of each question, at least
-
 
 def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
     """What is wrong with an assignment whose checks are in ``autograder/checks``.
@@ -47,7 +45,7 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
     for name in questions:
         if f"test_{name}" not in tests:
             broken.append(f"There are checks of {name}, but no test cell test_{name}.")
-    return broken + thin_catalog(assignment.notebook, list(questions))
+    return broken + thin_catalog(assignment.notebook, questions)
 
 
 def broken_answer(
@@ -97,19 +95,20 @@ def expect_points(assignment: Assignment, solution: NotebookNode) -> None:
         raise CourseError(f"{assignment.name} cannot be graded: {' '.join(broken)}")
 
 
-def thin_catalog(checks: str, questions: list[str]) -> list[str]:
+def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
     """Questions with too few known mistakes to trust their checks."""
     catalog = catalog_of(checks)
     if catalog is None:
         return [f"autograder/checks/{checks}/ has no catalog."]
     broken = []
-    for name in questions:
+    for name, question in questions.items():
+        least = question.catalogued
         mistakes = len(catalog.of(name))
         styles = sum(style.question == name for style in catalog.styles)
-        if mistakes < MISTAKES or styles < STYLES:
+        if mistakes < least[0] or styles < least[1]:
             broken.append(
                 f"The catalog has {mistakes} wrong and {styles} right answers to "
-                f"{name}; it takes {MISTAKES} and {STYLES}."
+                f"{name}; it takes {least[0]} and {least[1]}."
             )
     return broken
 

@@ -1,0 +1,232 @@
+"""Kinds of questions that are compared with a right function, on inputs drawn now.
+
+*Write it* (:class:`Agrees`): the answer is a function that agrees with a right one.
+*Break it* and *spot it* (:class:`Exposes`): functions are shown, one of them is wrong;
+the answer is an input on which that one differs from a right one. All of it is visible,
+and :class:`Redrawn` draws once more when it is graded.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import expect
+from autograder.checks.drawing import beside
+from autograder.checks.failures import CheckFailed
+from autograder.checks.known import noted
+from autograder.checks.outcomes import alike
+from autograder.checks.question import Hidden, Question
+
+Inputs = dict[str, Any]  # by the names of the parameters, in their order
+Draw = Callable[[np.random.Generator, int], Inputs]  # the number tells edge cases apart
+FIXED = 4  # inputs that are the same for everybody: a mistake is known by them
+NEW = 8  # inputs that are drawn after the student's code ran
+SIDE = 64  # entries along an axis of an input that a student made up, at most
+
+
+class Agrees:
+    """The visible check of a function: what it returns is what ``right`` returns.
+
+    ``example`` are the inputs on the card, and ``draw`` makes others. Values are
+    compared, shapes and types before them. ``result`` is how the card calls the result;
+    several names, separated by commas, are those of a tuple.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        right: Callable[..., Any],
+        example: Inputs,
+        draw: Draw,
+        result: str = "the result",
+    ) -> None:
+        self.right, self.example, self.draw = right, example, draw
+        self.result = result
+        self.__doc__ = (
+            "The example on the card, and inputs drawn now, give what is due."
+        )
+        question.catalogued = (4, 2)  # the oracle is what its check is trusted for
+        question.visible(self)
+
+    def __call__(self, answer: Any) -> None:
+        """Raises CheckFailed, or what the answer raised, at the first difference."""
+        fixed = [self.draw(np.random.default_rng(n), n) for n in range(FIXED)]
+        errors = [self.difference(answer, each) for each in [self.example, *fixed]]
+        for error in errors:  # all of them ran: together they tell mistakes apart
+            if error:
+                raise error
+        with noted():  # what is drawn now tells nothing the next time
+            self.again(answer, np.random.default_rng())
+
+    def again(self, answer: Any, rng: np.random.Generator) -> None:
+        """The same on new inputs."""
+        for number in range(NEW):
+            if error := self.difference(answer, self.draw(rng, number)):
+                raise error
+
+    def difference(self, answer: Any, inputs: Inputs) -> Exception | None:
+        """Why the answer is wrong for these inputs."""
+        expected = self.right(**copy.deepcopy(inputs))
+        try:
+            value = expect.call(answer, *inputs.values())
+            self.compare(value, expected, inputs)
+        except CheckFailed as failure:
+            if failure.kind == "unanswered":
+                raise
+            return failure
+        except Exception as error:
+            return error
+        return None
+
+    def compare(self, value: Any, expected: Any, inputs: Inputs) -> None:
+        """Type, shape and values of a result, or of each part of a tuple."""
+        if isinstance(expected, tuple):
+            names = [f"`{name}`" for name in self.result.split(", ")]
+            values = expect.pair(value, self.result)
+            for one, other, name in zip(values, expected, names, strict=True):
+                compared(one, other, name, inputs)
+        else:
+            compared(value, expected, self.result, inputs)
+
+
+def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
+    """Raises CheckFailed where a result is another one than expected."""
+    if isinstance(value, float):
+        value = np.float64(value)
+    expected = np.asarray(expected)
+    value = expect.array(value, expected.shape, what, expected.dtype.kind)
+    due = f"{spelled(expected)} for {given(inputs)}"
+    seen = f"{expect.has(what)} other values"
+    if expected.dtype.kind != "b":
+        expect.close(value, expected, seen, due)
+    elif not np.array_equal(value, expected):
+        raise CheckFailed(seen, due, drawing=beside(value, expected))
+
+
+def given(inputs: Inputs) -> str:
+    """Inputs as a sentence tells them."""
+    return ", ".join(f"{name} = {spelled(value)}" for name, value in inputs.items())
+
+
+def spelled(value: Any) -> str:
+    """A value in a few characters."""
+    value = np.asarray(value)
+    if value.size > 12:
+        return f"an array of shape {value.shape}"
+    kind = value.dtype.kind
+    return str((np.round(value, 4) + 0.0 if kind == "f" else value).tolist())
+
+
+class Exposes:
+    """The visible check of an input that shows which function is wrong.
+
+    ``shown`` are the functions on the card by letter, one of them wrong. With a single
+    one the answer returns its arguments, else the letter and the arguments: one value,
+    or a tuple of several. ``allowed`` raises CheckFailed for an input that the card
+    rules out, and returns the arguments by name.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        right: Callable[..., Any],
+        shown: dict[str, Callable[..., Any]],
+        allowed: Callable[..., Inputs],
+        names: tuple[str, ...],
+    ) -> None:
+        self.right, self.shown, self.allowed = right, shown, allowed
+        self.names = names
+        self.__doc__ = "The input is allowed, and the wrong function is wrong for it."
+        question.catalogued = (0, 2)  # the functions are run: nothing has to be known
+        question.visible(self)
+
+    def __call__(self, answer: Any) -> None:
+        """Raises CheckFailed where the input is ruled out, or shows nothing."""
+        value, letter = expect.call(answer), next(iter(self.shown))
+        name = "the function"
+        if len(self.shown) > 1:
+            letter, value = expect.pair(value, f"letter, {', '.join(self.names)}")
+            if not isinstance(letter, str) or letter not in self.shown:
+                raise CheckFailed(
+                    "the first part of your answer is no letter of a function",
+                    " or ".join(map(repr, self.shown)),
+                    kind="type",
+                )
+            name = letter
+        values = (value,) if len(self.names) == 1 else value
+        if not isinstance(values, tuple) or len(values) != len(self.names):
+            raise CheckFailed(
+                f"the input is a {type(values).__name__}",
+                f"the tuple ({', '.join(self.names)})",
+                kind="type",
+            )
+        inputs = self.allowed(**dict(zip(self.names, values, strict=True)))
+        right, seen = (
+            result_of(function, inputs) for function in (self.right, self.shown[letter])
+        )
+        if alike(seen, right):
+            raise CheckFailed(
+                f"for {given(inputs)} {name} gives what a right one gives: "
+                f"{spelled(right)}",
+                "an input for which the results differ",
+            )
+
+    def again(self, answer: Any, rng: np.random.Generator) -> None:
+        """Nothing is drawn: the input is the answer."""
+        self(answer)
+
+
+def result_of(function: Callable[..., Any], inputs: Inputs) -> Any:
+    """What a function that is shown returns; its error, as a text, where it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(**copy.deepcopy(inputs))
+    except Exception as error:
+        return type(error).__name__
+
+
+def made_up(value: Any, what: str, dimensions: int, kind: str = "f") -> np.ndarray:
+    """An array that a student made up, of as many axes as the card says.
+
+    Raises CheckFailed for what is no array of numbers (``kind`` "f"), whole numbers
+    ("i") or booleans ("b"), and for one that is empty, too large or not finite.
+    """
+    kinds = {"f": "fiu", "i": "iu", "b": "b"}
+    right = isinstance(value, np.ndarray) and value.dtype.kind in kinds[kind]
+    if not right or value.ndim != dimensions:
+        words = {"f": "numbers", "i": "whole numbers", "b": "booleans"}[kind]
+        seen = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else None
+        shape = f", shape {value.shape}" if seen else ""
+        raise CheckFailed(
+            f"{what} is {seen or f'a {type(value).__name__}'}{shape}",
+            f"a NumPy array of {words} with {dimensions} "
+            f"ax{'i' if dimensions == 1 else 'e'}s",
+            kind="type",
+        )
+    if not value.size or max(value.shape) > SIDE:
+        raise CheckFailed(
+            f"{what} has shape {value.shape}", f"1 to {SIDE} entries along each axis"
+        )
+    if kind != "f":
+        return value
+    value = value.astype(float)
+    expect.finite(value, what)
+    return value
+
+
+class Redrawn(Hidden):
+    """What grading adds: the visible check once more, on inputs drawn then."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question, core=0.0)
+        visible: Any = question.checks[0]
+
+        def again(answer: Any, rng: np.random.Generator) -> None:
+            visible.again(answer, rng)
+
+        again.__doc__ = visible.__doc__
+        self.check(1.0)(again)
