@@ -41,7 +41,8 @@ class Assignment:
         in another chapter, whose name and "#" stand before it then.
 
         ``uses`` names earlier questions that answers to this one are built on, where
-        the book publishes a right answer. A mistake there costs no points here.
+        the book or the visible checks publish a right answer. A mistake there costs no
+        points here.
         """
         read = section if "#" in section else f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)

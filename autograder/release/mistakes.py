@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import sys
+import warnings
 from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +32,8 @@ def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> No
     """What each visible check notes of an answer, with random numbers of that seed."""
     checks = package.assignment.questions[question].checks
     quiet = contextlib.redirect_stdout(io.StringIO())
-    with quiet, np.errstate(all="ignore"):
+    with quiet, np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         seed(number)
         notes = [noticed(check, answer)[1] for check in checks]
     if plt := sys.modules.get("matplotlib.pyplot"):

@@ -20,8 +20,8 @@ PAIRS = [
 @pytest.mark.parametrize(("package", "name", "used"), PAIRS)
 def test_a_mistake_in_one_question_costs_nothing_in_the_next(package, name, used):
     """Whatever the mistake: with the book's function in its place, all points."""
-    catalog = catalog_of(package)
-    answers = reference_answers(ASSIGNMENTS[package.__name__.rpartition(".")[2]])
+    catalog, short = catalog_of(package), package.__name__.rpartition(".")[2]
+    answers = reference_answers(ASSIGNMENTS[short])
     points = package.assignment.questions[name].points
     spread = 0
     for entry in catalog.of(used):
@@ -29,7 +29,7 @@ def test_a_mistake_in_one_question_costs_nothing_in_the_next(package, name, used
         for code in (catalog.prelude, *(answers | {used: entry.code}).values()):
             exec(code, names)
         spread += judge(package, name, names[name])[0] < points
-        names[used] = published(used)
+        names[used] = published(used, short)
         assert judge(package, name, names[name])[:2] == (points, None), entry.id
     assert spread or name == "shift_matrix" or used in ("AttentionHead", "window_mask")
 
@@ -40,6 +40,7 @@ def test_what_is_given_is_what_the_book_publishes():
     assert "torch" not in program and "class EncoderLayer" not in program
     with pytest.raises(KeyError):
         source("to_halves")
+    assert source("to_halves", "real_llm").startswith("import torch\n\n\ndef to_halves")
 
 
 def test_a_question_is_built_on_what_its_helpers_are_built_on(small_assignment):
@@ -59,9 +60,10 @@ def small_assignment():
 
 def test_the_published_functions_hold_in_their_questions():
     for package in packages():
+        short = package.__name__.rpartition(".")[2]
         for name in package.assignment.uses:
             for used in package.assignment.builds_on(name):
                 try:
-                    package.assignment.questions[used](published(used))
+                    package.assignment.questions[used](published(used, short))
                 except CheckFailed as failure:
                     pytest.fail(f"{used}: {failure}")

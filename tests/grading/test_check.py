@@ -39,7 +39,7 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
     code, text = check(right)
     assert code == 0
     assert (
-        "softmax: 4 of 4 visible checks pass; hidden checks run after you submit"
+        "softmax: 5 of 5 visible checks pass; hidden checks run after you submit"
         in text
     )
     assert text.splitlines()[-1] == "4 of 4 questions pass all visible checks."
@@ -234,7 +234,7 @@ def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
     code, said = check(text, "--seconds", "2")
     assert code == 1
     assert "attention_scores: did not finish in 2 s" in said
-    assert "softmax: 4 of 4 visible checks pass" in said
+    assert "softmax: 5 of 5 visible checks pass" in said
 
 
 def test_the_program_may_end_without_taking_the_rest_along(check, right):

@@ -234,5 +234,5 @@ def test_after_a_first_check_the_page_works_without_a_network(python, browser, s
     server.server_close()
     page.reload()
     assert editor(page, "softmax").input_value() == SOFTMAX
-    assert "4 of 4 visible checks pass" in check(page, "softmax")
+    assert "5 of 5 visible checks pass" in check(page, "softmax")
     context.close()

@@ -46,7 +46,7 @@ def softmax_keeps_the_shape(answer: Any) -> None:
 
 @softmax.visible
 def softmax_sums_to_one(answer: Any) -> None:
-    """The weights of every row are positive and sum to 1."""
+    """The weights of every row lie between 0 and 1, and sum to 1."""
     x = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
     weights = expect.array(expect.call(answer, x), x.shape)
     expect.finite(weights)
@@ -59,8 +59,8 @@ def softmax_sums_to_one(answer: Any) -> None:
         raise CheckFailed(
             where, "every row sums to 1 over the last axis", drawing=drawing
         )
-    if (weights <= 0).any():
-        raise CheckFailed("some weights are zero or negative", "positive weights")
+    if (weights < 0).any():
+        raise CheckFailed("some weights are negative", "weights between 0 and 1")
 
 
 @softmax.visible
@@ -86,6 +86,19 @@ def softmax_takes_an_axis(answer: Any) -> None:
         f"with axis=0 the columns sum to {np.round(weights.sum(axis=0), 3)}",
         "every column sums to 1",
         whole=(weights, shares(x, axis=0)),
+    )
+
+
+@softmax.visible
+def softmax_of_rows_far_apart(answer: Any) -> None:
+    """[1000, 999] and [-1000, -1001], in one array, get the weights of [1, 0]."""
+    x = np.array([[1000.0, 999.0], [-1000.0, -1001.0]])
+    weights = expect.array(expect.call(answer, x), x.shape)
+    expect.close(
+        weights,
+        np.tile(shares(np.array([1.0, 0.0])), (2, 1)),
+        f"they became {np.round(weights, 3).tolist()}",
+        "[0.731, 0.269] for both: a number added to a whole row changes nothing",
     )
 
 

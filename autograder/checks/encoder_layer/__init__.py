@@ -284,6 +284,13 @@ def encode_scales_and_adds_positions(answer: Any) -> None:
         f"{result[0, 0].round(3)}",
         "[1, 2, 1, 2]: 0.5 times √4, plus position 0, which is [0, 1, 0, 1]",
     )
+    left = embedding.weight.detach()
+    if not torch.equal(left, torch.full((3, 4), 0.5)):
+        raise CheckFailed(
+            f"afterwards the embedding of token 0 is {left[0].tolist()}",
+            "[0.5, 0.5, 0.5, 0.5], as before: the embedding is not changed",
+            kind="changed",
+        )
 
 
 @encode.visible

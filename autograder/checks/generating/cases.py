@@ -9,6 +9,7 @@ import numpy as np
 from autograder.checks import expect
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
+from autograder.checks.known import note
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
 
@@ -50,6 +51,19 @@ def entry(number: float, n_kv: int = 1, d_k: int = 2, d_v: int = 3) -> tuple:
 def appended(cache: Any, k: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
     """What a cache returns for a new token."""
     return expect.pair(expect.call(cache.append, k, v), "keys, values")
+
+
+def at_the_end(answer: Any, tokens: list[tuple], window: int | None) -> list:
+    """What a cache returned for each token, looked at after the last of them.
+
+    All steps are taken where the cache lives: what crosses the wall is a copy.
+    """
+    cache = expect.call(answer) if window is None else expect.call(answer, window)
+    each = map(list, zip(*tokens, strict=True))
+    steps = library(answer, "builtins", "map")(cache.append, *each)
+    results = library(answer, "builtins", "list")(steps)
+    note(results)
+    return results
 
 
 def cache_for(answer: Any, *inputs: Any, window: int | None = None) -> Any:

@@ -9,7 +9,13 @@ import numpy as np
 from autograder.checks import expect
 from autograder.checks import generating as visible
 from autograder.checks.failures import CheckFailed
-from autograder.checks.generating.cases import cache_for, counts, heads, same_dtype
+from autograder.checks.generating.cases import (
+    at_the_end,
+    cache_for,
+    counts,
+    heads,
+    same_dtype,
+)
 from autograder.checks.hunt import Hunt
 from autograder.checks.question import Hidden
 
@@ -60,7 +66,8 @@ def rotate_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
     for shape in ((5, 8), (2, 3, 6, 4), (3, 3, 2)):
         x, positions = rng.standard_normal(shape), np.arange(shape[-2])
         turned = expect.call(answer, x, positions)
-        expect.agree(turned, oracle_rotate(x, positions))
+        # far more room than rounding needs, and too little for single precision
+        expect.agree(turned, oracle_rotate(x, positions), tolerance=1e-9)
 
 
 @rotate.check(0.15)
@@ -191,7 +198,7 @@ def compare_cache(
         counts(cache, t + 1)
 
 
-@KVCache.check(0.15)
+@KVCache.check(0.1)
 def cache_of_random_tokens(answer: Any, rng: np.random.Generator) -> None:
     """Random keys and values of different widths, in batches, come back unchanged."""
     compare_cache(answer, rng, 6, None)
@@ -205,6 +212,19 @@ def cache_with_any_window(answer: Any, rng: np.random.Generator) -> None:
     for window in (1, int(rng.integers(3, 6)), 20):
         compare_cache(answer, rng, 9, window)
     compare_cache(answer, rng, 7, 3, 2)
+
+
+@KVCache.check(0.05)
+def cache_of_a_long_text(answer: Any, rng: np.random.Generator) -> None:
+    """A text of any length fits, and what was returned stays as it was."""
+    for steps, window in ((70, None), (40, int(rng.integers(2, 20)))):
+        tokens = [tuple(rng.standard_normal((2, 2, 1, 4))) for _ in range(steps)]
+        both = zip(*tokens, strict=True)
+        keys, values = (np.concatenate(arrays, -2) for arrays in both)
+        for t, result in enumerate(at_the_end(answer, tokens, window), 1):
+            first = 0 if window is None else max(0, t - window)
+            expected = keys[:, first:t], values[:, first:t]
+            expect.agree_pair(result, expected, "keys, values")
 
 
 @KVCache.check(0.05)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.generating.cases import at_the_end, entry
 from autograder.checks.library import library
 from autograder.checks.outcomes import alike, outcome
 
@@ -14,6 +15,14 @@ def described(result: Any) -> Any:
     """An outcome with the dtypes of its arrays, which its numbers do not tell."""
     values = result[1] if isinstance(result[1], tuple | list) else [result[1]]
     return [result, [str(getattr(value, "dtype", "")) for value in values]]
+
+
+def single(value: Any) -> bool:
+    """Whether all numbers would fit into single precision."""
+    with np.errstate(all="ignore"):
+        return isinstance(value, np.ndarray) and bool(
+            (value == value.astype(np.float32)).all()
+        )
 
 
 def untold(result: Any) -> Any:
@@ -25,9 +34,11 @@ def rotate(answer: Any) -> list:
     """Tell rotations apart by values at several positions, types and odd widths."""
     x = np.cos(np.arange(24.0)).reshape(2, 2, 6)
     one = np.array([[1.0, 2.0, -1.0, 0.5]])
+    found = outcome(answer, x.copy(), np.array([0, 3]))
     odd = outcome(answer, np.ones((1, 3)), np.array([1]))
     return [
-        described(outcome(answer, x.copy(), np.array([0, 3]))),
+        described(found),
+        single(found[1]),
         described(outcome(answer, one.copy(), np.array([5]), 100.0)),
         described(outcome(answer, one.astype(np.float32), np.array([1]))),
         described(outcome(answer, np.array([[1, 2, 3, 4]]), np.array([2]))),
@@ -48,6 +59,7 @@ def grouped_query_attention(answer: Any) -> list:
         described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
         described(outcome(answer, *batched)),
         described(untold(outcome(answer, Q[:3].copy(), K.copy(), V.copy()))),
+        described(untold(outcome(answer, Q[:1].copy(), K.copy(), V.copy()))),
         described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
         described(outcome(answer, Q.copy(), K[:1].copy(), V[:1].copy())),
     ]
@@ -80,8 +92,14 @@ def KVCache(answer: Any) -> list:
 
     if outcome(apart) == ("returned", False, False):
         return ["shared"]  # what else it does depends on what was there before
+
+    def late(window: int | None) -> list:
+        """What was returned for each of many tokens, looked at in the end."""
+        return at_the_end(answer, [entry(number) for number in range(1, 20)], window)
+
     ways = [(None, float), (1, float), (2, float), (3, float, 2), (None, np.float32, 2)]
-    return [outcome(filled, *way) for way in ways]
+    lately = [untold(outcome(late, window)) for window in (None, 2)]
+    return [*(outcome(filled, *way) for way in ways), *lately]
 
 
 def decode_step(answer: Any) -> list:

@@ -35,13 +35,14 @@ def position_zero_turns_nothing(answer: Any) -> None:
 
 @rotate.visible
 def rotate_turns_counterclockwise(answer: Any) -> None:
-    """With d = 2, position 1 turns (1, 0) by one radian counterclockwise."""
-    rows = cases.turned(answer, [[1, 0]], 1)
+    """With d = 2, positions 1 and 3 turn (1, 0) by as many radians counterclockwise."""
+    rows = cases.turned(answer, [[1, 0], [1, 0]], 1, 3)
     expect.close(
         rows,
-        np.array([[np.cos(1.0), np.sin(1.0)]]),
-        f"(1, 0) became {np.round(rows[0], 3)}",
-        "(cos 1, sin 1), which is (0.540, 0.841)",
+        np.array([[np.cos(p), np.sin(p)] for p in (1.0, 3.0)]),
+        f"(1, 0) became {np.round(rows[0], 3)} at position 1 "
+        f"and {np.round(rows[1], 3)} at position 3",
+        "(cos 1, sin 1), which is (0.540, 0.841), and (cos 3, sin 3), (-0.990, 0.141)",
     )
 
 
@@ -190,9 +191,11 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def heads_that_do_not_fit_are_refused(answer: Any) -> None:
-    """Two key-value heads for three query heads raise a ValueError."""
-    arrays = [np.ones((heads, 1, 2)) for heads in (3, 2, 2)]
-    expect.refused(answer, *arrays, what="n_heads = 3 with n_kv = 2")
+    """More key-value heads than query heads raise a ValueError, and 2 for 3 do."""
+    for n_heads, n_kv in ((3, 2), (2, 4), (1, 2)):
+        arrays = [np.ones((heads, 1, 2)) for heads in (n_heads, n_kv, n_kv)]
+        what = f"n_heads = {n_heads} with n_kv = {n_kv}"
+        expect.refused(answer, *arrays, what=what)
 
 
 @grouped_query_attention.visible
@@ -215,8 +218,9 @@ def query_heads_have_their_own_weights(answer: Any) -> None:
 @grouped_query_attention.visible
 def grouped_queries_keep_float32(answer: Any) -> None:
     """float32 stays float32, in the output and in the weights."""
-    Q, K, V = (np.ones((n, 2, 3), dtype=np.float32) for n in (2, 1, 1))
-    output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
-    expect.dtype(expect.array(output, (2, 2, 3), "the output"), "float32", "the output")
-    weights = expect.array(weights, (2, 2, 2), "the weights")
+    waves = np.cos(np.arange(24.0)).reshape(4, 2, 3).astype(np.float32)
+    result = expect.call(answer, waves, waves[:2], waves[2:])
+    output, weights = expect.pair(result, "output, weights")
+    expect.dtype(expect.array(output, (4, 2, 3), "the output"), "float32", "the output")
+    weights = expect.array(weights, (4, 2, 2), "the weights")
     expect.dtype(weights, "float32", "the weights")

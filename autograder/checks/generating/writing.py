@@ -23,8 +23,8 @@ def window_mask_is_a_boolean_square(answer: Any) -> None:
 @window_mask.visible
 def window_counts_the_position_itself(answer: Any) -> None:
     """With a window of 2 each position sees itself and the one before."""
-    mask = expect.array(expect.call(answer, 4, 2), (4, 4), "the mask", kind="b")
-    wanted = np.eye(4, dtype=bool) | np.eye(4, k=-1, dtype=bool)
+    mask = expect.array(expect.call(answer, 7, 2), (7, 7), "the mask", kind="b")
+    wanted = np.eye(7, dtype=bool) | np.eye(7, k=-1, dtype=bool)
     cases.rows_agree(mask, wanted, "window 2")
 
 
@@ -128,6 +128,24 @@ def cache_keeps_float32(answer: Any) -> None:
         keys, values = cases.appended(cache, k, v)
         expect.dtype(expect.array(keys, (1, count, 2), "keys"), "float32", "keys")
         expect.dtype(expect.array(values, (1, count, 3), "values"), "float32", "values")
+
+
+@KVCache.visible
+def returned_arrays_stay(answer: Any) -> None:
+    """With a window of 2, later tokens change nothing that was returned before."""
+    tokens = [cases.entry(number, n_kv=3) for number in range(1, 5)]
+    for number, result in enumerate(cases.at_the_end(answer, tokens, 2), 1):
+        keys, values = expect.pair(result, "keys, values")
+        wanted = np.arange(max(number - 1, 1), number + 1)
+        for part, width, sign in ((keys, 2, 1), (values, 3, -1)):
+            part = expect.array(part, (3, len(wanted), width), "what was returned")
+            if not np.array_equal(part[0, :, 0], sign * wanted):
+                raise CheckFailed(
+                    f"what came back after {number} tokens was {sign * wanted}, and "
+                    f"after 4 tokens it is {part[0, :, 0].round(3)}",
+                    "arrays that were returned stay as they are",
+                    kind="changed",
+                )
 
 
 # ------------------------------------------------------------ decode_step

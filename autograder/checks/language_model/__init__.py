@@ -126,6 +126,16 @@ def guesses_count_alike(answer: Any) -> None:
     )
 
 
+@next_token_loss.visible
+def large_logits_have_a_loss(answer: Any) -> None:
+    """Two sure guesses with logits of 0 and 200: right ones cost 0, one wrong 100."""
+    logits = torch.tensor([[[0.0, 200.0], [0.0, 200.0], [0.0, 0.0]]])
+    for last, wanted in ((1, 0.0), (0, 100.0)):
+        seen = scalar(expect.call(answer, logits, torch.tensor([[0, 1, last]])))
+        case = f"with {1 - last} wrong guesses of 2 the loss is {seen:.4f}"
+        expect.close(np.array(seen), wanted, case, f"{wanted:g}")
+
+
 # ----------------------------------------------------------------- sample
 
 
@@ -326,11 +336,13 @@ def layer_drops_on_the_branches(answer: Any) -> None:
     layer.train()
     x = waves(1, 3, 12)
     found = output(layer, x)
+    # of all numbers the one that moved most: others may be equal when rounded
+    far = np.unravel_index(np.abs(found - x.numpy()).argmax(), found.shape)
     expect.close(
         found,
         x.numpy(),
-        f"with dropout=1.0, in train mode, a token [{x[0, 0, 0]:.2f}, …] "
-        f"came out as [{found[0, 0, 0]:.2f}, …]",
+        f"with dropout=1.0, in train mode, number {far[2]} of token {far[1]} "
+        f"went from {x[tuple(far)]:.3g} to {found[far]:.3g}",
         "the token as it was: both branches are dropped, the sums are not",
         tolerance=1e-5,
     )

@@ -166,6 +166,20 @@ def each_row_sums_to_one(answer: Any) -> None:
     )
 
 
+@masked_softmax.visible
+def large_scores_are_shared(answer: Any) -> None:
+    """Scores [1000, 999] and [-1000, -1001] beside a hidden 5000 share as [1, 0] do."""
+    scores = np.array([[1000.0, 999.0, 5000.0], [-1000.0, -1001.0, 5000.0]])
+    mask = np.array([[True, True, False]] * 2)
+    weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
+    expect.close(
+        weights,
+        shares(np.array([[1.0, 0.0, 0.0]] * 2), mask),
+        f"the rows became {np.round(weights, 3).tolist()}",
+        "[0.731, 0.269, 0] for both: the maximum is that of a row's allowed scores",
+    )
+
+
 # ------------------------------------------------------- causal_attention
 
 

@@ -23,7 +23,10 @@ __getattr__ = assignment.hidden_half
 rms_norm = assignment.question("rms_norm", 3, "three-parts-that-are-new")
 to_halves = assignment.question("to_halves", 5, "a-wrong-layout-that-says-paris")
 load_decoder_layer = assignment.question(
-    "load_decoder_layer", 8, "a-wrong-layout-that-says-paris"
+    "load_decoder_layer",
+    8,
+    "a-wrong-layout-that-says-paris",
+    uses=("to_halves",),
 )
 sink_share = assignment.question("sink_share", 4, "where-attention-rests")
 perplexity = assignment.question("perplexity", 4, "a-wrong-layout-that-says-paris")
@@ -209,15 +212,18 @@ def share_is_the_mean_of_late_queries(answer: Any) -> None:
 
 @sink_share.visible
 def share_is_a_mean(answer: Any) -> None:
-    """Three late queries with 0.1, 0.2 and 0.9 on token 0 have the share 0.4."""
-    weights = torch.zeros(1, 1, 7, 7, dtype=torch.float64)
-    weights[0, 0, 4:, 0] = torch.tensor([0.1, 0.2, 0.9])
+    """Three late queries with 0.1, 0.9 and 0.2 on token 0 have the share 0.4."""
+    first = torch.tensor([1.0, 0.5, 0.7, 0.3, 0.1, 0.9, 0.2], dtype=torch.float64)
+    weights = torch.arange(7.0, dtype=torch.float64).repeat(7, 1).tril()
+    weights *= ((1 - first) / weights.sum(-1).clamp(min=1))[:, None]
+    weights[:, 0] = first
+    weights = weights[None, None]
     result = expect.call(answer, weights)
     seen = expect.tensor(result, (1, 1))
     expect.close(
         seen,
         np.array([[0.4]]),
-        f"queries 4, 5 and 6 put 0.1, 0.2 and 0.9 on token 0; your share is {seen[0]}",
+        f"queries 4, 5 and 6 put 0.1, 0.9 and 0.2 on token 0; your share is {seen[0]}",
         "[0.4]: the mean over these queries",
     )
     expect.dtype(result, "float64")
@@ -268,4 +274,19 @@ def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
         "token 1 was predicted with 1/2 and token 2 with 1/8; "
         "your perplexity is {:.4g}",
         "4: the logits at t predict token t + 1, and nothing predicts token 0",
+    )
+
+
+@perplexity.visible
+def large_logits_cost_their_difference(answer: Any) -> None:
+    """Ten predictions with logits of 110 and 0, one of them wrong: e ** 11."""
+    logits = torch.tensor([[110.0, 0.0]] * 11, dtype=torch.float32)
+    tokens = torch.zeros(11, dtype=torch.long)
+    tokens[5] = 1
+    value = expect.call(answer, logits, tokens)
+    compare_number(
+        value,
+        float(np.exp(11.0)),
+        "your perplexity is {:.4g}",
+        "5.987e+04: nine predictions cost 0 nats and one costs 110, 11 on average",
     )

@@ -1,7 +1,7 @@
 """Follow-through: a mistake in one question costs no points in the next.
 
 Where a question builds on an earlier one that has lost points, its cells run with the
-book's own answer to that one.
+book's own answer to that one, or with that of the visible checks.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ _CHECKS = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 
 
 def helpers(cell: Cell) -> list[tuple[str, str]]:
-    """The names that a question is built on, each with a program of the book's."""
+    """The names that a question is built on, each with a program that is right."""
     found = []
     for short in _CHECKS.findall(cell.source):
         module = sys.modules.get(f"autograder.checks.{short}")
         if assignment := getattr(module, "assignment", None):
             name = (cell.test or "").removeprefix("test_")
-            found += [(used, source(used)) for used in assignment.builds_on(name)]
+            found += [
+                (used, source(used, short)) for used in assignment.builds_on(name)
+            ]
     return found
 
 
 def judged_with(names: Iterable[str], holds: bool) -> str:
     """The first line of a message about a question that was judged once more."""
     given = " and ".join(f"`{name}`" for name in names)
-    told = f"this question uses {given}, where the mistake above is; judged with the "
-    told += "book's version instead, "
+    told = f"this question uses {given}, where the mistake above is; judged with a "
+    told += "right version instead, "
     return told + ("it passes" if holds else "what is left is:")
