@@ -84,6 +84,19 @@ CHECKS: dict[str, dict[str, str]] = {
             assert abs(turned[p, 2 * i] - a * np.cos(angle) + b * np.sin(angle)) < 1e-9
 """,
     },
+    "check_merge": {
+        "careless": """
+    one = np.zeros(2), np.ones(2), np.ones((2, 3))
+    assert merge(one, one)[2].shape == (2, 3)
+""",
+        "good": """
+    low = np.zeros(1), np.ones(1), np.full((1, 1), 8.0)
+    high = np.log([4.0]), np.full(1, 2.0), np.full((1, 1), 3.0)
+    for pair in ((low, high), (high, low)):
+        m, s, o = merge(*pair)
+        assert np.isclose(m, np.log(4)) and np.isclose(s, 2.25) and np.isclose(o, 5)
+""",
+    },
 }
 
 

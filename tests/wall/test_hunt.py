@@ -15,6 +15,7 @@ HUNTS = {
     "check_positional_encoding": "positional_encoding",
     "check_feed_forward": "encoder_layer",
     "check_rotate": "generating",
+    "check_merge": "cost",
 }
 
 

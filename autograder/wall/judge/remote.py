@@ -209,6 +209,10 @@ class Remote:
     def _wall_library_(self, module: str, name: str) -> Any:
         return self.__apply("library", module, name)
 
+    def _wall_peak_(self, *args: Any) -> Any:
+        found = expect(self.__apply("measured", *args), tuple, "a measurement", 2)
+        return found[0], expect(found[1], int, "bytes")
+
     def _wall_try_(self, planting: Planting) -> list[Verdict]:
         link = self.__hidden["link"]
         return link.trials(link, planting, self.__hidden["label"])

@@ -20,6 +20,7 @@ from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
 from autograder.checks.isolation import borrowed, settled
 from autograder.checks.library import library
+from autograder.checks.memory import measured
 from autograder.checks.planted import attempt
 from autograder.checks.published import defined
 from autograder.errors import Closed
@@ -38,6 +39,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "describe_axes": describe_axes,
     "gradients": gradients,
     "library": library,
+    "measured": measured,
 }
 MAX_HANDLES = 100_000
 MAX_WARNINGS = 20

@@ -1,0 +1,56 @@
+"""The memory that a call holds at its peak, measured where the function lives.
+
+Behind the wall that is the sandbox, so the number is a report and not a proof: it only
+counts together with the function's values, which the judge compares itself.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+from autograder.checks.failures import CheckFailed
+
+# as they are before any cell runs
+START, STOP = tracemalloc.start, tracemalloc.stop
+RESET, TRACING = tracemalloc.reset_peak, tracemalloc.is_tracing
+PEAK = tracemalloc.get_traced_memory
+MARK = 256 << 10  # held for a moment before the call; a peak below it was reset
+
+
+def peak(answer: Any, *args: Any) -> tuple[Any, int]:
+    """The result of a call, and the most bytes that were held at once meanwhile.
+
+    Raises CheckFailed when the function stops or resets the measurement.
+    """
+    if hook := getattr(answer, "_wall_peak_", None):
+        return told(*hook(*args))
+    return told(*measured(answer, *args))
+
+
+def measured(answer: Any, *args: Any) -> tuple[Any, int]:
+    """As :func:`peak`; -1 bytes where the measurement was stopped or reset."""
+    ours = not TRACING()
+    if ours:
+        START()
+    try:
+        RESET()
+        before = PEAK()[0]
+        mark = bytearray(MARK)
+        del mark
+        result = answer(*args)
+        held = PEAK()[1] - before if TRACING() else -1
+    finally:
+        if ours:
+            STOP()
+    return result, held if held >= MARK else -1
+
+
+def told(result: Any, held: int) -> tuple[Any, int]:
+    """A measurement that was not disturbed."""
+    if held < 0:
+        raise CheckFailed(
+            "your function stops or resets `tracemalloc`, which measures it",
+            "`tracemalloc` is left alone",
+        )
+    return result, held
