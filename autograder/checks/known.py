@@ -84,7 +84,8 @@ def steps(numbers: np.ndarray, shift: float) -> str:
     flat = numbers.astype(float).ravel()
     finite = flat[np.isfinite(flat)]
     largest = float(np.abs(finite).max(initial=0.0))
-    width = 2.0 ** math.ceil(math.log2(largest) + 0.1234) if largest > 1e-6 else 1.0
+    power = math.ceil(math.log2(largest) + 0.1234) if largest > 1e-6 else 0
+    width = 2.0 ** min(power, 1023)  # the largest that there is
     scale = STEPS.get(size, STEPS[8]) * math.sqrt(2) / width
     on_grid = (
         str(round(v * scale + shift)) if math.isfinite(v) else str(v) for v in flat

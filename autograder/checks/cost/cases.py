@@ -47,7 +47,7 @@ def empty(*shape: int, d_v: int = 1) -> Block:
 def shown(parts: Block) -> str:
     """The numbers of a small block, in a row."""
     return ", ".join(
-        f"{name} = {part.astype(float).round(3).ravel().tolist()}"
+        f"{name} = [{', '.join(f'{number:.4g}' for number in part.ravel())}]"
         for name, part in zip(NAMES, parts, strict=True)
     )
 
