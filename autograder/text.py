@@ -51,3 +51,9 @@ def _spelled(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def listed(names: list[str]) -> str:
+    """The first of them, and how many more."""
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(one_line(name) for name in names[:10]) + more

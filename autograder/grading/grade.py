@@ -22,7 +22,7 @@ from autograder.options import (
     at_least_one,
     describe,
 )
-from autograder.text import one_line
+from autograder.text import listed, one_line
 
 WEAKER = ("landlock", "none")
 UNPROTECTED = (
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
 
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
-    from autograder.grading.missing_work import listed, remarks, unused
+    from autograder.grading.missing_work import remarks, unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash

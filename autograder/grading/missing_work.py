@@ -12,9 +12,7 @@ from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.times import STAMP, course_zone, read_stamp
 from autograder.intake.versions import origin_of
-from autograder.text import one_line
-
-LISTED = 10
+from autograder.text import listed, one_line
 
 
 def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
@@ -76,12 +74,6 @@ def said_late(course: Course, student: str, assignment: str) -> bool:
     """Whether Canvas wrote LATE on what was collected."""
     origin = origin_of(course, student, assignment)
     return origin is not None and origin.late
-
-
-def listed(names: list[str]) -> str:
-    """The first of them, and how many more."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(one_line(name) for name in names[:LISTED]) + more
 
 
 def remarks(

@@ -8,18 +8,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.intake.archive import PACKED, Entry, Left, opened
 from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
-from autograder.intake.names import Label, hidden, label_of, safe
-from autograder.intake.roster import Person, Roster, Unknown, invented, read_roster
+from autograder.intake.names import hidden, safe
+from autograder.intake.pattern import Pattern
+from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.times import course_zone
 from autograder.intake.versions import Keeper, Version
+from autograder.intake.whose import ASKED, Owner, Whose
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan
@@ -53,6 +55,13 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     add_columns(verb)
     verb.add_argument(
+        "--pattern",
+        metavar="TEXT",
+        help="where the student stands in the paths of the archive, such as "
+        "'{assignment}_{student}_{file}'; fields: student, first_name, last_name, "
+        "email, timestamp, assignment, file",
+    )
+    verb.add_argument(
         "--assignment",
         metavar="NAME",
         help="assignment to use when it cannot be detected (such as for damaged files)",
@@ -78,7 +87,11 @@ def run(options: argparse.Namespace) -> int:
     elif options.teams or options.columns:
         raise CourseError("--teams and --columns need --roster.")
     collector = Collector(
-        course, roster=roster, assignment=options.assignment, keep=options.keep
+        course,
+        roster=roster,
+        assignment=options.assignment,
+        keep=options.keep,
+        pattern=Pattern(options.pattern) if options.pattern else None,
     )
     counts = collector.collect(options.archive)
     for line in collector.lines:
@@ -94,19 +107,6 @@ def run(options: argparse.Namespace) -> int:
     return 0 if counts["new"] + counts["replaced"] + known else 1
 
 
-@dataclass(frozen=True)
-class Owner:
-    """Whose a file is: the name of the folder, and what is known of the student."""
-
-    student: str
-    label: Label | None = None
-    person: Person | None = None
-
-    @property
-    def source(self) -> tuple[Label | None, Person | None]:
-        return self.label, self.person
-
-
 MOST = 500_000_000  # bytes of notebooks of one student that one archive may hold
 
 
@@ -120,17 +120,20 @@ class Collector:
         roster: Roster | None = None,
         assignment: str | None = None,
         keep: str = "latest",
+        pattern: Pattern | None = None,
     ) -> None:
         self.course, self.roster = course, roster
         self.platform = roster.columns.platform if roster else ""
         # each with one of its notebooks
         self.assignments = [p for a in course.assignments() for p in a.parts]
+        names = {assignment.name for assignment in self.assignments}
+        self.whose = Whose(names, roster, pattern, course_zone(course))
         self.given = course.chosen([assignment])[0] if assignment else None
-        self.keeper = Keeper(course, keep)
         self.found: set[str] = set()
         self.numbered: set[str] = set()
         self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
+        self.keeper = Keeper(course, keep, self.releases)
         if roster and roster.unread:
             self.lines.append(
                 f"{len(roster.unread)} times of the roster cannot be read, such as "
@@ -155,8 +158,7 @@ class Collector:
         groups: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
-            paths = [entry.path for entry in entries if not entry.refused]
-            self.start = int(self.wrapped(paths))
+            self.whose.look(entries, self.course.submitted.name)
             for entry in entries:
                 try:
                     for version in self.identify(entry):
@@ -165,11 +167,13 @@ class Collector:
                         groups[key].append(version)
                 except Left as why:
                     self.leave(entry, str(why))
+            self.ask_about_crowds(groups)
             for key in sorted(groups):
                 try:
                     self.keeper.put(groups[key])
                 except Left as why:  # it has changed meanwhile
                     self.leave(groups[key][0].entry, str(why))
+        self.keeper.conclude()
         if self.numbered:
             self.lines.append(
                 f"{len(self.numbered)} keep the number under which they were collected "
@@ -210,7 +214,7 @@ class Collector:
             )
         if entry.path.suffix.lower() != ".ipynb":
             raise Left("is no notebook")
-        owners = self.owners(entry.path)
+        owners = self.whose.owners(entry.path)
         for owner in owners:
             if self.unpacked[owner.student] > MOST:
                 most = f"{MOST // 1_000_000} MB of notebooks"
@@ -245,61 +249,26 @@ class Collector:
         moodle = self.platform == "moodle" and bool(person.number)
         return moodle and folder.is_dir()
 
+    def ask_about_crowds(
+        self, groups: Mapping[tuple[str, str, str], list[Version]]
+    ) -> None:
+        """CourseError where each folder may hold a class, not a student's versions."""
+        if self.roster or self.whose.pattern:
+            return
+        crowds: dict[str, bool] = {}
+        for (student, *_), versions in groups.items():
+            told = any(v.label or len(v.entry.path.parts) != 2 for v in versions)
+            several = len({version.digest for version in versions}) > 1
+            crowds[student] = crowds.get(student, False) or (several and not told)
+        if crowds and all(crowds.values()):
+            folder = next(iter(groups.values()))[0].entry.path.parts[0]
+            raise CourseError(
+                f"The folder {one_line(folder)} has several notebooks of one "
+                "assignment: a student's versions, or the work of a class? "
+                + ASKED.format(example=f"{folder}/{{student}} - {{file}}")
+            )
+
     def leave(self, entry: Entry, why: str) -> None:
         """Do not collect a file, and say so."""
         self.lines.append(f"not collected: {one_line(str(entry.path))[:200]} {why}")
         self.keeper.counts["left"] += 1
-
-    def wrapped(self, paths: list[PurePosixPath]) -> bool:
-        """Whether one folder holds the whole class, not the work of one student."""
-        names = {assignment.name for assignment in self.assignments}
-        tops = {path.parts[0] for path in paths}
-        deep = [path.parts for path in paths if len(path.parts) > 1]
-        inside = {p[1] for p in deep if len(p) > 2 or label_of(p[1], self.platform)}
-        if len(tops) != 1 or not deep or not inside - names:
-            return False
-        top = tops.pop()
-        if top == self.course.submitted.name:
-            return True
-        if label_of(top, self.platform) or (self.roster and self.knows(top)):
-            return False
-        if self.roster:
-            return any(self.knows(name) for name in inside)
-        raise CourseError(
-            f"All of it lies in one folder, {one_line(top)}: a student's, or that of "
-            "the class? Give the students with --roster, or collect that folder itself."
-        )
-
-    def owners(self, path: PurePosixPath) -> list[Owner]:
-        """Whose a file is, by its path.
-
-        Only the outermost name counts: what is inside it, the student has chosen.
-        """
-        parts = path.parts[self.start :]
-        label = label_of(parts[0], self.platform)
-        if label is None and (other := label_of(parts[0])):
-            raise Left(
-                f"was downloaded from {other.platform.title()}, and the roster is "
-                "from elsewhere"
-            )
-        names = {assignment.name for assignment in self.assignments}
-        folders = [part for part in parts[:-1] if part not in names]
-        if label is None and not folders:
-            raise Left("cannot be matched to a student")
-        whose = label or Label("", folders[0])
-        if self.roster is None:
-            return [Owner(invented(whose), label)]
-        try:
-            people = self.roster.find(whose)
-        except Unknown as why:
-            raise Left(f": {one_line(whose.name)[:80]} {why}") from None
-        return [Owner(safe(person.student), label, person) for person in people]
-
-    def knows(self, name: str) -> bool:
-        """Whether the roster has a student or a team that a platform calls so."""
-        assert self.roster
-        try:
-            label = label_of(name, self.platform) or Label("", name)
-            return bool(self.roster.find(label))
-        except Unknown:
-            return False

@@ -9,6 +9,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -26,6 +27,23 @@ CANVAS = re.compile(
     r"|(?P<name>.+?)_(?:(?P<name_late>LATE)_)?(?P<number>\d+)_(?P<file>\d+)_.+",
     re.S,
 )
+# paths of other platforms, which are recognized when all of an archive are so
+FORMS = {
+    "Blackboard": re.compile(
+        r"(?P<whose>[^/]+?)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:[_./].*)?", re.S
+    ),
+    "Brightspace": re.compile(
+        r"\d+-\d+ - (?P<whose>[^/]+?) - "
+        r"(?P<time>[^\W\d]+ \d+, \d{4} \d+ [AP]M)(?:(?: - |/).*)?",
+        re.S,
+    ),
+    "Sakai": re.compile(
+        r"[^/()]+\((?P<whose>[^/()]+)\)/Submission attachment\(s\)/.*", re.S
+    ),
+    "the exchange": re.compile(
+        r"(?P<whose>[^/+]+)\+[^/+]+\+(?P<time>\d{4}-\d\d-\d\d [^/+]+)(?:[+/].*)?", re.S
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +51,7 @@ class Label:
     """What a platform wrote before or around a student's file.
 
     ``file`` counts up with each upload; ``number`` is empty where there is none.
+    ``names`` are all that it knows the student by; ``time`` is when the work came.
     """
 
     platform: Platform
@@ -41,6 +60,8 @@ class Label:
     late: bool = False
     anonymous: bool = False
     file: int = 0
+    names: tuple[str, ...] = ()
+    time: datetime | None = None
 
 
 def label_of(part: str, platform: Platform = "") -> Label | None:
@@ -67,6 +88,18 @@ def hidden(path: PurePosixPath) -> bool:
     if {"__MACOSX", ".ipynb_checkpoints"} & set(path.parts):
         return True
     return path.name in ("timestamp.txt", ".DS_Store") or path.name.startswith("._")
+
+
+def tokens(text: str) -> list[str]:
+    """The runs of letters and digits, in lower case."""
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
+
+
+def within(few: list[str], many: list[str]) -> list[tuple[int, int]]:
+    """Where the one list stands in the other: starts and ends."""
+    size = len(few)
+    starts = range(len(many) - size + 1) if size else ()
+    return [(at, at + size) for at in starts if many[at : at + size] == few]
 
 
 def plain(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.errors import CourseError
 from autograder.intake.columns import NUMBERED, Columns, recognize
-from autograder.intake.names import Label, cleaned, plain, safe
+from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
 from autograder.intake.times import of_worksheet
 
@@ -80,6 +80,8 @@ class Roster:
             raise Unknown(
                 "is a team whose members are not in the roster; list them with --teams"
             )
+        if not named and not label.platform:
+            named = self.among(label.name)
         if not named:
             raise Unknown("is not in the roster")
         if number and named[0].number:
@@ -88,6 +90,33 @@ class Roster:
                 f"{named[0].number}"
             )
         return named
+
+    def among(self, text: str) -> list[Person]:
+        """The one student whose id or name stands in a text between separators.
+
+        A name inside a longer one does not count. Unknown when there are several.
+        """
+        words = tokens(text)
+        found = [
+            (start, end, person)
+            for person in self.people
+            for way in ways_of(person)
+            for start, end in within(list(way), words)
+        ]
+        people = {
+            person.student: person
+            for start, end, person in found
+            if not any(
+                a <= start and end <= b and b - a > end - start for a, b, _ in found
+            )
+        }
+        if len(people) > 1:
+            listed = ", ".join(sorted(people)[:5])
+            raise Unknown(
+                f"names {len(people)} students of the roster ({listed}); say with "
+                "--pattern where the owner stands, or give teams with --teams"
+            )
+        return list(people.values())
 
     def team(self, name: str) -> list[Person]:
         """The members of a team."""
@@ -147,6 +176,19 @@ def words_of(name: str) -> set[str]:
     return {plain(word) for word in re.findall(r"\w+", name)}
 
 
+def ways_of(person: Person) -> set[tuple[str, ...]]:
+    """The id and the full name of a student as words, in either order, or as one."""
+    name = person.name.replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.rpartition(" ")
+    orders = [(first, last), (last, first)]
+    ways = [tokens(f"{one} {other}") for one, other in orders]
+    ways += [[way] for way in names_of(person) if way != plain(person.word)]
+    ways += [tokens(person.student)]
+    return {tuple(way) for way in ways if way}
+
+
 def names_of(person: Person) -> set[str]:
     """The ways an archive may write a student: Canvas writes ``lovelaceada``."""
     if "," in person.name:
@@ -178,6 +220,14 @@ def read_roster(
         if "last" in value:
             name = f"{value['last']}, {value.get('first', '')}"
         student = value.get("student", "") or number
+        real = name and columns["name"] != columns["number"]  # not of blind marking
+        if columns.platform == "moodle" and real and columns["student"] is None:
+            raise CourseError(
+                f"{sheet.name} has names and no e-mail addresses, and Moodle's numbers "
+                "are others in each assignment. Let the worksheet have the addresses, "
+                "or take the names: --columns "
+                f"student={sheet.columns[columns.known['name']]!r}."
+            )
         if columns.platform == "moodle" and not value.get("student"):
             student = f"participant-{number}"
         if not number and columns.platform == "canvas":

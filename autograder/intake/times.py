@@ -65,10 +65,30 @@ def moment(text: str, zone: tzinfo) -> datetime:
     return time.replace(tzinfo=zone_of(match["zone"]))
 
 
-def read_stamp(folder: Path, zone: tzinfo = UTC) -> datetime | None:
+def platform_time(text: str, zone: tzinfo) -> datetime | None:
+    """A time in a file's name: ``2026-03-09-22-10-11``, ``Mar 9, 2026 1022 PM``.
+
+    None when it cannot be read.
+    """
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    try:
+        if len(numbers) >= 5:
+            time = datetime(*numbers[:6])  # type: ignore[arg-type]
+        else:
+            month, day, year, clock, half = re.split(r",? ", text)
+            written = f"{month[:3]} {day} {year} {clock.zfill(4)} {half}"
+            time = datetime.strptime(written, "%b %d %Y %I%M %p")
+    except (ValueError, TypeError):
+        return None
+    return time.replace(tzinfo=UTC if text.endswith(("UTC", "Z")) else zone)
+
+
+def read_stamp(
+    folder: Path, zone: tzinfo = UTC, file: Path | None = None
+) -> datetime | None:
     """When the submission in a folder was handed in, as timestamp.txt tells."""
     try:
-        return moment((folder / STAMP).read_text()[:100], zone).astimezone(UTC)
+        return moment((file or folder / STAMP).read_text()[:100], zone).astimezone(UTC)
     except (OSError, ValueError, CourseError):
         return None
 

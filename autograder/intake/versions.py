@@ -5,20 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.intake.archive import Entry
 from autograder.intake.names import Label
 from autograder.intake.roster import Person
 from autograder.intake.times import STAMP, read_stamp, stamp
-from autograder.text import one_line
+from autograder.notebook.reading import read
+from autograder.notebook.records import Release
+from autograder.notebook.texts import alike_key
+from autograder.text import listed, one_line
 
 ORIGIN = "origin.json"
+TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
 
 
 @dataclass(frozen=True)
@@ -48,26 +53,55 @@ class Version:
     person: Person | None = None
 
     @property
-    def order(self) -> tuple[datetime, int, str]:
+    def platform(self) -> str:
+        return self.label.platform if self.label else ""
+
+    @property
+    def time(self) -> datetime:
+        """When it came, as far as the archive tells."""
+        return (self.label and self.label.time) or self.entry.time
+
+    @property
+    def named(self) -> bool:
+        """Whether the file has the name that the course gave it."""
+        return self.entry.path.stem == self.assignment.notebook
+
+    @property
+    def order(self) -> tuple[datetime, int]:
         """Later versions come later. In a platform's archive times mean nothing, and
         Canvas counts its files."""
-        path = str(self.entry.path)
-        if self.label:
-            return datetime.min.replace(tzinfo=UTC), self.label.file, path
-        return self.entry.time, 0, path
+        if self.label and self.platform:
+            return datetime.min.replace(tzinfo=UTC), self.label.file
+        return self.time, 0
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the worksheet's time is that of a later version.
+
+        No file lies in an archive before it was handed in.
+        """
+        time = self.person and self.person.time
+        return bool(time and time > self.entry.time + TOLERANCE)
+
+    @property
+    def told(self) -> datetime | None:
+        """When it was handed in, as a worksheet or a platform's name tells."""
+        if self.person and self.person.time:
+            return None if self.outdated else self.person.time
+        return self.label.time if self.label else None
 
     @property
     def handed_in(self) -> datetime | None:
         """When; None when nobody tells: a platform's archive has no such time."""
-        if self.person and self.person.time:
-            return self.person.time
-        return None if self.label else self.entry.time
+        if self.told or self.outdated or self.label:
+            return self.told
+        return self.entry.time
 
     @property
     def origin(self) -> Origin:
         """What to remember of it."""
-        version = stamp(self.entry.time).strip()
-        if self.label is None:
+        version = stamp(self.time).strip()
+        if self.label is None or not self.platform:
             return Origin("", "", version)
         team, name = "", self.label.name
         number = self.label.number
@@ -89,29 +123,33 @@ def origin_of(course: Course, student: str, assignment: str) -> Origin | None:
 
 
 class Keeper:
-    """Puts versions into collected/ and submitted/; ``keep`` is latest or first."""
+    """Puts versions into collected/ and submitted/; ``keep`` is latest or first.
 
-    def __init__(self, course: Course, keep: str) -> None:
-        self.course, self.keep = course, keep
+    A notebook that is as it was released never counts while another has answers.
+    """
+
+    def __init__(
+        self, course: Course, keep: str, releases: Mapping[Assignment, Release]
+    ) -> None:
+        self.course, self.keep, self.releases = course, keep, releases
         self.lines: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.several: list[str] = []
+        self.stamped: list[str] = []
+        self.outdated: list[str] = []
 
     def put(self, group: list[Version]) -> None:
         """Keep every version; hand in the one that the rule says."""
         first = group[0]
         who = f"{first.student}, {first.assignment.name}"
-        group.sort(key=lambda version: version.order)
+        group.sort(key=lambda version: (version.order, str(version.entry.path)))
+        *earlier, newest = group
+        if self.keep == "first":  # the worksheet tells the time of the newest alone
+            group = [without_time(v) for v in earlier if v.digest != newest.digest]
+            group.append(newest)
         for version in group:
             self.keep_version(version)
-        chosen = group[-1] if self.keep == "latest" else group[0]
-        if len({version.digest for version in group}) > 1:
-            known = len({version.order[:-1] for version in group}) > 1
-            same = "all of one time, and this one is taken:"
-            taken = f"the {self.keep} counts," if known else same
-            self.lines.append(
-                f"{who}: {len(group)} versions; {taken} "
-                f"{one_line(str(chosen.entry.path))[:200]}"
-            )
+        chosen = self.chosen(group, who)
         folder = self.course.submitted / chosen.student / chosen.assignment.name
         path = folder / f"{chosen.assignment.notebook}.ipynb"
         if path.exists() or path.is_symlink():
@@ -120,13 +158,50 @@ class Keeper:
         else:
             self.counts["new"] += 1
         write_whole(path, chosen.entry.read())
+        if chosen.outdated:
+            self.outdated.append(chosen.student)
         self.note(chosen, folder)
+
+    def chosen(self, group: list[Version], who: str) -> Version:
+        """The version that counts; a line says so where there are several."""
+        if len({version.digest for version in group}) == 1:
+            return group[-1]
+        answered = [v for v in group if not self.untouched(v, v.entry.read())]
+        counting = answered or group
+        moments = [version.order for version in counting]
+        moment = max(moments) if self.keep == "latest" else min(moments)
+        same = [version for version in counting if version.order == moment]
+        chosen = next((v for v in reversed(same) if v.named), same[-1])
+        self.several.append(chosen.student)
+        taken = f"the {self.keep} counts,"
+        if len(same) > 1:
+            taken = "all of one time, and this one is taken:"
+        elif len(counting) < len(group):
+            taken = "the one with answers counts,"
+        self.lines.append(
+            f"{who}: {len(group)} versions; {taken} "
+            f"{one_line(str(chosen.entry.path))[:200]}"
+        )
+        return chosen
+
+    def untouched(self, version: Version, data: bytes) -> bool:
+        """Whether a notebook holds nothing but what was released."""
+        assignment = version.assignment
+        home = self.course.exercises / assignment.name / assignment.source.name
+        known = {alike_key(c.released) for c in self.releases[assignment].cells} | {()}
+        try:
+            if home.is_file():  # cells that no question has are in there alone
+                known |= {alike_key(c.source) for c in read(home.read_bytes())}
+            return all(alike_key(cell.source) in known for cell in read(data))
+        except Held:
+            return False
 
     def note(self, chosen: Version, folder: Path) -> None:
         """When it was handed in, and where it came from."""
-        if chosen.handed_in:
-            write_whole(folder / STAMP, stamp(chosen.handed_in))
-        else:  # that of an earlier version would be wrong
+        time = chosen.handed_in or read_stamp(folder, file=self.kept(chosen, "txt"))
+        if time:
+            write_whole(folder / STAMP, stamp(time))
+        else:  # that of another version would be wrong
             (folder / STAMP).unlink(missing_ok=True)
         text = json.dumps(asdict(chosen.origin), ensure_ascii=False, indent=1)
         write_whole(self.place(chosen) / ORIGIN, text + "\n")
@@ -134,10 +209,16 @@ class Keeper:
     def place(self, version: Version) -> Path:
         return self.course.collected / version.student / version.assignment.name
 
+    def kept(self, version: Version, kind: str) -> Path:
+        """Where a version lies, and the time that it was handed in."""
+        name = f"{version.time:%Y%m%dT%H%M%SZ}-{version.digest[:12]}.{kind}"
+        return self.place(version) / name
+
     def keep_version(self, version: Version) -> None:
-        name = f"{version.entry.time:%Y%m%dT%H%M%SZ}-{version.digest[:12]}.ipynb"
-        if not (self.place(version) / name).exists():
-            write_whole(self.place(version) / name, version.entry.read())
+        if not self.kept(version, "ipynb").exists():
+            write_whole(self.kept(version, "ipynb"), version.entry.read())
+        if version.handed_in:
+            write_whole(self.kept(version, "txt"), stamp(version.handed_in))
 
     def replaces(self, chosen: Version, path: Path, who: str) -> bool:
         """Whether this goes over what is in submitted/ already; a line says so."""
@@ -145,18 +226,22 @@ class Keeper:
             raise CourseError(f"{path} is not a regular file; move it away first.")
         before = path.read_bytes()
         time = self.version_time(chosen, path)
-        newer = time is None or chosen.entry.time > time
         if hashlib.sha256(before).hexdigest() == chosen.digest:
-            if chosen.handed_in and read_stamp(path.parent) is None:
-                self.note(chosen, path.parent)  # a worksheet came later
+            self.correct(chosen, path.parent)
             self.counts["there before"] += 1
             return False
+        by_rule = time and (
+            chosen.time > time if self.keep == "latest" else chosen.time < time
+        )
+        old, new = (self.untouched(chosen, d) for d in (before, chosen.entry.read()))
         if time is None:
             self.lines.append(
                 f"{who}: kept the one in submitted/, which has no time; "
                 "move it away to take this one"
             )
-        elif newer if self.keep == "latest" else chosen.entry.time < time:
+        elif new and not old:
+            self.lines.append(f"{who}: kept the one in submitted/; this has no answers")
+        elif by_rule or (old and not new):
             digest = hashlib.sha256(before).hexdigest()[:12]
             kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest}.ipynb"
             if not kept.exists():
@@ -171,6 +256,29 @@ class Keeper:
         self.counts["kept"] += 1
         return False
 
+    def correct(self, chosen: Version, folder: Path) -> None:
+        """A worksheet or a time zone that came later tells another time."""
+        before = read_stamp(folder)
+        if chosen.outdated:
+            self.outdated.append(chosen.student)
+        if chosen.told and (not before or stamp(before) != stamp(chosen.told)):
+            self.stamped.append(chosen.student)
+            self.note(chosen, folder)
+
+    def conclude(self) -> None:
+        """What there is to say of all of them."""
+        for students, text in (
+            (self.several, "sent several notebooks of one assignment; look at them"),
+            (self.stamped, "have another time of submission now"),
+            (
+                self.outdated,
+                "handed in again after this archive was downloaded, as the worksheet "
+                "says; its time is not of these files: download the archive again",
+            ),
+        ):
+            if students:
+                self.lines.append(f"{len(students)} {text}: {listed(students)}")
+
     def version_time(self, chosen: Version, path: Path) -> datetime | None:
         """The time in the archive of what is in submitted/."""
         origin = origin_of(self.course, chosen.student, chosen.assignment.name)
@@ -178,3 +286,9 @@ class Keeper:
             time = datetime.strptime(origin.version, "%Y-%m-%d %H:%M:%S UTC")
             return time.replace(tzinfo=UTC)
         return read_stamp(path.parent)
+
+
+def without_time(version: Version) -> Version:
+    """A version of which a worksheet tells nothing."""
+    person = version.person and replace(version.person, time=None)
+    return replace(version, person=person)

@@ -21,6 +21,7 @@ from autograder.release.students import notebook_text, students_notebook
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 FILE = "assignsubmission_file"
+DOWNLOADED = (2026, 3, 20, 8, 0, 0)
 BLIND = """\
 Identifier,Status,Grade,"Maximum grade","Grade can be changed",\
 "Last modified (submission)","Last modified (grade)","Feedback comments"
@@ -94,7 +95,10 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
     blind, most = tmp_path / "blind.csv", plan(course, attention).max_score
     before = BLIND.format(most=most)
     blind.write_text(before)
-    work = {f"Participant_{n}_{FILE}/attention.ipynb": right for n in (12, 13, 14)}
+    work = {
+        f"Participant_{n}_{FILE}/attention.ipynb": (right, DOWNLOADED)
+        for n in (12, 13, 14)
+    }
     first = archive(work, "first.zip")
     assert main(["collect", str(first), "--roster", str(blind)]) == 0
     said = capsys.readouterr().out
@@ -102,7 +106,9 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
 
     team = tmp_path / "team.csv"
     team.write_text(TEAM.format(most=""))
-    other = archive({f"Rocket_57_{FILE}/scaling (1).ipynb": second}, "second.zip")
+    other = archive(
+        {f"Rocket_57_{FILE}/scaling (1).ipynb": (second, DOWNLOADED)}, "second.zip"
+    )
     assert main(["collect", str(other), "--roster", str(team)]) == 0
     assert "1 of 3 students of the roster have no work: cleo" in capsys.readouterr().out
 

@@ -1,0 +1,469 @@
+"""Archives of many platforms: each file goes to its owner, or the archive is refused.
+
+Nothing is guessed: no class becomes one student, and no student becomes two.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder.cli import main
+from autograder.intake.names import label_of
+from autograder.intake.times import platform_time, zone_of
+
+OWN = """\
+student_id,name
+ada,Ada Lovelace
+grace,Grace Hopper
+zoe,Zo\u00eb N\u00fa\u00f1ez
+ol,Miles O'Brien
+"""
+MAIL = """\
+student_id,name
+ada@x.org,Ada Lovelace
+grace@x.org,"Hopper, Grace"
+"""
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section
+"Lovelace, Ada",34,s34,ada,A
+"Hopper, Grace",36,s36,grace,A
+"""
+ATTEMPT = "Homework 1_{}_attempt_2026-03-0{}-22-10-11_{}"
+BRIGHT = "50-10{} - {} - Mar {}, 2026 {} PM"
+GRADESCOPE = """\
+submission_101:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: ada
+    :email: ada@x.org
+  :created_at: 2026-03-09 22:10:11 Z
+submission_102:
+  :submitters:
+  - :name: Grace Hopper
+    :sid:
+    :email: grace@x.org
+  - :name: Zo\u00eb N\u00fa\u00f1ez
+    :sid: zoe
+    :email: zoe@x.org
+"""
+# name: roster, options, paths, students with work, what is said
+RIGHT = {
+    "blackboard": (
+        OWN,
+        "",
+        [ATTEMPT.format("ada", 9, "a.ipynb"), ATTEMPT.format("grace", 8, "h.ipynb")],
+        "ada grace",
+        "",
+    ),
+    "blackboard, a file called as Canvas calls them": (
+        OWN,
+        "",
+        [ATTEMPT.format("ada", 9, "hw_1_2_attention.ipynb")],
+        "ada",
+        "",
+    ),
+    "blackboard, a file with the name of somebody else": (
+        OWN,
+        "",
+        [ATTEMPT.format("ada", 9, "grace.ipynb")],
+        "ada",
+        "",
+    ),
+    "blackboard, in one folder": (
+        OWN,
+        "",
+        ["Homework 1/" + ATTEMPT.format("ada", 9, "a.ipynb")],
+        "ada",
+        "",
+    ),
+    "blackboard, without a roster": (
+        "",
+        "{assignment}_{student}_attempt_{timestamp}_{file}",
+        [ATTEMPT.format("ada", 9, "a.ipynb"), ATTEMPT.format("grace", 8, "h.ipynb")],
+        "ada grace",
+        "",
+    ),
+    "brightspace, two attempts": (
+        OWN,
+        "",
+        [
+            BRIGHT.format(50, "Ada Lovelace", 9, 1122) + "/a.ipynb",
+            BRIGHT.format(50, "Ada Lovelace", 8, 112) + "/a.ipynb",
+            BRIGHT.format(51, "Grace Hopper", 9, 915) + "/a.ipynb",
+            "index.html",
+        ],
+        "ada grace",
+        "index.html is no notebook",
+    ),
+    "brightspace, flat": (
+        OWN,
+        "",
+        [BRIGHT.format(50, "Zo\u00eb N\u00fa\u00f1ez", 9, 1122) + " - a.ipynb"],
+        "zoe",
+        "",
+    ),
+    "sakai": (
+        OWN,
+        "",
+        [
+            "Homework 1/Lovelace, Ada(ada)/Submission attachment(s)/a.ipynb",
+            "Homework 1/Hopper, Grace(grace)/Submission attachment(s)/a.ipynb",
+            "Homework 1/grades.csv",
+        ],
+        "ada grace",
+        "grades.csv is no notebook",
+    ),
+    "sakai, without a roster": (
+        "",
+        "",
+        [
+            "Homework 1/Lovelace, Ada(ada)/Submission attachment(s)/a.ipynb",
+            "Homework 1/Hopper, Grace(gh)/Submission attachment(s)/a.ipynb",
+        ],
+        "ada gh",
+        "",
+    ),
+    "github classroom": (
+        OWN,
+        "",
+        ["01-attention-ada/attention.ipynb", "01-attention-grace/attention.ipynb"],
+        "ada grace",
+        "",
+    ),
+    "github classroom, without a roster": (
+        "",
+        "01-attention-{student}",
+        ["01-attention-ada/attention.ipynb", "01-attention-grace/attention.ipynb"],
+        "ada grace",
+        "",
+    ),
+    "ilias": (
+        OWN,
+        "",
+        ["Lovelace_Ada_ada_312/a.ipynb", "Hopper_Grace_grace_313/a.ipynb"],
+        "ada grace",
+        "",
+    ),
+    "ilias, in the folder of the exercise": (
+        OWN,
+        "",
+        ["Homework 1/Abgaben/x.txt", "Homework 1/OBrien_Miles_x_312/a.ipynb"],
+        "ol",
+        "",
+    ),
+    "gradescope, with a team": (
+        OWN,
+        "",
+        [
+            "assignment_7_export/submission_101/a.ipynb",
+            "assignment_7_export/submission_102/grace.ipynb",
+            "assignment_7_export/submission_metadata.yml",
+        ],
+        "ada grace zoe",
+        "",
+    ),
+    "gradescope, without a roster": (
+        "",
+        "",
+        ["submission_101/a.ipynb", "submission_102/a.ipynb", "submission_metadata.yml"],
+        "ada grace@x.org zoe",
+        "",
+    ),
+    "flat files, by id": (OWN, "", ["ada_a.ipynb", "a-grace.ipynb"], "ada grace", ""),
+    "flat files, by name": (
+        MAIL,
+        "",
+        ["Ada Lovelace - a.ipynb", "GraceHopper.ipynb", "attention.ipynb"],
+        "ada@x.org grace@x.org",
+        "attention is not in the roster",
+    ),
+    "flat files, with two names": (
+        OWN,
+        "",
+        ["ada_grace.ipynb", "zoe.ipynb"],
+        "zoe",
+        "names 2 students of the roster (ada, grace)",
+    ),
+    "a folder of Drive": (
+        OWN,
+        "",
+        [
+            "Homework 1/Ada Lovelace - attention.ipynb",
+            "Homework 1/Grace Hopper - attention.ipynb",
+            "Homework 1/somebody - attention.ipynb",
+        ],
+        "ada grace",
+        "somebody - attention is not in the roster",
+    ),
+    "a folder of Drive, without a roster": (
+        "",
+        "Homework 1/{student} - {file}",
+        [
+            "Homework 1/Ada - attention.ipynb",
+            "Homework 1/Grace - attention.ipynb",
+            "Homework 1/attention.ipynb",
+        ],
+        "Ada Grace",
+        "does not have the form of --pattern",
+    ),
+    "nbgrader's exchange": (
+        "",
+        "",
+        [
+            "ada+01-attention+2026-03-09 22:10:11 UTC+x7/attention.ipynb",
+            "ada+01-attention+2026-03-08 22:10:11 UTC+y8/attention.ipynb",
+            "grace+01-attention+2026-03-09 21:10:11 UTC/attention.ipynb",
+        ],
+        "ada grace",
+        "ada, 01-attention: 2 versions; the latest counts",
+    ),
+    "nbgrader's own pattern": (
+        "",
+        r".*_(?P<student_id>\w+)_attempt_(?P<timestamp>[0-9\-]+)_(?P<file_id>.*)",
+        [ATTEMPT.format("ada", 9, "a.ipynb")],
+        "ada",
+        "",
+    ),
+    "canvas's list, github's folders": (
+        CANVAS,
+        "",
+        ["attention-ada/a.ipynb", "attention-grace/a.ipynb"],
+        "ada grace",
+        "",
+    ),
+    "canvas, a file called as Blackboard calls them": (
+        CANVAS,
+        "",
+        [f"lovelaceada_34_5_{ATTEMPT.format('grace', 9, 'a.ipynb')}"],
+        "ada",
+        "",
+    ),
+}
+# roster, options, paths, what is said
+REFUSED = {
+    "a folder of Drive": (
+        "",
+        "",
+        ["Homework 1/Ada - attention.ipynb", "Homework 1/Grace - attention.ipynb"],
+        "a student's versions, or the work of a class?",
+    ),
+    "two folders, each of a section": (
+        "",
+        "",
+        ["A/ada.ipynb", "A/bob.ipynb", "B/cy.ipynb", "B/dan.ipynb"],
+        "a student's versions, or the work of a class?",
+    ),
+    "blackboard": (
+        "",
+        "",
+        [ATTEMPT.format("ada", 9, "a.ipynb")],
+        "downloaded from Blackboard. Give the students with --roster",
+    ),
+    "brightspace": (
+        "",
+        "",
+        [BRIGHT.format(50, "Ada", 9, 1122) + "/a.ipynb"],
+        "downloaded from Brightspace. Give the students with --roster",
+    ),
+    "github classroom": (
+        "",
+        "",
+        ["01-attention-ada/a.ipynb", "01-attention-bob/a.ipynb"],
+        "--pattern '{assignment}-{student}'",
+    ),
+    "a pattern without a student": ("", "{file}", ["a.ipynb"], "has no {student}"),
+    "a field that there is not": ("", "{studnt}", ["a"], "did you mean student?"),
+    "a pattern that is none": ("", "(?P<student>", ["a"], "cannot be used"),
+}
+
+
+@pytest.fixture
+def collect(archive, right, untouched, tmp_path):
+    """Collect these paths, each with another notebook; the exit code."""
+
+    def run(paths, roster="", pattern=""):
+        files = {}
+        for number, path in enumerate(paths):
+            notebook = json.loads(right)
+            notebook["metadata"]["number"] = number
+            files[path] = json.dumps(notebook)
+            if path.endswith(".yml"):
+                files[path] = GRADESCOPE
+        command = ["collect", str(archive(files))]
+        if roster:
+            (tmp_path / "roster.csv").write_text(roster, "utf-8")
+            command += ["--roster", str(tmp_path / "roster.csv")]
+        return main(command + (["--pattern", pattern] if pattern else []))
+
+    return run
+
+
+def students(course):
+    return {p.name for p in course.submitted.glob("*")}
+
+
+@pytest.mark.parametrize("form", RIGHT)
+def test_every_notebook_goes_to_its_owner(course, collect, capsys, form):
+    roster, pattern, paths, expected, said = RIGHT[form]
+    assert collect(paths, roster, pattern) == 0
+    assert students(course) == set(expected.split())
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", REFUSED)
+def test_what_could_be_read_in_two_ways_is_refused(course, collect, capsys, form):
+    roster, pattern, paths, said = REFUSED[form]
+    assert collect(paths, roster, pattern) == 2
+    assert said in capsys.readouterr().err
+    assert students(course) == set()
+
+
+def handed_in(course, student):
+    return (course.submitted / student / "01-attention/timestamp.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (ATTEMPT.format("ada", 9, "a.ipynb"), "2026-03-09 22:10:11"),
+        (BRIGHT.format(50, "Ada Lovelace", 9, 112) + "/a.ipynb", "2026-03-09 13:12:00"),
+        ("ada+01-attention+2026-03-09 21:10:11 UTC/a.ipynb", "2026-03-09 21:10:11"),
+    ],
+)
+def test_the_time_in_a_platforms_name_is_that_of_the_submission(
+    course, collect, path, expected
+):
+    assert collect([path], OWN) == 0
+    assert handed_in(course, "ada").startswith(expected)
+
+
+def test_times_are_read_in_the_zone_of_the_course():
+    berlin = zone_of("Europe/Berlin")
+    assert str(platform_time("2026-03-09-22-10-11", berlin))[-6:] == "+01:00"
+    assert str(platform_time("Mar 9, 2026 1122 PM", berlin))[11:] == "23:22:00+01:00"
+    assert platform_time("yesterday, at noon", berlin) is None
+
+
+def test_a_name_inside_a_longer_one_is_not_found(course, collect):
+    roster = OWN + "lovelace,Bob Byron\nking,Ada Lovelace King\n"
+    paths = ["x_Ada Lovelace_y/a.ipynb", "x_Ada Lovelace King_y/a.ipynb"]
+    assert collect(paths, roster) == 0
+    assert students(course) == {"ada", "king"}
+
+
+def test_an_archive_of_a_known_platform_has_no_other_form():
+    assert label_of("lovelaceada_34_5_a.ipynb").platform == "canvas"
+
+
+def test_a_worksheet_with_names_and_no_addresses_is_refused(course, collect, capsys):
+    sheet = (
+        'Identifier,"Full name",Status,Grade,"Maximum grade"\n'
+        '"Participant 12","Ada Lovelace",Submitted,,20.00\n'
+    )
+    assert collect(["Ada Lovelace_12_assignsubmission_file/a.ipynb"], sheet) == 2
+    assert "--columns student='Full name'" in capsys.readouterr().err
+
+
+# ------------------------------------------------------- times of several versions
+
+MOODLE = "Ada Lovelace_12_assignsubmission_file/attention.ipynb"
+SHEET = (
+    'Identifier,"Full name","Email address",Status,Grade,"Maximum grade",'
+    '"Grade can be changed","Last modified (submission)"\n'
+    '"Participant 12","Ada Lovelace",ada,Submitted,,20.00,Yes,"{}"\n'
+)
+FIRST, SECOND = "Monday, 9 March 2026, 9:59 AM", "Wednesday, 11 March 2026, 9:59 AM"
+
+
+@pytest.fixture
+def moodle(archive, tmp_path):
+    """Collect Ada's file from an archive of that day, with what the worksheet says."""
+
+    def run(text, day, time, *options):
+        files = {MOODLE: (text, (2026, 3, day, 12, 0, 0))}
+        path = archive(files, f"{day}.zip")
+        (tmp_path / "sheet.csv").write_text(SHEET.format(time))
+        roster = ["--roster", str(tmp_path / "sheet.csv")]
+        assert main(["collect", str(path), *roster, *options]) == 0
+
+    return run
+
+
+def test_the_first_attempt_never_gets_the_time_of_the_second(
+    course, moodle, right, untouched, capsys
+):
+    changed = right.replace("np.", "numpy.", 1)
+    moodle(changed, 11, SECOND)
+    assert handed_in(course, "ada").startswith("2026-03-11 09:59")
+    moodle(right, 9, SECOND, "--keep", "first")
+    folder = course.submitted / "ada/01-attention"
+    assert (folder / "attention.ipynb").read_text() == right
+    assert not (folder / "timestamp.txt").exists()
+    assert "1 handed in again after this archive was downloaded" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_version_keeps_the_time_that_was_known_of_it(course, moodle, right):
+    changed = right.replace("np.", "numpy.", 1)
+    moodle(right, 9, FIRST)
+    moodle(changed, 11, SECOND)
+    moodle(right, 9, SECOND, "--keep", "first")
+    assert handed_in(course, "ada").startswith("2026-03-09 09:59")
+
+
+def test_a_time_zone_that_comes_later_changes_the_times(course, moodle, right, capsys):
+    moodle(right, 9, FIRST)
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + "\nc.Exchange.timezone = 'Europe/Berlin'\n")
+    capsys.readouterr()
+    moodle(right, 9, FIRST)
+    assert handed_in(course, "ada").startswith("2026-03-09 08:59")
+    assert "1 have another time of submission now: ada" in capsys.readouterr().out
+    moodle(right, 9, FIRST)
+    assert "another time" not in capsys.readouterr().out
+
+
+# ------------------------------------------------------------- untouched copies
+
+
+@pytest.mark.parametrize("keep", ["latest", "first"])
+@pytest.mark.parametrize("other", ["attention_original.ipynb", "a.ipynb"])
+def test_an_untouched_copy_never_counts_beside_answers(
+    course, archive, right, untouched, capsys, keep, other
+):
+    files = {
+        f"ada/{other}": untouched,
+        "ada/attention.ipynb": right,
+        "b/x.ipynb": right,
+    }
+    later = {**files, f"ada/{other}": (untouched, (2026, 3, 6, 1, 1, 2))}
+    for number, each in enumerate((files, later)):
+        path = archive(each, f"{number}.zip")
+        assert main(["collect", str(path), "--keep", keep]) == 0
+        folder = course.submitted / "ada/01-attention"
+        assert (folder / "attention.ipynb").read_text() == right
+        said = "1 sent several notebooks of one assignment; look at them: ada"
+        assert said in capsys.readouterr().out
+
+
+def test_an_untouched_notebook_does_not_replace_answers_and_they_replace_it(
+    course, archive, right, untouched, capsys
+):
+    path = course.submitted / "ada/01-attention/attention.ipynb"
+    days = [(untouched, 4), (right, 3), (untouched, 6)]
+    for number, (text, day) in enumerate(days):
+        files = {"ada/a.ipynb": (text, (2026, 3, day, 1, 1, 2))}
+        main(["collect", str(archive(files, f"{number}.zip"))])
+        assert path.read_text() == (untouched if number == 0 else right)
+    assert "this has no answers" in capsys.readouterr().out
+
+
+def test_of_equal_times_the_name_of_the_course_counts(course, archive, right):
+    changed = right.replace("np.", "numpy.", 1)
+    files = {"ada/zz.ipynb": changed, "ada/attention.ipynb": right, "b/x.ipynb": right}
+    assert main(["collect", str(archive(files))]) == 0
+    path = course.submitted / "ada/01-attention/attention.ipynb"
+    assert path.read_text() == right
