@@ -25,6 +25,8 @@ def grade(
     notes: tuple[str, ...] = (),
 ) -> Verdict:
     """The verdict on one submission; ``notes`` are about its files."""
+    if not release.judged:
+        return not_judged(release, submission)
     started = time.perf_counter()
     try:
         matched = match(release, read(submission))
@@ -105,6 +107,16 @@ def fingerprints(cells: list[MatchedCell]) -> dict[str, str]:
     }
 
 
+def not_judged(release: Release, submission: bytes) -> Verdict:
+    """The verdict on a lesson beside the questions: as it came, and nothing runs."""
+    try:
+        cells = match(release, read(submission)).cells
+    except Held:  # nobody misses it
+        cells = Matching(release, [], {}).result().cells
+    shown = autograded(release, cells, Transcript(results={}), ())
+    return Verdict("graded", 0.0, notebook=shown)
+
+
 def not_handed_in(release: Release) -> Verdict:
     """The verdict on a notebook that is missing beside others: nothing for it."""
     message = f"{release.notebook}.ipynb was not handed in"
@@ -113,7 +125,7 @@ def not_handed_in(release: Release) -> Verdict:
     results = [(cell.grade_id or "", cell.points) for cell in graded]
     nothing = [Result(name, 0.0, points, message) for name, points in results]
     transcript = Transcript(results={result.id: result for result in nothing})
-    notes = (f"{message}.",)
+    notes = (f"{message}.",) if release.judged else ()
     return Verdict(
         "graded",
         release.max_score,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import bisect
 
-from autograder.notebook.records import GRADED, Release, ReleasedCell, SubmittedCell
+from autograder.notebook.records import (
+    BY_POINTS,
+    GRADED,
+    Release,
+    ReleasedCell,
+    SubmittedCell,
+)
 from autograder.notebook.texts import alike, defines
 
 
@@ -134,7 +140,7 @@ def is_another(
     named = {cell.grade_id for cell in submitted if cell.grade_id}
     if len(named - own) > len(named & own):
         return True
-    graded = [cell for cell in release.cells if cell.kind in GRADED]
+    graded = [cell for cell in release.cells if cell.kind in (*GRADED, *BY_POINTS)]
     return not any(
         cell.grade_id in found
         or (

@@ -71,6 +71,11 @@ class Release:
         """The points of the whole notebook."""
         return sum(cell.points for cell in self.cells)
 
+    @property
+    def judged(self) -> bool:
+        """Whether there is a question in it; a lesson beside them has none."""
+        return any(cell.kind in (*GRADED, *BY_POINTS) for cell in self.cells)
+
 
 @dataclass(frozen=True)
 class MatchedCell:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,12 @@ from nbformat import NotebookNode
 import autograder
 from autograder.checks.isolation import BOOK_MODULES
 from autograder.course import Assignment, Course
+from autograder.errors import CourseError
 from autograder.notebook.questions import profile_of
-from autograder.notebook.records import Release
+from autograder.notebook.records import BY_POINTS, Release
 from autograder.notebook.release import is_released, released_cell
-from autograder.release.students import (
-    extra_files,
-    prepared,
-)
+from autograder.release.students import extra_files, prepared
+from autograder.text import one_line
 
 LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -32,8 +32,29 @@ WORDS = {"says", "differs", "why", "unseen"}  # of a catalog: sentences
 
 
 def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
-    """The plan of each notebook of an assignment."""
-    return tuple(plan(course, part) for part in assignment.parts)
+    """The plan of each notebook of an assignment.
+
+    CourseError when one is a copy of another: its questions would count twice.
+    """
+    found = tuple(plan(course, part) for part in assignment.parts)
+    for first, second in combinations(found, 2):
+        if shared := sorted(questions_of(first) & questions_of(second)):
+            names = ", ".join(name for name, _ in shared[:3])
+            raise CourseError(
+                f"{first.notebook}.ipynb and {second.notebook}.ipynb of "
+                f"{assignment.name} have the same questions ({names}"
+                f"{', …' if len(shared) > 3 else ''}); move the copy out of "
+                f"{assignment.source.parent}."
+            )
+    return found
+
+
+def questions_of(release: Release) -> set[tuple[str, str]]:
+    """Names and texts of what has points. Courses call the first question q1 in each
+    notebook; in a copy, its test is the same, too."""
+    kept = [cell for cell in release.cells if cell.kind in BY_POINTS]
+    texts = {(cell.grade_id, cell.source) for cell in kept if cell.kind == "test"}
+    return texts or {(cell.grade_id, cell.source) for cell in kept}
 
 
 def one_hash(hashes: Iterable[str]) -> str:
@@ -65,7 +86,20 @@ def plan(course: Course, assignment: Assignment) -> Release:
         metadata=plain(given.metadata),
         files=extra_files(assignment),
     )
+    language = language_of(release)
+    if release.judged and language != "python":
+        raise CourseError(
+            f"{assignment.source} is in {one_line(language)}; the grader runs Python."
+        )
     return replace(release, hash=fingerprint(release))
+
+
+def language_of(release: Release) -> str:
+    """The language of a notebook's kernel, whatever the kernel is called."""
+    kernel = release.metadata.get("kernelspec", {})
+    info = release.metadata.get("language_info", {})
+    language = str(kernel.get("language") or info.get("name") or "python").lower()
+    return "python" if "python" in language else language
 
 
 def plain(node: NotebookNode) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def shortcomings(release: Release, solution: bytes, grader: Grader) -> list[str]
 
 def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
     """The questions that the solution misses; all at once, when it cannot be judged."""
+    if not release.judged:
+        return
     try:
         cells = match(release, read(solution)).cells
         transcript = transcript_of(release, cells, grader)
@@ -64,4 +66,6 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
     for result in transcript.results.values():
         if result.score < result.max_score:
             points = f"{result.score:g} of {result.max_score:g}"
-            yield f"{result.id}: {points}. {' '.join((result.message or '').split())}"
+            why = " ".join((result.message or "").split())
+            why = why or "The value of the test's last line is the points."
+            yield f"{result.id}: {points}. {why}"

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import json
 import re
+from collections.abc import Set
 from pathlib import Path
 
 import nbformat
@@ -30,9 +31,16 @@ REGION = re.compile(
 )
 # a line of a solution that may stand elsewhere in what students get
 GIVEN = re.compile(r"#\s*given\s*$|^(import|from)\s")
+# no secret: keywords, and names with a small number, a text or nothing
+TRIVIAL = re.compile(
+    r"(?:while|if|elif)\s+(?:not\s+)?\w+\s*:|return(?:\s+\w+)?|print\(\w*\)"
+    r"|\w+\s*=\s*(?:\d|10|True|False|None|\[\]|\{\}|''|\"\"|0\.0|1\.0)"
+    r"|(?:try|else|finally|except(?:\s+\w+)?)\s*:|[-=#*_\s]+"
+)
 GIVEN_HINT = (
     "Lines that students are meant to have are allowed when they end with `# given`, "
-    "in the solution."
+    "in the solution; or allow all of them in nbgrader_config.py:\n"
+    '    c.Autograder.given = {{"{assignment}": "all"}}'
 )
 MARKERS = (
     "BEGIN SOLUTION",
@@ -67,6 +75,10 @@ def run(options: argparse.Namespace) -> None:
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
         for assignment in course.chosen(options.assignments):
+            if assignment.more:
+                from autograder.release.plan import plans
+
+                plans(course, assignment)  # copies are refused
             for part in assignment.parts:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
@@ -97,9 +109,13 @@ def release(
         rules = "".join(f"\n  {sentence}" for sentence in broken)
         raise CourseError(f"{assignment.name} is not released:{rules}")
     text = notebook_text(students_notebook(course, assignment))
-    if leaks := find_leaks(text, solution):
+    if leaks := find_leaks(text, solution, given_lines(course, assignment.name)):
         listed = "".join(f"\n  {leak}" for leak in leaks)
-        hint = f"\n{GIVEN_HINT}" if any("`" in leak for leak in leaks) else ""
+        hint = (
+            "\n" + GIVEN_HINT.format(assignment=assignment.name)
+            if any("`" in leak for leak in leaks)
+            else ""
+        )
         raise CourseError(
             f"{assignment.name} is not released, it would leak{listed}{hint}"
         )
@@ -167,9 +183,9 @@ def prepared(
             raise CourseError(
                 f"nbgrader cannot release {assignment.name}: {error}{advice}"
             ) from error
-    for number, cell in enumerate(notebook.cells):
-        cell.setdefault("id", f"cell-{number}")
-    notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
+    if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
+        for number, cell in enumerate(notebook.cells):
+            cell.setdefault("id", f"cell-{number}")
     return stored, notebook
 
 
@@ -178,21 +194,45 @@ def notebook_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def find_leaks(released: str, solution: NotebookNode) -> list[str]:
-    """What of the solution can be read in the text of the released notebook."""
+def given_lines(course: Course, assignment: str) -> Set[str] | None:
+    """Lines that ``c.Autograder.given`` lets students have; None means all."""
+    setting = course.nbgrader().get("Autograder", {}).get("given", {})
+    given = dict(setting).get(assignment, [])
+    if given == "all":
+        return None
+    if isinstance(given, str) or not all(isinstance(line, str) for line in given):
+        raise CourseError(
+            f"c.Autograder.given in nbgrader_config.py says {given!r} for "
+            f'{assignment}; it takes "all" or a list of lines.'
+        )
+    return {line.strip() for line in given}
+
+
+def find_leaks(
+    released: str, solution: NotebookNode, allowed: Set[str] | None = frozenset()
+) -> list[str]:
+    """What of the solution can be read in the text of the released notebook.
+
+    ``allowed`` are lines that students are meant to have; None means all lines.
+    """
     notebook = json.loads(released)
-    sources = "\n".join("".join(cell["source"]) for cell in notebook["cells"])
-    lines = {line.strip() for line in sources.splitlines()}
+    where: dict[str, str] = {}  # the first cell of students in which a line stands
+    for number, cell in enumerate(notebook["cells"], 1):
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        for line in "".join(cell["source"]).splitlines():
+            where.setdefault(line.strip(), f"cell {number} {name}".strip())
     leaks = [f"the text '{marker}'" for marker in MARKERS if marker in released]
-    for cell in solution.cells:
+    for cell in solution.cells if allowed is not None else ():
         given = {line.strip() for line in REGION.sub("", cell.source).splitlines()}
         name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id"))
         for match in REGION.finditer(cell.source):
             for line in map(str.strip, match["text"].splitlines()):
-                plain = len(line) <= 8 or line in given or GIVEN.search(line)
-                if line in lines and not plain:
+                known = line in given or line in (allowed or ())
+                plain = len(line) <= 8 or GIVEN.search(line) or TRIVIAL.fullmatch(line)
+                if line in where and not known and not plain:
                     leaks.append(
-                        f"a line of the {match[1].lower()} of {name}: `{line}`"
+                        f"a line of the {match[1].lower()} of {name}: `{line}` "
+                        f"(in {where[line]})"
                     )
     if any(cell.get("outputs") for cell in notebook["cells"]):
         leaks.append("the outputs of the solution")

@@ -5,9 +5,10 @@ import json
 import pytest
 from foreign.course import ForeignCourse
 from foreign.idioms import IDIOMS, PYTHON, cell
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.cli import main
+from autograder.release.students import find_leaks
 
 SUBCLASS = next(idiom for idiom in IDIOMS if idiom.name == "subclass")
 
@@ -76,7 +77,8 @@ def test_a_leak_shows_its_line_and_a_given_line_is_none(release):
     test, locked = "assert total == 36", "for n in range(9):\n    print(n)"
     code, said = release(right, test, locked=locked)
     assert code == 2
-    assert "the solution of answer: `for n in range(9):`" in said
+    assert "the solution of answer: `for n in range(9):` (in cell 1 start)" in said
+    assert 'c.Autograder.given = {"ps": "all"}' in said
     marked = right.replace("(9):", "(9):  # given")
     code, said = release(marked, test, locked=locked)
     assert code == 0, said
@@ -115,3 +117,131 @@ def test_an_autotest_is_released_and_graded(course, capsys):
     released = (course.root / "release/ps1_autotest/problem1.ipynb").read_text()
     assert "AUTOTEST" not in released
     assert "assert" in released
+
+
+TWICE = "total = 0\nfor n in range(9):\n    total += n"
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [("'all'", 0), ("['for n in range(9):']", 0), ("['x = 1']", 2), ("'some'", 2)],
+)
+def test_lines_that_a_course_repeats_are_allowed_once(release, course, given, code):
+    course.configure(f'c.Autograder.given = {{"ps": {given}}}')
+    locked = "for n in range(9):\n    print(n)"
+    assert release(TWICE, "assert total == 36", locked=locked)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("line", "leaks"),
+    [
+        ("while True:", False),
+        ("finally:", False),
+        ("return counts", False),
+        ("points_in_row = 2", False),
+        ("print(total)", False),
+        ("return counts + 1", True),
+        ("points_in_row = 2 * n", True),
+        ("return mask(scores)", True),
+        ("num_points = 117", True),
+    ],
+)
+def test_a_trivial_line_is_no_leak(line, leaks):
+    text = f"### BEGIN SOLUTION\n{line}\n### END SOLUTION"
+    solution = new_notebook(cells=[cell("answer", text, solution=True)])
+    shown = new_notebook(cells=[cell("start", f"a = 1\n{line}", locked=True)])
+    assert bool(find_leaks(json.dumps(shown), solution)) == leaks
+
+
+def test_a_lesson_beside_the_questions_is_copied_and_never_held(
+    release, course, capsys
+):
+    """With any kernel, with or without cells of nbgrader's, whatever comes back."""
+    lesson = new_notebook(
+        cells=[new_code_cell("1 / 0"), cell("text", "y = 1", locked=True)],
+        metadata={
+            "kernelspec": {"name": "java", "language": "java", "display_name": "J"}
+        },
+    )
+    folder = course.write(lesson, "ps", "a_lesson")
+    code, said = release("def f(x):\n    return x + 1", "assert f(1) == 2")
+    assert code == 0, said
+    given = course.root / "release/ps"
+    for student, text in (
+        ("ada", (folder / "p.ipynb").read_text()),
+        ("bob", (given / "p.ipynb").read_text()),
+    ):
+        course.hand_in(student, "ps", "p", text)
+    course.hand_in("ada", "ps", "a_lesson", "no notebook at all")
+    found = {each["student"]: each for each in course.grade()}
+    assert [found[name]["status"] for name in ("ada", "bob")] == ["graded"] * 2
+    assert [found[name]["score"] for name in ("ada", "bob")] == [2, 0]
+    assert (course.root / "autograded/ada/ps/a_lesson.ipynb").is_file()
+
+
+def test_a_copy_of_a_solution_is_refused_by_release_and_grade(release, course, capsys):
+    right, test = "def f(x):\n    return x + 1", "assert f(1) == 2"
+    assert release(right, test)[0] == 0
+    path = course.source / "ps/p.ipynb"
+    course.hand_in("ada", "ps", "p", path.read_text())
+    (course.source / "ps/p-Copy1.ipynb").write_text(path.read_text())
+    for verb in ("release", "grade"):
+        assert main([verb, "ps"]) == 2
+        said = capsys.readouterr().err
+        assert "p-Copy1.ipynb and p.ipynb of ps have the same questions" in said
+
+
+def test_questions_of_one_name_in_two_notebooks_are_two_questions(release, course):
+    right, test = "def f(x):\n    return x + 1", "assert f(1) == 2"
+    assert release(right, test)[0] == 0
+    text = (course.source / "ps/p.ipynb").read_text()
+    other = text.replace("x + 1", "x + 2").replace("f(1) == 2", "f(1) == 3")
+    (course.source / "ps/q.ipynb").write_text(other)
+    code, said = release(right, test)
+    assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code"),
+    [
+        ({"name": "xpython", "language": "python"}, 0),
+        ({"name": "conda-env-x-py"}, 0),
+        ({"name": "java", "language": "java"}, 2),
+        ({"name": "ir", "language": "R"}, 2),
+    ],
+)
+def test_a_kernel_of_another_name_is_python_and_another_language_is_none(
+    release, course, capsys, kernel, code
+):
+    assert release("x = [1, 2]", "assert len(x) == 2")[0] == 0
+    path = course.source / "ps/p.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["metadata"] = {"kernelspec": {"display_name": "Other", **kernel}}
+    path.write_text(json.dumps(notebook))
+    assert main(["release"]) == code
+    assert ("the grader runs Python" in capsys.readouterr().err) == bool(code)
+
+
+def test_partial_credit_that_falls_short_says_so(release, course):
+    course.configure('c.Autograder.tests = {"ps": "inside"}')
+    code, said = release("def f(x):\n    return x", "assert f(1) == 1\nf(1)")
+    assert code == 2
+    assert "test_answer: 1 of 2. The value of the test's last line is the points." in (
+        " ".join(said.split())
+    )
+
+
+def test_cells_of_an_old_format_stay_without_ids(release, course):
+    assert release("x = [1, 2]", "assert len(x) == 2")[0] == 0
+    path = course.source / "ps/p.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["nbformat_minor"] = 4
+    for each in notebook["cells"]:
+        each.pop("id", None)
+    path.write_text(json.dumps(notebook))
+    assert main(["release"]) == 0
+    given = json.loads((course.root / "release/ps/p.ipynb").read_text())
+    assert given["nbformat_minor"] == 4
+    assert not any("id" in each for each in given["cells"])
+    course.hand_in("ada", "ps", "p", path.read_text())
+    assert course.grade()[0]["score"] == 2

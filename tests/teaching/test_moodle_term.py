@@ -152,7 +152,7 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
     assert ada == bob and float(ada) > 1
     assert main(["report"]) == 0
     report = (course.root / "report.html").read_text()
-    assert "from 3 final scores." in report and "2 d 10 h late, −3" in report
+    assert "All scores are final: mean" in report and "2 d 10 h late, −3" in report
 
 
 def check_formgrader(course, formgrader, page):
