@@ -142,9 +142,13 @@ class Exercise {
   }
 
   write(id, text) {
+    const open = this.unwritten().length;
     this.cell(id).source = lines(text);
     this.keep();
     for (const other of this.stations.keys()) this.age(other);
+    if (this.unwritten().length === open) return;
+    for (const other of this.stations.keys()) this.draw(other); // it tells what is open
+    this.count();
   }
 
   keep() {
@@ -249,7 +253,7 @@ class Exercise {
     }
     const asked = outcomes.filter((outcome) => outcome.question);
     const held = asked.filter((outcome) => !outcome.problem).length;
-    note(`exercise:${assignment}`, this.held().length, this.questions().length);
+    this.count();
     this.finish(
       this.pressed === ""
         ? `${held} of ${asked.length} questions ${held === 1 ? "passes" : "pass"} all visible checks.`
@@ -263,6 +267,24 @@ class Exercise {
 
   held() {
     return this.questions().filter((id) => this.results[id] && holds(this.results[id]));
+  }
+
+  /** The questions in words: they have a field, and nothing to run. */
+  inWords() {
+    return [...this.fields.keys()].filter((id) => !this.stations.has(id));
+  }
+
+  /** Those of them that are empty, or as the release gives them. */
+  unwritten() {
+    const given = stubs(release);
+    return this.inWords().filter((id) => ["", given[id]?.trim()].includes(source(this.cell(id)).trim()));
+  }
+
+  /** Note how much is done: what passes, and what is answered in words. */
+  count() {
+    const words = this.inWords().length;
+    const done = this.held().length + words - this.unwritten().length;
+    note(`exercise:${assignment}`, done, this.questions().length + words);
   }
 
   /** Show the last outcome of a station, and how old it is. */
@@ -290,7 +312,13 @@ class Exercise {
     const open = this.questions().filter((each) => !this.held().includes(each));
     const after = open.find((each) => this.questions().indexOf(each) > this.questions().indexOf(id));
     const goal = after ?? open[0];
-    if (goal === undefined) return { text: "All questions hold. Download your notebook and hand it in." };
+    if (goal === undefined) {
+      const open = this.unwritten();
+      const last = open.length
+        ? `Still open, in your own words: ${open.join(", ")}.`
+        : "Hidden checks run after you hand it in: download your notebook.";
+      return { text: `All visible checks pass. ${last}` };
+    }
     const bar = this.stations.get(goal).output.closest(".exercise-bar");
     return { text: `Next: ${goal}`, href: `#${bar.closest("section")?.id ?? ""}` };
   }

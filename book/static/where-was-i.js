@@ -30,7 +30,7 @@ function table() {
     seen.add(name);
     const noted = all[name];
     const state = stateOf(noted);
-    const what = name.startsWith("quiz") ? "questions" : "checks";
+    const what = "questions";
     const cells = [
       make("a", { href: link.href, textContent: link.textContent.trim() }),
       `${{ none: "○", some: "◐", all: "●" }[state]} ${WORDS[state]}`,

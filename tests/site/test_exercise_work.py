@@ -320,3 +320,28 @@ def test_a_cell_without_nbgrader_s_metadata_is_shown_as_it_is():
     page = solving.page_of({"cells": cells}, "12-x", "x.ipynb", "")
     assert "A remark." in page and "```{code-block} python\nx = 1\n```" in page
     assert "exercise-bar" not in page
+
+
+def test_the_page_says_what_is_open_when_all_visible_checks_pass(quiet):
+    """An empty answer in words is open: under the questions, and in what is noted."""
+    names = "softmax", "attention_scores", "scaled_dot_product_attention"
+    passed = {"number": 3, "said": "", "problem": None, "figures": []}
+    results = {
+        name: {"outcomes": [passed | {"question": name}], "at": 0, "mark": ""}
+        for name in (*names, "check_softmax")
+    }
+    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
+    quiet.evaluate(keep, ["exercise:01-attention:results", results])
+    quiet.reload()
+    told = bar(quiet, "softmax").locator(".exercise-next")
+    open_one = "All visible checks pass. Still open, in your own words: explain_roles."
+    assert told.text_content() == open_one
+    written = bar(quiet, "explain_roles").locator("textarea")
+    written.fill("Because.")
+    assert "Hidden checks run after you hand it in" in told.text_content()
+    noted = "JSON.parse(localStorage.getItem('progress'))['exercise:01-attention']"
+    assert {"done": 5, "of": 5}.items() <= quiet.evaluate(noted).items()
+    written.fill(" ")
+    assert told.text_content() == open_one
+    assert quiet.evaluate(noted)["done"] == 4
+    assert not quiet.troubles
