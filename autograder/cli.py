@@ -64,6 +64,10 @@ VERBS = {
         "Write the scores as tables that a spreadsheet opens: one line a student, and "
         "one line a question.",
     ),
+    "lti": (
+        "autograder.lti.command",
+        "Send scores to Moodle or Canvas without files, by LTI 1.3.",
+    ),
     "report": (
         "autograder.results.report",
         "Write one page about the class: what needs attention, scores, questions, "

@@ -1,0 +1,94 @@
+"""``autograder lti register | link | roster | push``: the options of the four steps."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.options import describe
+
+PORT = 8765
+STEPS = {
+    "register": "Make a key pair and print what the platform asks for; then store what "
+    "the platform gave in return.",
+    "link": "Wait on this machine for one click on the tool in the course, check it, "
+    "and store which course it is.",
+    "roster": "Write the students of the linked course as a table for "
+    "`collect --roster`.",
+    "push": "Send final points as final, and mark what waits for a person as pending. "
+    "Grades that somebody typed in the platform are kept.",
+}
+REGISTER = {
+    "address": "where you open the platform, such as https://moodle.example.org",
+    "client-id": "the client ID that the platform gave",
+    "deployment-id": "the deployment ID that it gave",
+    "issuer": "the platform's issuer or platform ID, where it is an unusual one",
+    "login-url": "its authentication request URL, likewise",
+    "token-url": "its access token URL, likewise",
+    "keys-url": "its public keyset URL, likewise",
+}
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder lti`."""
+    describe(
+        verb,
+        "Register the course once, link it to a course of the platform once, then "
+        "push scores as often as you like. Each step has its own --help.",
+        "autograder lti push 01-attention --dry-run",
+    )
+    steps = verb.add_subparsers(metavar="STEP", dest="step", required=True)
+    made = {}
+    for name, words in STEPS.items():
+        made[name] = steps.add_parser(name, help=words, description=words)
+        log = {"type": Path, "metavar": "FILE", "default": argparse.SUPPRESS}
+        made[name].add_argument("--log", help="append a log to FILE", **log)  # type: ignore[arg-type]
+    made["register"].add_argument("--platform", choices=("moodle", "canvas"))
+    for name, words in REGISTER.items():
+        made["register"].add_argument(f"--{name}", metavar="TEXT", help=words)
+    for name in ("register", "link"):
+        words = f"port of the page on this machine (default: {PORT})"
+        made[name].add_argument("--port", type=int, default=PORT, help=words)
+    add_file(made["link"], "--id-token", "a launch that was copied out of a browser")
+    add_file(made["roster"], "--to", "the table", Path("students.csv"))
+    push = made["push"]
+    push.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
+    words = "show what would be sent, and send nothing"
+    push.add_argument("--dry-run", action="store_true", help=words)
+    add_file(push, "--roster", "a table with the names of students of other ids")
+    words = "send this student's points over what stands there; may be repeated"
+    push.add_argument(
+        "--replace", action="append", default=[], metavar="ID", help=words
+    )
+    verb.set_defaults(run=run)
+
+
+def add_file(
+    parser: argparse.ArgumentParser, name: str, words: str, default: Path | None = None
+) -> None:
+    """An option that names a file."""
+    words += f" (default: {default})" if default else ""
+    parser.add_argument(name, type=Path, metavar="FILE", default=default, help=words)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do one of the four steps."""
+    course = Course.find()
+    if options.step == "register":
+        from autograder.lti.register import register
+
+        register(course, options)
+    elif options.step == "link":
+        from autograder.lti.page import link_course
+
+        link_course(course, options.port, options.id_token)
+    elif options.step == "roster":
+        from autograder.lti.people import write_roster
+
+        write_roster(course, options.to)
+    else:
+        from autograder.lti.push import push
+
+        return push(course, options)
+    return 0

@@ -1,0 +1,195 @@
+"""The platform's services: tokens, columns, scores and people, with patience."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import requests
+from pylti1p3.assignments_grades import AssignmentsGradesService
+from pylti1p3.exception import LtiException, LtiServiceException
+from pylti1p3.grade import Grade
+from pylti1p3.lineitem import LineItem
+from pylti1p3.service_connector import ServiceConnector
+
+from autograder.lti.files import Folder, Platform, at_home
+from autograder.lti.register import PEOPLE, SCOPES, registration
+from autograder.lti.sentences import TEXTS, Refused
+
+TRIES = 5
+LONGEST_WAIT = 60.0  # seconds
+ASKED_TO_WAIT = (429, 503)  # nothing was done: even a score can be sent again
+BROKEN = (500, 502, 504)
+OF_CANVAS = "https://canvas.instructure.com/lti/submission"
+
+
+class Session(requests.Session):
+    """Requests to the registered host alone, again when the platform asks for it."""
+
+    def __init__(self, platform: Platform) -> None:
+        super().__init__()
+        self.platform = platform
+        self.auth = lambda request: request  # else a .netrc replaces the token
+
+    def request(self, method: str, url: str, **options: Any) -> requests.Response:  # type: ignore[override]
+        """One request; Refused when nobody answers."""
+        if url != self.platform.token_url:
+            at_home(url, self.platform)
+        options |= {"timeout": 30, "allow_redirects": False}
+        reading = method.upper() == "GET"
+        for attempt in range(TRIES):
+            wait, last = 2.0**attempt, attempt == TRIES - 1
+            try:
+                answer = super().request(method, url, **options)
+            except requests.RequestException as error:
+                if reading and not last:
+                    time.sleep(wait)
+                    continue
+                place, unsure = self.platform.address, not reading
+                raise Refused(
+                    "unreachable", unknown=unsure, address=place, error=error
+                ) from None
+            code = answer.status_code
+            if last or not (code in ASKED_TO_WAIT or (reading and code in BROKEN)):
+                break
+            asked = answer.headers.get("Retry-After", "")
+            time.sleep(min(float(asked) if asked.isdigit() else wait, LONGEST_WAIT))
+        if 300 <= code < 400:
+            raise Refused("redirect", url=url, target=answer.headers.get("Location"))
+        return answer
+
+
+class Connector(ServiceConnector):
+    """Tokens are kept until they end; one that ended early is replaced once."""
+
+    def __init__(self, platform: Platform, private: str) -> None:
+        super().__init__(registration(platform, private), Session(platform))
+        self.url = platform.token_url
+        self.tokens: dict[str, tuple[str, float]] = {}
+
+    def _get_cached_access_token(self, scope_key: str) -> str | None:
+        token, end = self.tokens.get(scope_key, ("", 0.0))
+        return token if time.monotonic() < end - 10 else None
+
+    def _cache_access_token(
+        self, scope_key: str, access_token: str, expires_in: float
+    ) -> None:
+        self.tokens[scope_key] = access_token, time.monotonic() + float(expires_in)
+
+    def get_access_token(self, scopes: Any) -> str:
+        """A token for these scopes; Refused with what to set when there is none."""
+        try:
+            return super().get_access_token(scopes)
+        except LtiServiceException as error:
+            code, text = error.response.status_code, error.response.text[:200]
+            if error.response.ok:  # a page
+                raise Refused("no-access-token", url=self.url) from None
+            if "invalid_scope" in text:
+                raise Refused("invalid-scope") from None
+            raise Refused("key-refused", url=self.url, code=code, text=text) from None
+        except (LookupError, TypeError, ValueError):
+            raise Refused("no-access-token", url=self.url) from None
+
+    def make_service_request(self, *args: Any, **options: Any) -> Any:
+        """A request with a token; once more with a new one where that was refused."""
+        try:
+            return super().make_service_request(*args, **options)
+        except LtiServiceException as error:
+            if error.response.status_code != 401:
+                raise
+            self.tokens.clear()
+            return super().make_service_request(*args, **options)
+
+
+class Service:
+    """The linked course of the platform."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.platform, self.link = folder.platform(), folder.link()
+        self.connector = Connector(self.platform, folder.key())
+        data: Any = {"scope": SCOPES, "lineitems": self.link.lineitems}
+        self.grades = AssignmentsGradesService(self.connector, data)
+
+    def members(self) -> list[dict[str, Any]]:
+        """Everybody in the course; Refused when it is another course."""
+        kind = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+        found: list[dict[str, Any]] = []
+        with explained("the list of people"):
+            url = self.link.memberships
+            for page in self.connector.get_paginated_data([PEOPLE], url, accept=kind):
+                body: Any = page["body"]
+                course = (body.get("context") or {}).get("id", self.link.context)
+                if str(course) != self.link.context:
+                    raise Refused("people-of-another", title=self.link.title)
+                found += [dict(member) for member in body["members"]]
+        return found
+
+    def column(self, name: str) -> LineItem | None:
+        """The gradebook's column of an assignment; None when there is none yet."""
+        with explained("the columns of the gradebook"):
+            found = [i for i in self.grades.get_lineitems() if i.get("tag") == name]
+        if len(found) > 1:
+            title = self.link.title
+            raise Refused("columns", title=title, count=len(found), name=name)
+        for item in found:
+            at_home(str(item.get("id")), self.platform)
+        return LineItem(found[0]) if found else None
+
+    def new_column(self, name: str, most: float) -> LineItem:
+        """Make the column of an assignment."""
+        item = LineItem().set_tag(name).set_label(name).set_score_maximum(most)
+        with explained(f"a new column for {name}"):
+            made = self.grades.create_lineitem(item)
+        at_home(str(made.get_id()), self.platform)
+        return made
+
+    def results(self, column: LineItem) -> dict[str, float | None]:
+        """What stands in a column now, as a share of its maximum, by user.
+
+        None where the platform has an entry without a grade. Moodle writes a zero so.
+        """
+        found: dict[str, float | None] = {}
+        with explained("the grades of the column"):
+            for result in self.grades.get_grades(column):
+                score, most = result.get("resultScore"), result.get("resultMaximum")
+                share = None if score is None else float(score) / float(most or 1)
+                found[str(result["userId"])] = share
+        return found
+
+    def send(
+        self, column: LineItem, user: str, score: float | None, most: float
+    ) -> None:
+        """Send a final score, or that it is pending; Refused when it was not taken."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        grade = Grade().set_user_id(user).set_timestamp(now)
+        if score is None:
+            grade.set_activity_progress("Submitted").set_grading_progress(
+                "PendingManual"
+            )
+        else:
+            grade.set_activity_progress("Completed").set_grading_progress("FullyGraded")
+            grade.set_score_given(score).set_score_maximum(most)
+        if self.platform.kind == "canvas":  # else each score counts as an attempt
+            grade.set_extra_claims({OF_CANVAS: {"new_submission": False}})
+        with explained("a score"):
+            self.grades.put_grade(grade, column)
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what can go wrong with one of the platform's answers into a sentence."""
+    try:
+        yield
+    except LtiServiceException as error:
+        code = error.response.status_code
+        reason = TEXTS.get(str(code), TEXTS["500"])
+        raise Refused(
+            "no-answer", unknown=code >= 500, what=what, code=code, reason=reason
+        ) from None
+    except requests.JSONDecodeError:
+        raise Refused("page", unknown=True) from None
+    except (LtiException, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise Refused("odd-answer", what=what, error=repr(error)) from None
