@@ -3,14 +3,19 @@
     python -m autograder.tools.hunts
 
 For each question in which the student writes the check: one that looks at the shape
-alone, a good one, and the perfect one of the catalog.
+alone, a good one, and the perfect one of the catalog; and what students see of each
+while they work.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from types import ModuleType
+from typing import Any
 
+from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
 from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader
@@ -136,12 +141,29 @@ def points(
     return result.score or 0.0, result.message or ""
 
 
+def seen(package: ModuleType, name: str, kind: str) -> str:
+    """What a student sees of a check of one kind while working on it."""
+    names: dict[str, Any] = {}
+    code = f"{catalog_of(package).prelude}\n{code_of(package, name, kind)}"
+    exec(compile(code, f"<{name}>", "exec", dont_inherit=True), names)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        try:
+            package.assignment.questions[name].checks[0](names[name])
+        except CheckFailed as failure:
+            return str(failure)
+    return said.getvalue().rstrip()
+
+
 def main() -> int:
     print("{:28}{:>10}{:>10}{:>10}".format("name", *KINDS))
     with Grader() as grader:
         for name, package in hunts().items():
             earned = [points(grader, package, name, kind)[0] for kind in KINDS]
             print("{:28}{:10.2f}{:10.2f}{:10.2f}".format(name, *earned), flush=True)
+            for kind in KINDS:
+                print(f"\n{kind}, while working:\n{seen(package, name, kind)}")
+            print()
     return 0
 
 

@@ -62,6 +62,16 @@ def test_a_check_of_shapes_earns_less_than_a_good_one_and_only_the_perfect_one_a
     assert good >= 2.5 and "rejects" in said and "missed:" in said
 
 
+def test_what_a_check_catches_is_seen_while_one_works():
+    package = hunts.hunts()["check_softmax"]
+    careless, good, perfect = (
+        hunts.seen(package, "check_softmax", kind) for kind in hunts.KINDS
+    )
+    assert "softmax: caught" not in careless and "accepts" in careless
+    assert "  missed:" in good and "  caught:" in good
+    assert "  caught:" in perfect and "missed" not in perfect
+
+
 def test_the_table_has_every_question_in_which_students_write_the_check():
     assert hunts.hunts().keys() == hunts.CHECKS.keys() == HUNTS.keys()
 
