@@ -1,0 +1,75 @@
+"""What chapters 12 and 13 say of their experiments, beside what these printed."""
+
+import re
+
+import pytest
+from test_sentences import lines, text
+
+HEADS, AFTER = "12-a-head-is-born", "13-what-came-after"
+
+
+def numbers(line):
+    return [float(number) for number in re.findall(r"\d+\.\d+", line)]
+
+
+@pytest.fixture(scope="module")
+def seeds():
+    """The rows that begin with a seed, by the number of decimals in them."""
+    rows = [numbers(ln) for ln in lines(HEADS, "seed ") if ln.startswith("seed")]
+    fives = [row for row in rows if len(row) == 5]
+    return fives[:3], fives[3:]  # cut head by head, path by path
+
+
+def test_one_column_of_paths_carries_the_effect(seeds):
+    paths = seeds[1]
+    assert len(paths) == 3
+    for none, queries, keys, values, logits in paths:
+        assert keys > none + 0.5
+        assert max(abs(other - none) for other in (queries, values, logits)) <= 0.071
+    assert "the largest of their changes is 0.07" in text(HEADS)
+
+
+def test_in_two_seeds_one_head_carries_nearly_all_and_in_one_both_do(seeds):
+    cuts = seeds[0]
+    worst = [max(row[1:3]) for row in cuts]
+    assert [loss > 2.9 for loss in worst] == [False, True, True]
+    shared = [loss - cuts[0][0] for loss in cuts[0][1:3]]
+    assert all(0.6 < price < 0.9 for price in shared)
+    prices = [loss - row[0] for row in cuts for loss in row[3:]]
+    assert min(prices) > 0.05 and max(prices) < 1.45
+    assert "cutting one costs between 0.1 and 1.4" in text(HEADS)
+
+
+def test_one_head_of_the_published_model_carries_its_copying():
+    nothing = numbers(lines(HEADS, "nothing cut: loss")[0])
+    cuts = [numbers(ln) for ln in lines(HEADS, "cut (") if "loss" in ln]
+    (first, *others), strongest = cuts[:4], cuts[4]
+    assert first[0] > nothing[0] + 5 and first[1] < nothing[1] / 3
+    assert all(abs(loss - nothing[0]) < 0.33 for loss, _ in others)
+    assert 1.8 < strongest[0] - nothing[0] < 2.1
+
+
+def row(kind, which):
+    found = [ln for ln in lines(AFTER, kind) if re.match(rf"{kind} +{which}", ln)]
+    return numbers(found[0])
+
+
+def test_a_state_confuses_and_the_delta_rule_overwrites():
+    assert min(row("Softmax", "new")) > 0.99
+    assert max(row("Softmax", "update")) < 0.55
+    linear, delta = row("Linear", "new"), row("Delta", "new")
+    assert all(abs(a - b) < 0.05 for a, b in zip(linear, delta, strict=True))
+    overwritten = zip(delta, row("Delta", "update"), strict=True)
+    assert all(update > new - 0.02 for new, update in overwritten)
+    assert all(share < 0.55 for share in row("Linear", "update"))
+
+
+def test_a_window_is_perfect_at_one_length_of_updates():
+    assert [share > 0.99 for share in row("Window", "update")] == [
+        *(False, False, False, True, False)
+    ]
+
+
+def test_half_the_numbers_of_each_token_are_enough():
+    assert min(row("Latent", "new")) > 0.98
+    assert lines(AFTER, "numbers a pair") == ["numbers a pair: expanded 64, latent 16"]
