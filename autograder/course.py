@@ -14,6 +14,7 @@ from autograder.notebook.records import Tests
 from autograder.text import one_line
 
 CONFIG = "nbgrader_config.py"
+OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
     f"c.Autograder.variants in {CONFIG} has no effect any more: everybody has the "
     "examples of the cards in exercises/. Notebooks with examples of their own are "
@@ -111,7 +112,31 @@ class Course:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
-        return PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+        try:
+            config = PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
+        except Exception as error:
+            where = getattr(error, "lineno", None)
+            line = f", line {where}" if where else ""
+            raise CourseError(
+                f"{CONFIG}{line} cannot be read: {type(error).__name__}: "
+                f"{getattr(error, 'msg', None) or error}."
+            ) from None
+        for name in set(config.get("Autograder", {})) - set(OPTIONS):
+            near = nearest(name, OPTIONS)
+            there = f"there is {', '.join(OPTIONS)}."
+            hint = f"did you mean {near}?" if near else there
+            raise CourseError(f"{CONFIG} has the unknown c.Autograder.{name}; {hint}")
+        return config
+
+    def table(self, option: str) -> dict[str, Any]:
+        """An option that says something of each assignment, by name."""
+        found = self.nbgrader().get("Autograder", {}).get(option, {})
+        if not isinstance(found, dict):
+            raise CourseError(
+                f"c.Autograder.{option} in {CONFIG} is no table; write it as "
+                '{"01-attention": …}.'
+            )
+        return dict(found)
 
     def tests_of(self, assignment: str) -> Tests:
         """Where an assignment's test cells run, by ``c.Autograder.tests``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.course import Submission
@@ -57,3 +59,29 @@ def changes(store: Store, judged: list[tuple[Submission, Verdict]]) -> list[Chan
             if points != question.score:
                 changed.append(Change(*where, question.id, points, question.score))
     return changed
+
+
+def lost_by_all(
+    changed: list[Change], judged: list[tuple[Submission, Verdict]]
+) -> Iterator[str]:
+    """A sentence about each question for which nobody keeps the points they had."""
+    lost: Counter[tuple[str, str]] = Counter()
+    for change in changed:
+        before, after = change.before or 0.0, change.after or 0.0
+        if change.question and isinstance(before, float) and isinstance(after, float):
+            lost[change.assignment, change.question] += after < before
+    for (assignment, question), count in lost.items():
+        kept = sum(
+            1
+            for submission, verdict in judged
+            for each in verdict.questions
+            if submission.assignment == assignment
+            and each.id == question
+            and each.score
+        )
+        if count > 1 and not kept:
+            name = question.removeprefix("test_")
+            yield (
+                f"{assignment}: all {count} who had points for {name} lose them; look "
+                "at its check"
+            )

@@ -18,6 +18,7 @@ from typing import Any
 from nbgrader.api import Assignment, SubmittedAssignment
 from sqlalchemy import select, update
 
+from autograder.checks.failures import nearest
 from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
@@ -47,17 +48,22 @@ class Deadlines:
         zone = course_zone(course)
         names = [assignment.name for assignment in course.assignments()]
         due = {}
-        for name, text in dict(config.get("due", {})).items():
-            if name not in names:
+        for name, text in course.table("due").items():
+            if name not in names and (near := meant(name, names)):
                 raise CourseError(
                     f"c.Autograder.due in nbgrader_config.py has the unknown "
-                    f"assignment {one_line(name)}; there is {', '.join(names)}."
+                    f"assignment {one_line(name)}; did you mean {near}?"
                 )
+            # others may be of assignments to come
             due[name] = moment(str(text), zone).astimezone(UTC)
         path = course.root / config.get("extensions", EXTENSIONS)
         if not path.exists():
             return cls(due, None, zone)
         return cls(due, read_extensions(path, names, course), zone)
+
+    def to_come(self, course: Course) -> list[str]:
+        """Assignments with a due date that the course does not have yet."""
+        return sorted(set(self.due) - {a.name for a in course.assignments()})
 
     def of_nobody(self, course: Course, known: set[str]) -> list[str]:
         """Students of extensions.csv whom the course has not, such as a misspelled one.
@@ -120,6 +126,15 @@ class Deadlines:
             session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
 
 
+def meant(name: str, names: list[str]) -> str | None:
+    """The assignment that a name is a misspelling or the beginning of.
+
+    Any other name may be of an assignment to come.
+    """
+    begun = (known for known in names if name and known.startswith(name))
+    return nearest(name, names) or next(begun, None)
+
+
 def read_extensions(
     path: Path, names: list[str], course: Course
 ) -> dict[tuple[str, str], datetime]:
@@ -136,10 +151,10 @@ def read_extensions(
         student, name, due = (sheet.value(row, headings.index(h)) for h in wanted)
         if not student and not name:
             continue
-        if name not in names:
+        if name not in names and (near := meant(name, names)):
             raise CourseError(
-                f"{path}, line {row + 1}: there is no assignment {one_line(name)}; "
-                f"there is {', '.join(names)}."
+                f"{path}, line {row + 1}: there is no assignment {one_line(name)}; did "
+                f"you mean {near}?"
             )
         try:
             until = moment(due, course_zone(course)).astimezone(UTC)
@@ -173,12 +188,13 @@ class Penalties:
         """The points for so many seconds: never below 0, never above the score."""
         try:
             penalty = self.plugin.late_submission_penalty(student, score, late)
+            points = float(penalty or 0.0)
         except Exception as error:
             raise CourseError(
                 f"The plugin for late work failed on {one_line(student)}: "
                 f"{type(error).__name__}: {error}."
             ) from None
-        return min(max(float(penalty or 0.0), 0.0), score)
+        return min(max(points, 0.0), score)
 
 
 def naive(time: datetime | None) -> datetime | None:

@@ -91,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
     """Grade, and say what came of it; 1 when an assignment could not be graded."""
     course = Course.find()
     assignments = course.chosen(options.assignments)
+    if options.json:
+        expect_writable(options.json)
     try:
         submissions = course.submissions(assignments, options.students)
     except CourseError as error:
@@ -155,6 +157,8 @@ def run(options: argparse.Namespace) -> int:
                 one_hash(r.hash for r in driver.releases[assignment.name]),
             )
         ]
+        if to_come := deadlines.to_come(course):
+            said.append(f"due dates of assignments to come: {listed(to_come)}")
         strangers = deadlines.of_nobody(course, store.students())
         if strangers and not options.students:
             said.append(f"extensions for unknown students: {listed(strangers)}")
@@ -194,11 +198,18 @@ def run(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
+def expect_writable(path: Path) -> None:
+    """CourseError when a file could not be written after all the work is done."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        kind = "is a folder" if path.is_dir() else "cannot be written there"
+        raise CourseError(f"--json {path} {kind}; give the name of a file.")
+
+
 def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> None:
     """What would change; nothing was stored."""
-    from autograder.grading.changes import changes
+    from autograder.grading.changes import changes, lost_by_all
 
     changed = changes(store, judged)
     for change in changed:
@@ -208,6 +219,8 @@ def show_changes(
     if target:
         content = {"changes": [asdict(change) for change in changed]}
         write_whole(target, json.dumps(content, indent=1) + "\n")
+    for line in lost_by_all(changed, judged):
+        print(line)
     students = len({(change.assignment, change.student) for change in changed})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
 

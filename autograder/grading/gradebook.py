@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, func, select
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from autograder.course import Course
@@ -99,6 +99,11 @@ class OpenGradebook:
             raise CourseError(
                 "Another program made the same row of the gradebook at the same "
                 "moment. What was graded so far is stored; run the same command again."
+            ) from None
+        except DatabaseError as error:
+            raise CourseError(
+                f"The gradebook cannot be used: {error.orig}. Move it away, or put "
+                "back a copy of it."
             ) from None
 
     @contextmanager

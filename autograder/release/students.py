@@ -196,8 +196,7 @@ def notebook_text(notebook: NotebookNode) -> str:
 
 def given_lines(course: Course, assignment: str) -> Set[str] | None:
     """Lines that ``c.Autograder.given`` lets students have; None means all."""
-    setting = course.nbgrader().get("Autograder", {}).get("given", {})
-    given = dict(setting).get(assignment, [])
+    given = course.table("given").get(assignment, [])
     if given == "all":
         return None
     if isinstance(given, str) or not all(isinstance(line, str) for line in given):

@@ -11,8 +11,12 @@ from nbgrader.utils import parse_utc
 
 from autograder import wall
 from autograder.cli import main
-from autograder.grading.deadlines import Deadlines
+from autograder.course import Submission
+from autograder.errors import CourseError
+from autograder.grading.changes import Change, lost_by_all
+from autograder.grading.deadlines import Deadlines, Penalties
 from autograder.grading.store import Store
+from autograder.grading.verdict import QuestionResult, Verdict
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 WHERE = ("attention", "01-attention", "ada")
@@ -142,7 +146,7 @@ def test_one_students_grading_moves_nobody_elses_deadline(
         (
             'c.Autograder.due = {"01": "2026-11-01"}',
             "",
-            "the unknown assignment 01; there is",
+            "the unknown assignment 01; did you mean 01-attention?",
         ),
         (
             'c.Autograder.due = {"01-attention": "soon"}',
@@ -166,18 +170,19 @@ def test_one_students_grading_moves_nobody_elses_deadline(
             "line 3: ada has another extension for 01-attention in a line above",
         ),
         (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
+        ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
+        ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
+        ("c.Autograder.due = {", "", "cannot be read: SyntaxError: '{' was never"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(
     course, attention, marked, handed_in, configured, lines, table, why
 ):
-    from autograder.errors import CourseError
-
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    marked({"ada": 16.0})
     configured(lines)
     if table:
         (course.root / "extensions.csv").write_text(table)
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
-    marked({"ada": 16.0})
     with pytest.raises(CourseError, match=why):
         enter(course, attention)
 
@@ -235,3 +240,58 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     ):
         assert words in page, words
     assert "0.0 / 4.0" not in page
+
+
+def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
+    due = '{"01-attention": "2026-11-01", "07-heads": "2026-12-01"}'
+    table = "student_id,assignment,due\nada,07-heads,2026-12-09\n"
+    configured(f"c.Autograder.due = {due}")
+    (course.root / "extensions.csv").write_text(table)
+    deadlines = Deadlines.of(course)
+    assert deadlines.to_come(course) == ["07-heads"]
+    assert set(deadlines.due) == {"01-attention", "07-heads"}
+
+
+def test_a_penalty_that_is_a_text_is_a_sentence(course, configured):
+    (course.root / "wordy.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n"
+        "class Wordy(BasePlugin):\n"
+        "    def late_submission_penalty(self, student, score, late):\n"
+        "        return '1 point'\n"
+    )
+    configured('c.AssignLatePenalties.plugin_class = "wordy.Wordy"')
+    with pytest.raises(CourseError, match="plugin for late work failed on ada"):
+        Penalties(course).of("ada", 10.0, 60.0)
+
+
+def test_a_file_that_is_no_gradebook_is_named(course, handed_in, capsys):
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    (course.root / "gradebook.db").write_text("<html>" * 200)
+    assert main(["grade", "--workers", "1"]) == 2
+    assert "The gradebook cannot be used: file is not a database" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_result_file_that_cannot_be_written_is_found_first(course, handed_in, capsys):
+    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    assert main(["grade", "--json", str(course.root)]) == 2
+    assert "is a folder; give the name of a file" in capsys.readouterr().err
+    assert not (course.root / "gradebook.db").exists()
+
+
+def test_a_dry_run_says_when_everybody_loses_a_question(course):
+    verdicts = [
+        (
+            Submission(name, "01", course.root),
+            Verdict("graded", 4, questions=(QuestionResult("test_q", after, 4.0),)),
+        )
+        for name, after in (("ada", 0.0), ("bob", 0.0))
+    ]
+    lost = [Change("01", name, "test_q", 4.0, 0.0) for name in ("ada", "bob")]
+    (said,) = lost_by_all(lost, verdicts)
+    assert said == "01: all 2 who had points for q lose them; look at its check"
+    keeps = Verdict("graded", 4, questions=(QuestionResult("test_q", 4.0, 4.0),))
+    kept = [*verdicts, (Submission("cy", "01", course.root), keeps)]
+    assert list(lost_by_all(lost, kept)) == []
+    assert list(lost_by_all(lost[:1], verdicts[:1])) == []
