@@ -347,10 +347,10 @@ class Handler(BaseHTTPRequestHandler):
             service = People(asked, platform.config, platform.people)
             service.platform = platform
             answer = service.handle_resp(service.handle_get_members)
-            url = platform.people
-            answer_next = "page" not in query and len(platform.members) > 50
-            more = answer_next and platform.kind == "canvas"
-            links = {"Link": f'<{url}?page=2>; rel="next"'} if more else {}
+            page = int(query.get("page", 1))
+            more = platform.kind == "canvas" and len(platform.members) > 50 * page
+            url = f"{platform.people}?page={page + 1}"
+            links = {"Link": f'<{url}>; rel="next"'} if more else {}
             return answer.code, answer.result or answer.message, links
         part = path.split("/")
         place = "lineitems" if platform.kind == "moodle" else "line_items"
