@@ -155,8 +155,8 @@ def test_the_index_says_which_chapters_have_an_exercise_and_how_many_are_in_the_
         in (BOOK / f"text/{name}.md").read_text("utf-8")
     ]
     assert with_card == [name[:2] for name in assignments]
-    assert "Chapters 1 to 11 end with a graded exercise" in text
-    assert [int(number) for number in with_card] == [*range(1, 12)]
+    assert "Chapters 1 to 12 end with a graded exercise" in text
+    assert [int(number) for number in with_card] == [*range(1, 13)]
     solved_here = len(list((BOOK / "solve").glob("*.md")))
     words = f"{NUMBERS[solved_here].title()} of the {NUMBERS[len(assignments)]} can be"
     assert words in text
@@ -166,7 +166,7 @@ def test_the_index_says_which_chapters_have_an_exercise_and_how_many_are_in_the_
 
 def test_the_page_for_students_names_what_each_exercise_needs():
     students = page("for-students")
-    assert "Chapters 1 to 11 end with a graded exercise" in students
+    assert "Chapters 1 to 12 end with a graded exercise" in students
     solved_here = {path.stem for path in (BOOK / "solve").glob("*.md")}
     assert set(re.findall(r"\(solve/([\w-]+)\.md\)", students)) == solved_here
     with_torch = [

@@ -1,0 +1,81 @@
+"""What tells answers of 12-circuits apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks.circuits import CIRCUIT, SMALL, TOKENS
+from autograder.checks.circuits.cases import DESIGN, build, designed, drawn, generator
+from autograder.checks.outcomes import outcome
+from autograder.checks.tensors import seeded
+
+
+def described(result: Any) -> list:
+    """An outcome with its dtype and kind."""
+    value = result[1] if result[0] == "returned" else None
+    said = result if result[0] == "returned" else result[:2]
+    return [said, str(getattr(value, "dtype", "")), type(value).__name__]
+
+
+def previous_token_score(answer: Any) -> list:
+    """Tell scores apart by maps of several sizes and their dtypes."""
+    shapes = ((2, 3, 4, 4), (5, 5), (2, 2))
+    found = [outcome(answer, seeded(*shape).softmax(-1)) for shape in shapes]
+    found.append(outcome(answer, seeded(3, 6, 6).softmax(-1).double()))
+    return [described(one) for one in found]
+
+
+def induction_score(answer: Any) -> list:
+    """Tell scores apart by maps, periods and dtypes."""
+    cases = (((2, 3, 8, 8), 4), ((7, 7), 2), ((7, 7), 6), ((2, 9, 9), 3))
+    found = [outcome(answer, seeded(*s).softmax(-1), p) for s, p in cases]
+    found.append(outcome(answer, seeded(3, 6, 6).softmax(-1).double(), 3))
+    return [described(one) for one in found]
+
+
+def ablate(answer: Any) -> list:
+    """Tell cuts apart by logits, and by what is left of the model."""
+    found: list = []
+    for at in ((0, 1), (1, 2)):
+        state = drawn(np.random.default_rng(7), SMALL)
+        model = build(answer, SMALL, state)
+        found.append(described(outcome(answer, model, TOKENS, *at)))
+        found += [model(TOKENS), model.training]
+        found.append([p.requires_grad for p in model.parameters()])
+        long = torch.zeros(1, 9, dtype=torch.int64)
+        found.append(outcome(answer, model, long, *at)[0])
+        found.append(model(TOKENS))
+    return found
+
+
+def find_induction_head(answer: Any) -> list:
+    """Tell searches apart by what they find in several models, and what they draw."""
+    found: list = []
+    mirrored = {(a, 1 - b): kind for (a, b), kind in CIRCUIT.items()}
+    for kinds in (CIRCUIT, mirrored):
+        model = build(answer, DESIGN, designed(kinds))
+        source = generator(answer, 3)
+        before, common = source.get_state(), torch.get_rng_state()
+        result = described(outcome(answer, model, 8, source))
+        kind = (
+            [type(part).__name__ for part in result[0][1]]
+            if result[1:] and (isinstance(result[0][1], tuple | list))
+            else []
+        )
+        used = not torch.equal(before, source.get_state())
+        quiet = torch.equal(common, torch.get_rng_state())
+        found.append([result, kind, used, quiet, source.initial_seed()])
+    return found
+
+
+def key_composition(answer: Any) -> list:
+    """Tell compositions apart by value and type."""
+    found = []
+    for d in (2, 5):
+        a, b = seeded(d, d), seeded(d, d, 1)[..., 0]
+        found.append(described(outcome(answer, a.clone(), b.clone())))
+        found.append(described(outcome(answer, 3 * a[:, :1] @ b[:1], b.clone())))
+    return found
