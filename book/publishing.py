@@ -87,6 +87,7 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
     **{f"<{toy}": f"{toy}.js" for toy in TOYS},
+    'class="puzzle-board"': "puzzles.js",  # it listens to the next one
     'id="exercise-tools"': "exercise.js",
     'id="my-progress"': "where-was-i.js",
     "": "marks.js",  # every page

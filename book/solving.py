@@ -1,5 +1,7 @@
 """Pages in which an exercise is solved: book/solve/NAME.md shows exercises/NAME.
 
+The puzzles, exercises/00-puzzles, are solved in book/puzzles.md, one to a screen.
+
 The page is made of the released notebook: its text, its code, and the notebook itself,
 which static/exercise.js fills with the answers. Without scripts all of it can be read.
 """
@@ -25,14 +27,18 @@ Python runs in this page. What you write stays in this browser; *Download my not
 gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then Tab
 leaves an editor. The checks that you see here are part of all checks; the hidden ones
 run when you submit. You can as well work with the notebook on your computer:
-[{file}](../../exercises/{name}/{file}).
+[{file}]({home}exercises/{name}/{file}).
 """
+PUZZLES = "00-puzzles"
+PUZZLE = "\n\n*Write it*\n"  # on a card
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
 
 def fill(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the text of a page in book/solve/ by its exercise."""
     folder, _, name = docname.rpartition("/")
+    if docname == "book/puzzles":
+        folder, name = "book/solve", PUZZLES
     if folder == "book/solve":
         (path,) = (ROOT / "exercises" / name).glob("*.ipynb")
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -45,25 +51,41 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     introduction, *cells = notebook["cells"]
     title, *rest = "".join(introduction["source"]).split("\n\n")
     rest = [text for text in rest if not text.startswith(NOTEBOOK_ONLY)]
-    parts = [title, *rest[:2], TOOLS.format(name=name, file=file), *rest[2:]]
+    home = "../" if name == PUZZLES else "../../"
+    tools = TOOLS.format(name=name, file=file, home=home)
+    parts = [title, *rest[:2], tools, *rest[2:]]
     ids = [role_of(cell).get("grade_id") for cell in cells]
     folded = True
     for cell in cells:
+        if name == PUZZLES and role_of(cell).get("grade"):
+            continue  # all of them run the same two lines
         if folded and cell["cell_type"] == "markdown":
             parts.append("</details>")
+            parts += [board(ids)] if name == PUZZLES else []
             folded = False
         parts += shown(cell, ids)
     parts += ["</details>"] if folded else []
     if VENDORED.exists():
-        python = "../../_static/pyodide/"
+        python = f"{home}_static/pyodide/"
     embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
-    addresses = f'data-home="{python}" data-wheel="../../{wheel_name()}"'
+    addresses = f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
     parts.append(
         f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
-        f' data-assignment="{name}" {addresses} data-cache="../../{CACHE}">'
+        f' data-assignment="{name}" {addresses} data-cache="{home}{CACHE}"'
+        f' data-book="{home[3:]}">'
         f"{embedded}</script>"
     )
     return "\n\n".join(parts) + "\n"
+
+
+def board(ids: list[str]) -> str:
+    """A link to each puzzle, by its name."""
+    names = [name for name in ids if f"test_{name}" in ids]
+    items = "".join(
+        f'<li><a href="#{name}" aria-label="{number}, {name}">{number}</a></li>'
+        for number, name in enumerate(names, 1)
+    )
+    return f'<nav class="puzzle-board" aria-label="All puzzles"><ol>{items}</ol></nav>'
 
 
 def role_of(cell: dict) -> dict:
@@ -76,6 +98,10 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
     text, role = "".join(cell["source"]), role_of(cell)
     name, solution = role.get("grade_id"), role.get("solution", False)
     if cell["cell_type"] == "markdown":
+        about = name.removeprefix("card_")
+        if f"shown_{about}" in ids or PUZZLE in text:  # an address of its own
+            heading, _, rest = text.partition("\n\n")
+            text = f'{heading}\n\n<div id="{about}"></div>\n\n{rest}'
         written = f'<div class="exercise-bar written" data-cell="{name}"></div>'
         return [written if solution else text]
     code = f"```{{code-block}} python\n{text}\n```"

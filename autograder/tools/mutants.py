@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 from autograder.checks.hunt import Hunt
+from autograder.checks.puzzle import Exposes
 from autograder.course import Assignment, Course
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import catalog_of, judge
@@ -172,8 +173,9 @@ def run(
     for question, code in answers.items():
         if question not in package.assignment.questions:
             continue
-        if isinstance(getattr(package.hidden, question), Hunt):
-            continue  # a check with another number in it is another good check
+        hidden = getattr(package.hidden, question)
+        if isinstance(hidden, Hunt) or isinstance(hidden.question.checks[0], Exposes):
+            continue  # with another number in it, it is another good check, or input
         if not survives(package, question, namespace, code):
             unknown.append(f"{question}: the reference itself")
             print(f"  loses points: {unknown[-1]}", flush=True)

@@ -139,6 +139,12 @@ class Exercise {
       if (field.area.value !== text) field.set(text);
     }
     for (const id of this.stations.keys()) this.draw(id);
+    this.announce();
+  }
+
+  /** Tell the page which questions hold. */
+  announce() {
+    document.dispatchEvent(new CustomEvent("exercise-held", { detail: this.held() }));
   }
 
   write(id, text) {
@@ -254,6 +260,7 @@ class Exercise {
     const asked = outcomes.filter((outcome) => outcome.question);
     const held = asked.filter((outcome) => !outcome.problem).length;
     this.count();
+    this.announce();
     this.finish(
       this.pressed === ""
         ? `${held} of ${asked.length} questions ${held === 1 ? "passes" : "pass"} all visible checks.`

@@ -33,7 +33,9 @@ export function note(what, done, of) {
 
 /** What a page of the book counts as, or null: chapters by quiz, exercises by check. */
 export function nameOf(address) {
-  const found = new URL(address, document.baseURI).pathname.match(/\/(solve\/)?(\d\d-[\w-]+)\.html$/);
+  const { pathname } = new URL(address, document.baseURI);
+  if (pathname.endsWith("/book/puzzles.html")) return "exercise:00-puzzles";
+  const found = pathname.match(/\/(solve\/)?(\d\d-[\w-]+)\.html$/);
   return found && `${found[1] ? "exercise" : "quiz"}:${found[2]}`;
 }
 

@@ -11,12 +11,13 @@ const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 /** A message whose places in the book are links. */
 function message(text) {
   const place = make("pre");
+  const book = document.getElementById("exercise-notebook")?.dataset.book ?? "../";
   text.split("\n").forEach((line, number) => {
     if (number) place.append("\n");
     const found = line.match(READ);
     if (!found) return place.append(line);
     const [, before, chapter, heading] = found;
-    place.append(before, make("a", { href: `../${chapter}.html#${heading}`, textContent: `${chapter}#${heading}` }));
+    place.append(before, make("a", { href: `${book}${chapter}.html#${heading}`, textContent: `${chapter}#${heading}` }));
   });
   return place;
 }

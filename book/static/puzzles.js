@@ -1,0 +1,61 @@
+// Attention puzzles: an exercise page, one question to a screen, with a board of all.
+// The board is plain links; exercise.js says which questions hold.
+import { make } from "./verdicts.js";
+
+const board = document.querySelector(".puzzle-board");
+const links = [...board.querySelectorAll("a")];
+const names = links.map((link) => link.hash.slice(1));
+const sections = names.map((name) => document.getElementById(name).closest("section"));
+const count = make("p", { className: "puzzle-count" });
+board.append(count);
+let held = [];
+let shown = -1;
+
+/** Show one puzzle; the others wait. */
+function show(number) {
+  shown = number;
+  sections.forEach((section, each) => section.classList.toggle("puzzle-off", each !== number));
+  links.forEach((link, each) => {
+    if (each === number) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  });
+}
+
+/** The puzzle that an address names: by its own name, or by anything inside it. */
+function named(hash) {
+  const place = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
+  return place ? sections.findIndex((section) => section.contains(place)) : -1;
+}
+
+function follow() {
+  const number = named(location.hash);
+  if (number < 0 || number === shown) return;
+  show(number);
+  const heading = sections[number].querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  board.scrollIntoView();
+}
+
+function tell() {
+  links.forEach((link, number) => {
+    const done = held.includes(names[number]);
+    link.classList.toggle("done", done);
+    link.setAttribute("aria-label", `${number + 1}, ${names[number]}${done ? ", solved" : ""}`);
+  });
+  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous.`;
+}
+
+document.addEventListener("exercise-held", ({ detail }) => {
+  held = detail;
+  tell();
+});
+addEventListener("hashchange", follow);
+addEventListener("keydown", (event) => {
+  const step = { n: 1, p: -1 }[event.key];
+  const writing = event.target.closest?.("textarea, input, select");
+  if (!step || writing || event.ctrlKey || event.metaKey || event.altKey) return;
+  location.hash = names[(shown + step + names.length) % names.length];
+});
+tell();
+show(Math.max(0, named(location.hash)));

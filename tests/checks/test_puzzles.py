@@ -1,0 +1,127 @@
+"""Puzzles: answers are compared by value, and what breaks a function is run."""
+
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.checks import puzzles
+from autograder.checks.failures import CheckFailed
+from autograder.checks.pictures import picture
+from autograder.checks.puzzle import SIDE, Agrees, made_up
+from autograder.tools.judging import catalog_of, judge
+
+QUESTIONS = puzzles.assignment.questions
+NOTEBOOK = Path(__file__).parents[2] / "exercises/00-puzzles/puzzles.ipynb"
+CELLS = {
+    cell["metadata"]["nbgrader"]["grade_id"]: "".join(cell["source"])
+    for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+}
+WRITTEN = [name for name, q in QUESTIONS.items() if isinstance(q.checks[0], Agrees)]
+SHOWN = [name for name in QUESTIONS if name not in WRITTEN]
+
+
+def test_there_are_24_to_write_8_to_break_and_4_to_spot_for_a_point_each():
+    kinds = [name.partition("_")[0] for name in SHOWN]
+    assert (len(WRITTEN), kinds) == (24, ["break"] * 8 + ["spot"] * 4)
+    assert {question.points for question in QUESTIONS.values()} == {1}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_card_draws_the_example_that_the_check_runs(name):
+    check = QUESTIONS[name].checks[0]
+    drawn = picture(check.example, check.right(**check.example), check.result)
+    assert f"```text\n{drawn}\n```" in CELLS[f"card_{name}"]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_card_shows_the_functions_that_the_check_runs(name):
+    for function in QUESTIONS[name].checks[0].shown.values():
+        assert inspect.getsource(function).strip() in CELLS[f"shown_{name}"]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_right_answer_has_at_most_ten_lines(name):
+    assert len(catalog_of(puzzles).references[name].code.strip().splitlines()) <= 11
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_inputs_are_new_each_time_though_the_first_ones_are_not(name):
+    seen = []
+
+    def watched(*args):
+        seen[-1].append([np.asarray(arg).tolist() for arg in args])
+        return check.right(*args)
+
+    check = QUESTIONS[name].checks[0]
+    for _ in range(2):
+        seen.append([])
+        check(watched)
+    assert seen[0][:5] == seen[1][:5] and seen[0][5:] != seen[1][5:]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_table_of_the_inputs_that_are_the_same_for_everybody_is_rejected(name):
+    check = QUESTIONS[name].checks[0]
+    table = [check.example]
+    table += [check.draw(np.random.default_rng(n), n) for n in range(4)]
+    known = {repr(list(inputs.values())): inputs for inputs in table}
+
+    def remembered(*args):
+        return check.right(**known.get(repr(list(args)), check.example))
+
+    with pytest.raises(CheckFailed):
+        for _ in range(5):  # a number of tokens may have been drawn before
+            check(remembered)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_input_on_which_all_agree_shows_nothing(name):
+    line = next(x for x in CELLS[f"card_{name}"].splitlines() if "`return " in x)
+    code = line.partition("`return ")[2].partition("`")[0]
+    answer = eval(f"lambda: ({code})", {"np": np})
+    points, message, _ = judge(puzzles, name, answer)
+    assert points == 0 and "gives what a right one gives" in message
+
+
+@pytest.mark.parametrize("letter", ["A", "C"])
+def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
+    answer = letter, np.array([0.0, 0.0, 3000.0])
+    points, message, _ = judge(puzzles, "spot_softmax", lambda: answer)
+    assert points == 0 and f"{letter} gives what a right one gives" in message
+
+
+OUTSIDE = {
+    "break_softmax": [np.array([np.inf]), np.array([20_000.0]), [1.0], np.zeros(0)],
+    "break_scores": [(np.eye(2), np.eye(3)), np.eye(2), None],
+    "break_masked_row": [(np.array([-200.0, 1.0]), np.array([False, False]))],
+    "break_split_heads": [(np.eye(4), 3), (np.eye(4), 2.0), (np.eye(4), True)],
+    "break_repeat_kv": [(np.ones((2, 2)), 2), (np.ones((2, 2, 2)), 0)],
+    "break_entropy": [np.array([0.9, 0.005]), np.array([1.1, -0.1])],
+    "break_layer_norm": [(np.eye(2) * 3, np.ones(3), np.zeros(2))],
+    "break_top_p": [(np.array([0.5, 0.5]), 0.4), (np.array([0.2, 0.8]), 1.0)],
+    "spot_softmax": [("D", np.array([0.0, 3000.0])), np.array([0.0, 3000.0])],
+    "spot_document_mask": [("C", np.array([1.0, 2.0, 1.0]))],
+    "spot_next_token_loss": [("B", (np.eye(2), np.array([1, 2])))],
+    "spot_rotate_pair": [("C", (np.array([-1.0, 0.0]), -1, 0.1))],
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_an_input_that_the_card_rules_out_is_rejected(name):
+    for answer in OUTSIDE[name]:
+        points, message, _ = judge(puzzles, name, lambda answer=answer: answer)
+        assert points == 0 and "gives what a right one gives" not in message
+
+
+def test_an_input_that_is_made_up_has_a_size_that_can_be_run():
+    assert made_up(np.ones(SIDE), "`x`", 1).shape == (SIDE,)
+    with pytest.raises(CheckFailed, match="1 to 64 entries"):
+        made_up(np.ones(SIDE + 1), "`x`", 1)
+
+
+def test_a_picture_has_inputs_before_the_arrow_and_the_result_after_it():
+    drawn = picture({"n": 2}, np.array([[True, False], [True, True]]))
+    assert drawn.splitlines() == ["n       result", "2   →   ■ □", "        ■ ■"]

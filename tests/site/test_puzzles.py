@@ -1,0 +1,67 @@
+"""The page of puzzles: one to a screen, a board of all, the next one after a pass."""
+
+import pytest
+from exercise_page import bar, editor, settled
+
+PAGE = "book/puzzles.html"
+MASK = "def causal_mask(n):\n    return np.tri(n, dtype=bool)"
+INPUT = "def break_softmax():\n    return np.array([1000.0])"
+
+
+def on_screen(page):
+    return page.locator(".exercise-bar:visible").evaluate_all(
+        "bars => bars.map(bar => bar.dataset.cell)"
+    )
+
+
+def test_an_address_keys_and_the_board_lead_to_a_puzzle(page):
+    page.goto(f"{PAGE}#causal_mask")
+    assert on_screen(page) == ["causal_mask"]
+    page.keyboard.press("n")
+    page.wait_for_url("**#padding_mask")
+    assert on_screen(page) == ["padding_mask"]
+    editor(page, "padding_mask").press("p")  # a letter like any other there
+    assert on_screen(page) == ["padding_mask"]
+    page.get_by_role("link", name="36, spot_rotate_pair").click()
+    assert on_screen(page) == ["spot_rotate_pair"]
+    page.keyboard.press("n")
+    page.wait_for_url("**#softmax_row")
+    assert not page.troubles
+
+
+@pytest.mark.usefixtures("python")
+def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
+    page.goto(f"{PAGE}#causal_mask")
+    editor(page, "causal_mask").fill(MASK.replace("n, d", "n, k=1, d"))
+    bar(page, "causal_mask").get_by_role("button", name="Check").click()
+    said = bar(page, "causal_mask").locator(".exercise-output")
+    told = settled(page, said, 120_000)
+    assert "one token that comes after it" in told and "0 of 36" in board(page)
+    editor(page, "causal_mask").fill(MASK)
+    bar(page, "causal_mask").get_by_role("button", name="Check").click()
+    page.get_by_role("link", name="7, causal_mask, solved").wait_for()
+    said.get_by_role("link", name="Next: padding_mask").click()
+    assert on_screen(page) == ["padding_mask"]
+    page.goto(f"{PAGE}?again#break_softmax")
+    assert "1 of 36" in board(page)
+    editor(page, "break_softmax").fill(INPUT)
+    bar(page, "break_softmax").get_by_role("button", name="Check").click()
+    page.get_by_role("link", name="25, break_softmax, solved").wait_for(timeout=120_000)
+    assert not page.troubles
+
+
+def board(page):
+    return page.locator(".puzzle-count").text_content()
+
+
+def test_without_scripts_all_puzzles_can_be_read(browser, address):
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(f"{PAGE}#causal_mask")
+    assert plain.locator("h2:visible").count() == 36
+    links = plain.locator(".puzzle-board a")
+    hashes = links.evaluate_all("all => all.map(link => link.getAttribute('href'))")
+    assert len(set(hashes)) == 36
+    for each in hashes:
+        assert plain.locator(each).count() == 1
+    context.close()
