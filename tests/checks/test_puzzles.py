@@ -9,8 +9,8 @@ import pytest
 
 from autograder.checks import puzzles
 from autograder.checks.failures import CheckFailed
-from autograder.checks.pictures import picture
 from autograder.checks.puzzle import SIDE, Agrees, made_up
+from autograder.release.pictures import picture
 from autograder.tools.judging import catalog_of, judge
 
 QUESTIONS = puzzles.assignment.questions

@@ -113,7 +113,7 @@ def sinusoid(n: int, d: int) -> np.ndarray:
 
 
 def rotate_pair(pair: Any, position: float, theta: float) -> np.ndarray:
-    """A pair is a complex number, and a turn is a product."""
+    """A turn is a product of complex numbers."""
     turned = complex(*pair) * complex(
         math.cos(position * theta), math.sin(position * theta)
     )

@@ -26,7 +26,8 @@ def wrong_split_heads(X, n_heads):
 
 
 def wrong_repeat_kv(K, groups):
-    return np.tile(K, (groups, 1, 1))
+    copies = groups, 1, 1
+    return np.tile(K, copies)
 
 
 def wrong_entropy(weights):
@@ -56,7 +57,8 @@ def softmax_b(scores):
 
 
 def softmax_c(scores):
-    return np.exp(scores - np.logaddexp.reduce(scores))
+    total = np.logaddexp.reduce(scores)
+    return np.exp(scores - total)
 
 
 def document_mask_a(documents):
@@ -101,8 +103,8 @@ def rotate_pair_a(pair, position, theta):
 
 
 def rotate_pair_b(pair, position, theta):
-    a = position * theta
-    return np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) @ pair
+    a, b = np.cos(position * theta), np.sin(position * theta)
+    return np.array([[a, -b], [b, a]]) @ pair
 
 
 def rotate_pair_c(pair, position, theta):
