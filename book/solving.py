@@ -85,7 +85,9 @@ def board(ids: list[str]) -> str:
         f'<li><a href="#{name}" aria-label="{number}, {name}">{number}</a></li>'
         for number, name in enumerate(names, 1)
     )
-    return f'<nav class="puzzle-board" aria-label="All puzzles"><ol>{items}</ol></nav>'
+    count = '<p class="puzzle-count"></p>'
+    start = '<nav class="puzzle-board" aria-label="All puzzles">'
+    return f"{start}<ol>{items}</ol>{count}</nav>"
 
 
 def role_of(cell: dict) -> dict:

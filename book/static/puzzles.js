@@ -1,20 +1,17 @@
 // Attention puzzles: an exercise page, one question to a screen, with a board of all.
 // The board is plain links; exercise.js says which questions hold.
-import { make } from "./verdicts.js";
-
 const board = document.querySelector(".puzzle-board");
 const links = [...board.querySelectorAll("a")];
 const names = links.map((link) => link.hash.slice(1));
 const sections = names.map((name) => document.getElementById(name).closest("section"));
-const count = make("p", { className: "puzzle-count" });
-board.append(count);
+const count = board.querySelector(".puzzle-count");
 let held = [];
 let shown = -1;
 
 /** Show one puzzle; the others wait. */
 function show(number) {
   shown = number;
-  sections.forEach((section, each) => section.classList.toggle("puzzle-off", each !== number));
+  sections.forEach((section, each) => section.classList.toggle("puzzle-on", each === number));
   links.forEach((link, each) => {
     if (each === number) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
