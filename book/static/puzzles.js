@@ -1,5 +1,6 @@
 // Attention puzzles: an exercise page, one question to a screen, with a board of all.
 // The board is plain links; exercise.js says which questions hold.
+
 const board = document.querySelector(".puzzle-board");
 const links = [...board.querySelectorAll("a")];
 const names = links.map((link) => link.hash.slice(1));
