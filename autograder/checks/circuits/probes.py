@@ -9,6 +9,7 @@ import torch
 
 from autograder.checks.circuits import CIRCUIT, SMALL, TOKENS
 from autograder.checks.circuits.cases import DESIGN, build, designed, drawn, generator
+from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
 from autograder.checks.tensors import seeded
 
@@ -54,11 +55,12 @@ def ablate(answer: Any) -> list:
 def find_induction_head(answer: Any) -> list:
     """Tell searches apart by what they find in several models, and what they draw."""
     found: list = []
+    state_of = library(answer, "torch", "get_rng_state")
     mirrored = {(a, 1 - b): kind for (a, b), kind in CIRCUIT.items()}
     for kinds in (CIRCUIT, mirrored):
         model = build(answer, DESIGN, designed(kinds))
         source = generator(answer, 3)
-        before, common = source.get_state(), torch.get_rng_state()
+        before, common = source.get_state(), state_of()
         result = described(outcome(answer, model, 8, source))
         kind = (
             [type(part).__name__ for part in result[0][1]]
@@ -66,7 +68,7 @@ def find_induction_head(answer: Any) -> list:
             else []
         )
         used = not torch.equal(before, source.get_state())
-        quiet = torch.equal(common, torch.get_rng_state())
+        quiet = torch.equal(common, state_of())
         found.append([result, kind, used, quiet, source.initial_seed()])
     return found
 
