@@ -57,16 +57,25 @@ def test_no_function_has_a_fork_when_a_students_check_is_right(judged, reference
 
 
 def test_a_check_is_tried_on_all_functions_once_more(judged, reference):
-    """Here it is right in one process alone, and for all that is tried once more."""
+    """Each half has a process of its own; once more, both halves are in one.
+
+    So a check that works for all functions but one fails there alone.
+    """
+    from autograder.checks import attention
+
+    known = catalog_of(attention)
+    functions = len(known.right("softmax")) + len(known.hunted("softmax"))
     code = f"""{reference}
 whole, tried = check_softmax, set()
 def check_softmax(softmax):
     tried.add(len(tried))
     assert os.getpid() == home
-    if len(tried) <= 19:
-        whole(softmax)"""
-    assert judged(HOME, code, HUNT)[0] == [0]
-    assert judged(HOME, code.replace("19", "20"), HUNT)[0] == [4]
+    if len(tried) > MOST:
+        raise ValueError
+    whole(softmax)"""
+    for most, points in ((functions - 1, 0), (functions, 4)):
+        limited = code.replace("MOST", str(most))
+        assert judged(HOME, limited, HUNT)[0] == [points]
 
 
 def test_a_check_that_changes_what_it_checks_with_loses_nothing(judged, reference):

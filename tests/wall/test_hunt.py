@@ -271,8 +271,9 @@ def check_softmax(softmax):
 """
     _, message = hunt(code)
     caught = [line for line in message.splitlines() if "caught:" in line]
+    caught = [line.partition("caught:")[2].partition(" (as the")[0] for line in caught]
     named = {e.diagnosis: e.id.partition("-")[2] for e in known.of("softmax")}
-    caught = {named[line.partition("caught:")[2].strip()] for line in caught}
+    caught = {named[diagnosis.strip()] for diagnosis in caught}
     assert {"overflow", "in-place"} <= caught
 
 
@@ -295,4 +296,6 @@ def test_gradients_and_random_numbers_cross_to_a_planted_module(hunt):
 """
     first = "import torch\nfrom torch import nn"
     score, message = hunt(code, "check_feed_forward", first)
-    assert score == pytest.approx(2 + 2 * 3 / 13, abs=0.16), message
+    assert "caught:   The layers have no biases" in message
+    assert message.count("caught:") == 2  # the other one earns nothing: it is easy
+    assert score == pytest.approx(2 + 2 * 1 / 12, abs=0.01), message

@@ -273,7 +273,7 @@ def test_without_namespaces_the_sample_class_gets_the_same_points(sample_class):
     if reason := missing("namespaces"):
         pytest.skip(reason)
     said, first = sample_class()
-    assert "in namespaces of its own" in said
+    assert "in its own Linux namespaces" in said
     assert walls(first) == set()  # said only where it is weaker
     assert without_walls(second) == without_walls(first)
 
