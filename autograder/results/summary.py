@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,31 @@ def with_summary(page: str, verdict: Verdict, notebook: str, book: str) -> str:
     if found is None:
         raise ValueError("the feedback template has no list of cells to replace")
     body = body[: found.start()] + summary + body[found.end() :]
+    for question in verdict.waiting:
+        if question in own:
+            body = without_zero(body, question)
     own_style = f"<style>{STYLE.read_text('utf-8')}</style>\n"
     size = '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     head = STYLES.sub("", head).replace("</head>", f"{size}{own_style}</head>", 1)
     return f"{head}<body{body}"
+
+
+def without_zero(body: str, question: QuestionResult) -> str:
+    """nbgrader's page without the zero above an answer that nobody has graded yet.
+
+    Raises ValueError where the template has no score for this question.
+    """
+    name = re.escape(escape(question.id.rpartition("/")[2]))
+    body, found = re.subn(
+        rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+',
+        lambda heading: f"{heading[1]}not graded yet, of {question.max_score:g}",
+        body,
+        count=1,
+        flags=re.S,
+    )
+    if not found:
+        raise ValueError(f"the feedback template has no score for {question.id}")
+    return body
 
 
 def line(question: QuestionResult, page: str, book: str) -> Line:
