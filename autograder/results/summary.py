@@ -87,7 +87,7 @@ def without_zero(body: str, question: QuestionResult) -> str:
     name = re.escape(escape(question.id.rpartition("/")[2]))
     body, found = re.subn(
         rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+',
-        lambda heading: f"{heading[1]}not graded yet, of {question.max_score:g}",
+        rf"\g<1>not graded yet, of {question.max_score:g}",
         body,
         count=1,
         flags=re.S,
