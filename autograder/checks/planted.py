@@ -149,17 +149,18 @@ def tried(order: list[int], trial: Callable[[int], Any]) -> list[Verdict]:
 
 def one(trial: Callable[[int], Any], index: int) -> Verdict:
     """The verdict on one function."""
-    try:
-        # what a function warns of is for the check; plain nbgrader gives 0 for stderr
-        with np.errstate(**NUMPY_ERRORS), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    # what a function warns of is for the check; plain nbgrader gives 0 for stderr, so
+    # looking at a failed assertion is as quiet
+    with np.errstate(**NUMPY_ERRORS), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
             value = trial(index)
-    except NotImplementedError as error:
-        return Verdict(NEITHER, told(error))
-    except AssertionError as error:
-        return Verdict(REJECTS, asserted=asserted(error))
-    except (Exception, SystemExit) as error:
-        return Verdict(NEITHER, told(error))
+        except NotImplementedError as error:
+            return Verdict(NEITHER, told(error))
+        except AssertionError as error:
+            return Verdict(REJECTS, asserted=asserted(error))
+        except (Exception, SystemExit) as error:
+            return Verdict(NEITHER, told(error))
     if value is None:
         return Verdict(ACCEPTS)
     seen = f"your check returned a {type(value).__name__}"
