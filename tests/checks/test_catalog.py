@@ -207,20 +207,20 @@ def test_what_an_answer_makes_up_is_not_told_of_hidden_checks(how):
     """Numbers and names of its own could spell the input."""
 
     def spells(x, axis=-1):
-        if x.shape in ((2, 3), (3,)):
+        if x.shape in ((2, 3), (3,), (2, 2)):  # those of the visible checks
             e = np.exp(x - x.max(axis=axis, keepdims=True))
             return e / e.sum(axis=axis, keepdims=True)
         return SPELLED[how](x)
 
     _, message, _ = judge(attention, "softmax", spells)
-    assert "not yet:" in message and "47" not in message
+    assert "Not yet:" in message and "47" not in message
 
 
 def test_shapes_and_dtypes_of_hidden_checks_are_told_as_far_as_they_spell_nothing():
     def answer(x, axis=-1):
         e = np.exp(x - x.max(axis=axis, keepdims=True))
         weights = e / e.sum(axis=axis, keepdims=True)
-        return weights if x.shape in ((2, 3), (3,)) else weights.astype(complex)
+        return weights if x.shape in ((2, 3), (3,), (2, 2)) else weights.astype(complex)
 
     _, message, _ = judge(attention, "softmax", answer)
     assert "(seen: the result has dtype complex128)" in message

@@ -128,7 +128,7 @@ def test_a_terminal_shows_it_between_empty_lines(capsys):
     outcome = Outcome(2, "causal_mask", "", "the message", drawing)
     assert report(Plan([(2, "", "causal_mask")], "numpy"), iter([outcome])) == 1
     said = capsys.readouterr().out
-    assert said.startswith(f"the message\n\n{MASKS}\n\nThe visible checks of 0 of 1")
+    assert said.startswith(f"the message\n\n{MASKS}\n\n0 of 1 questions pass")
 
 
 def test_an_outcome_brings_the_drawing_along_as_json():
