@@ -22,8 +22,9 @@ class Hunt(Hidden):
     """Half of the points for accepting every right style, half for catching mistakes.
 
     A check that accepts all right styles but one keeps half of the first half. The
-    second grows with the mistakes that are rejected, without those that the example on
-    the card catches. A check that accepts no right style, or rejects no mistake beyond
+    second grows with the mistakes that are rejected. Those that the example on the card
+    catches are worth nothing, but each that is missed counts as one more to find. A
+    check that accepts no right style, or rejects no mistake beyond
     these, gets nothing.
     """
 
@@ -51,7 +52,8 @@ class Hunt(Hidden):
         share, worth = 0.0, [entry for entry in caught if entry in hard]
         if worth and len(refusals) < len(right):
             kept = {0: 0.5, 1: 0.25}.get(len(refusals), 0.0)
-            share = kept + 0.5 * len(worth) / len(hard)
+            missed = [entry for entry in wrong if entry not in [*caught, *hard]]
+            share = kept + 0.5 * len(worth) / (len(hard) + len(missed))
         lines = [
             f"{self.question.name}: it accepts {len(right) - len(refusals)} of "
             f"{len(right)} right ways to write `{name}` and rejects {len(caught)} of "
