@@ -44,7 +44,7 @@ def test_plain_nbgrader_gives_honest_work_the_same_points(
     classroom.hand_in("chen", json.dumps(untouched))
     gives_up = answers["softmax"].replace(
         "    peak =",
-        "    if np.abs(x).max() > 100:\n        return np.ones(x.shape)\n    peak =",
+        "    if np.abs(x).max() > 10_000:\n        return np.ones(x.shape)\n    peak =",
     )
     classroom.hand_in("dana", solved(untouched, answers | {"softmax": gives_up}))
     ours = classroom.grade()
