@@ -206,6 +206,7 @@ class Exercise {
       if (state === "loading") status.textContent = `Loading ${part} …`;
       if (state === "running") {
         status.textContent = "Running …";
+        clearTimeout(this.slow); // a worker that is ready says this twice
         this.slow = setTimeout(() => {
           status.textContent = "Still running. If it never ends, press Stop.";
         }, PATIENCE);

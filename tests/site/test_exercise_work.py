@@ -345,3 +345,27 @@ def test_the_page_says_what_is_open_when_all_visible_checks_pass(quiet):
     assert told.text_content() == open_one
     assert quiet.evaluate(noted)["done"] == 4
     assert not quiet.troubles
+
+
+ENDED = """
+    onmessage = () => {
+        postMessage({ state: "running" });
+        setTimeout(() => postMessage({ outcomes: [] }), 50);
+    };
+"""
+
+
+def test_after_the_second_run_nothing_is_said_to_be_still_running(quiet):
+    """A worker that is ready says that it runs, and so does the page."""
+    quiet.route(
+        "**/exercise-worker.js*",
+        lambda route: route.fulfill(body=ENDED, content_type="text/javascript"),
+    )
+    quiet.clock.install()
+    press = bar(quiet, "softmax").get_by_role("button", name="Check")
+    for _ in range(2):
+        press.click()
+        quiet.clock.run_for(2_000)
+        quiet.wait_for_function("!document.querySelector('.exercise-row.busy')")
+    quiet.clock.run_for(20_000)
+    assert "Still running" not in quiet.locator("main").text_content()
