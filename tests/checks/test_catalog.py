@@ -185,7 +185,7 @@ def test_messages_of_hidden_checks_hold_no_number_that_was_drawn():
     """Feedback may name a property, never an input or a value."""
 
     def tells_its_input(x, axis=-1):
-        if x.shape == (2, 3) or x.shape == (3,):
+        if x.shape in ((2, 3), (3,), (2, 2)):  # those of the visible checks
             e = np.exp(x - x.max(axis=axis, keepdims=True))
             return e / e.sum(axis=axis, keepdims=True)
         raise ValueError(f"input was {x}")

@@ -68,6 +68,8 @@ def perplexity(answer: Any) -> list:
     texts = [(seeded(6, 5), torch.tensor([4, 0, 2, 2, 1, 3]))]
     texts += [(2 * seeded(4, 4), torch.tensor([0, 3, 1, 2]))]
     texts += [(seeded(3, 4) + 500, torch.tensor([3, 0, 2]))]
+    wide = torch.tensor([[110.0, 0.0]] * 11)  # one of ten predictions costs 110 nats
+    texts += [(wide, torch.tensor([0] * 5 + [1] + [0] * 5))]
     found = []
     for logits, tokens in texts:
         result = outcome(answer, logits, tokens)
