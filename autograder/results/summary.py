@@ -82,19 +82,16 @@ def with_summary(page: str, verdict: Verdict, notebook: str, book: str) -> str:
 def without_zero(body: str, question: QuestionResult) -> str:
     """nbgrader's page without the zero above an answer that nobody has graded yet.
 
-    Raises ValueError where the template has no score for this question.
+    A page that shows no score for this question stays as it is.
     """
     name = re.escape(escape(question.id.rpartition("/")[2]))
-    body, found = re.subn(
+    return re.sub(
         rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+',
         rf"\g<1>not graded yet, of {question.max_score:g}",
         body,
         count=1,
         flags=re.S,
     )
-    if not found:
-        raise ValueError(f"the feedback template has no score for {question.id}")
-    return body
 
 
 def line(question: QuestionResult, page: str, book: str) -> Line:

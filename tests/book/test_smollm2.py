@@ -90,7 +90,7 @@ def test_a_published_layer_in_halves_computes_what_pairs_compute(tensors):
     pairs.load_state_dict(state)
     for name, heads in (("W_q", 9), ("W_k", 3)):
         key = f"self_attn.{name}.weight"
-        state[key] = cases.in_halves(state[key], heads)
+        state[key] = cases.to_halves(state[key], heads)
     halves.load_state_dict(state)
     x = torch.randn(1, 74, 576, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(halves(x), pairs(x), atol=1e-4, rtol=0)

@@ -17,8 +17,8 @@ from autograder.checks.circuits.cases import (
     designed,
     drawn,
     generator,
+    logits_by_head,
     number,
-    oracle_logits,
 )
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
@@ -109,7 +109,7 @@ def compare_cut(
     answer: Any, model: Any, state: State, sizes: Sizes, tokens: Any, at: tuple
 ) -> None:
     """The logits without one head, for a model that is as before afterwards."""
-    wanted = oracle_logits(state, sizes, tokens, at)
+    wanted = logits_by_head(state, sizes, tokens, at)
     result = expect.call(answer, model, tokens, *at)
     seen = expect.tensor(result, tuple(wanted.shape), "the logits")
     expect.close(
@@ -130,7 +130,7 @@ def unchanged(model: Any, state: State, sizes: Sizes, tokens: Any) -> None:
             "afterwards the model has other parameters", "the model as before"
         )
     seen = expect.tensor(model(tokens), (*tokens.shape, sizes.vocabulary))
-    whole = oracle_logits(state, sizes, tokens).numpy()
+    whole = logits_by_head(state, sizes, tokens).numpy()
     if np.abs(seen - whole).max() > 1e-4 * max(1, np.abs(whole).max()):
         raise CheckFailed(
             "afterwards the model gives other logits: a hook is left",

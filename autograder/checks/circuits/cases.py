@@ -53,7 +53,7 @@ def drawn(rng: np.random.Generator, sizes: Sizes) -> State:
     }
 
 
-def oracle_logits(
+def logits_by_head(
     state: State, sizes: Sizes, tokens: torch.Tensor, cut: tuple[int, int] | None = None
 ) -> torch.Tensor:
     """What the model gives, head by head, each added to the stream by itself."""
