@@ -98,7 +98,7 @@ def role_of(cell: dict) -> dict:
 def shown(cell: dict, ids: list[str]) -> list[str]:
     """A cell as MyST; after one that can be filled or run, a bar for it."""
     text, role = "".join(cell["source"]), role_of(cell)
-    name, solution = role.get("grade_id"), role.get("solution", False)
+    name, solution = role.get("grade_id", ""), role.get("solution", False)
     if cell["cell_type"] == "markdown":
         about = name.removeprefix("card_")
         if f"shown_{about}" in ids or PUZZLE in text:  # an address of its own

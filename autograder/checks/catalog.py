@@ -153,7 +153,7 @@ class Catalog:
     def probe(self, question: str, answer: Any) -> list | None:
         """What an answer does on fixed inputs; None where nothing tells answers apart.
 
-        A check that a student writes is told by its verdicts on what it hunts.
+        For a check that a student writes: its verdicts on the mistakes it hunts.
         """
         if subject := self.entries[question].hunts:
             tried = self.tried(answer, subject, np.random.default_rng(0))

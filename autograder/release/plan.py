@@ -38,8 +38,8 @@ def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
     """
     found = tuple(plan(course, part) for part in assignment.parts)
     for first, second in combinations(found, 2):
-        if shared := sorted(questions_of(first) & questions_of(second)):
-            names = ", ".join(name for name, _ in shared[:3])
+        if shared := copied(first, second):
+            names = ", ".join(shared[:3])
             raise CourseError(
                 f"{first.notebook}.ipynb and {second.notebook}.ipynb of "
                 f"{assignment.name} have the same questions ({names}"
@@ -49,12 +49,27 @@ def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
     return found
 
 
-def questions_of(release: Release) -> set[tuple[str, str]]:
-    """Names and texts of what has points. Courses call the first question q1 in each
-    notebook; in a copy, its test is the same, too."""
-    kept = [cell for cell in release.cells if cell.kind in BY_POINTS]
-    texts = {(cell.grade_id, cell.source) for cell in kept if cell.kind == "test"}
-    return texts or {(cell.grade_id, cell.source) for cell in kept}
+def copied(first: Release, second: Release) -> list[str]:
+    """The questions of a notebook and its copy; empty for two that differ.
+
+    Courses call the first question q1 in each notebook, and a notebook may go on where
+    another ends: in a copy all names are the same, and the text of one test at least.
+    """
+    one, other = (
+        {
+            cell.grade_id: (cell.kind, cell.source)
+            for cell in r.cells
+            if cell.kind in BY_POINTS
+        }
+        for r in (first, second)
+    )
+    same = {name for name in one if one[name] == other.get(name)}
+    tests = {name for name in same if one[name][0] == "test"}
+    return (
+        sorted(one)
+        if one.keys() == other.keys() and (tests or same == set(one))
+        else []
+    )
 
 
 def one_hash(hashes: Iterable[str]) -> str:

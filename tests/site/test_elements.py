@@ -408,12 +408,20 @@ def test_without_scripts_the_tables_stay(browser, address):
     context.close()
 
 
+MODULES = {
+    '<div class="quiz"': "quiz",
+    'class="puzzle-board"': "puzzles",
+    'id="exercise-tools"': "exercise",
+    'id="my-progress"': "where-was-i",
+}
+
+
 def test_a_page_loads_the_modules_of_what_it_shows(site):
     for path in (site.folder / "book").glob("*.html"):
         html = path.read_text(encoding="utf-8")
         loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
         names = ["attention-start", "attention-lab", "head-viewer", *publishing.TOYS]
         shown = {name for name in names if f"<{name}" in html}
-        shown |= {"quiz"} if '<div class="quiz"' in html else set()
-        shown |= {"where-was-i"} if path.stem == "where-was-i" else set()
+        for mark, name in MODULES.items():
+            shown |= {name} if mark in html else set()
         assert loaded == shown | {"marks"}

@@ -81,7 +81,7 @@ LADDER = {
     "sums": (
         "    w = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, 1.0, 0.0]]))"
         "\n    assert np.allclose(np.sum(w, axis=-1), 1)",
-        2 + 2 * 1 / 7,
+        2 + 2 * 1 / 8,  # a missed mistake counts, also an easy one
     ),
     "good": (
         "    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])"
