@@ -3,10 +3,13 @@
 NO_SKIPS=1 where no test may be skipped; SEED=3 for the numbers of an earlier run.
 """
 
+import json
 import os
 import random
 import shutil
 import sqlite3
+import sys
+from collections import Counter
 from concurrent.futures import Executor, Future
 from importlib.resources import files
 from pathlib import Path
@@ -35,29 +38,7 @@ FLAGS = [
 ]
 
 
-# files that take a minute or more, the longest first: what begins last should be short
-LONGEST = [
-    "test_browser.py",
-    "test_exercise_pages.py",
-    "09-language-model.ipynb",
-    "07-reading-attention.ipynb",
-    "test_driver.py",
-    "10-generating.ipynb",
-    "test_remote.py",
-    "test_catalog.py",
-    "03-multi-head.ipynb",
-    "test_with_nbgrader.py",
-    "test_postgres.py",
-    "test_parents.py",
-    "test_corpus.py",
-    "test_hunt.py",
-    "test_second.py",
-    "test_formgrader.py",
-    "test_foreign.py",
-    "test_nbgrader_course.py",
-    "test_parallel.py",
-    "test_term.py",
-]
+DURATIONS = Path(__file__).with_name("durations.json")  # seconds, by file
 
 
 def pytest_configure():
@@ -71,9 +52,33 @@ def pytest_report_header():
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items):
-    """Long files first."""
-    rank = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
+    """Long files first: what begins last should be short."""
+    took = json.loads(DURATIONS.read_text("utf-8"))
+    items.sort(key=lambda item: -took.get(item.nodeid.partition("::")[0], 0))
+
+
+seconds: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report):
+    seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def keep_durations():
+    """For the order of later runs: DURATIONS=1 make run-tests."""
+    if "DURATIONS" in os.environ and "PYTEST_XDIST_WORKER" not in os.environ:
+        long = {file: round(spent) for file, spent in seconds.items() if spent >= 5}
+        kept = json.loads(DURATIONS.read_text("utf-8")) | long
+        there = {file: kept[file] for file in sorted(kept) if Path(file).is_file()}
+        DURATIONS.write_text(json.dumps(there, indent=1) + "\n", "utf-8")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def numbers_of_its_own():
+    """Chapters choose the dtype of new tensors: other files do not see it."""
+    yield
+    if torch := sys.modules.get("torch"):
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +95,7 @@ def verdicts(tmp_path_factory, seed):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
+    keep_durations()
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if not os.environ.get("NO_SKIPS") or reporter is None:
         return

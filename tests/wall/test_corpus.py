@@ -45,6 +45,7 @@ def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, c
     assert_due(case, grader.judge(case.cells(), files=case.files))
 
 
+@pytest.mark.either_wall
 @pytest.mark.parametrize("case", RESOURCES, ids=ids)
 def test_a_greedy_submission_harms_itself_alone(strict, case):
     assert_due(case, strict.judge(case.cells()))

@@ -220,6 +220,7 @@ def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):
     assert hunt(code, by=brief)[0] == pytest.approx(points, abs=0.01)
 
 
+@pytest.mark.either_wall
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_earns_nothing(hunt, brief, cheat):
     score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
