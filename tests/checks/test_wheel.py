@@ -42,6 +42,7 @@ def is_library(path):
 def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
     kept = [*PACKAGE.glob("*.py"), *PACKAGE.glob("notebook/*.py")]
     kept += PACKAGE.glob("explain/*.py")
+    kept += PACKAGE.glob("own_code/*.py")
     kept += [p for p in PACKAGE.glob("checks/**/*.py") if p.name not in INSTRUCTORS]
     kept += PACKAGE.glob("checks/*/known.json")  # names of mistakes, without their code
     kept += [PACKAGE / "py.typed"]

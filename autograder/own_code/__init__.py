@@ -1,0 +1,55 @@
+"""Questions about one's own passing code, with keys that come from running it.
+
+The answer and its one-line changes are run on the question's own visible checks; see
+``kinds`` for what is asked. No model, no hidden check and no reference is involved.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from autograder.checks.half import Game
+from autograder.checks.question import Question
+from autograder.own_code.kinds import KINDS, Asked
+from autograder.own_code.subject import Subject
+
+TRIED = 6  # questions of a kind, from which one is drawn
+__all__ = ["Asked", "questions"]
+
+
+def questions(
+    question: Question, source: str, names: dict[str, Any], seed: int = 0, most: int = 2
+) -> list[Asked]:
+    """Up to ``most`` questions about the answer that ``source`` defines; [] below two.
+
+    ``source`` is the cell of the answer, and ``names`` what the notebook defines
+    besides. The same arguments give the same questions. Nothing is asked about an
+    answer that does not pass, nor about checks that students write.
+    """
+    if any(isinstance(check, Game) for check in question.checks):
+        return []
+    draw = random.Random(f"{seed} {question.name} {source}")
+    try:
+        subject = Subject(question, source, names, draw)
+        found = list(chosen(subject, most))
+    except (Exception, SystemExit):  # code that cannot be taken apart
+        return []
+    return found if len(found) > 1 else []
+
+
+def chosen(subject: Subject, most: int) -> Iterator[Asked]:
+    """Questions of different kinds first, then others about other lines."""
+    drawn: list[list[Asked]] = []
+    for kind in subject.some(KINDS):
+        found = list(islice(kind(subject), TRIED))
+        if found:
+            drawn.append(subject.some(found))
+        if len(drawn) == most:
+            break
+    spare = [one for found in drawn for one in found[1:]]
+    texts = {found[0].text for found in drawn}
+    more = [one for one in spare if one.text not in texts]
+    yield from islice([*(found[0] for found in drawn), *more], most)

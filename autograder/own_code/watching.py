@@ -1,0 +1,328 @@
+"""Running an answer under observation: which values its lines had, how often they ran.
+
+The answer's source is parsed and every expression in its functions is passed through
+a :class:`Watch`, which notes the first value and counts. A visible check is then run on
+it: the calls that the check makes are the calls that questions are about.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import io
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.failures import CheckFailed
+from autograder.checks.isolation import settled
+from autograder.checks.question import failure_of
+from autograder.notebook.running import seed
+from autograder.own_code.values import Seen, seen
+
+NAME = "_watch_"
+STEPS, SECONDS = 30_000, 3.0  # of one check
+CALLS = 4  # of a check that are kept
+EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
+EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
+UNWATCHED = {"super", "locals", "globals", "vars", "print", "range", "len", "int"}
+Key = tuple[int, str]  # a line, and the name that it assigns or the expression in it
+
+
+class Endless(BaseException):
+    """An answer has taken too many steps. Not an Exception: few programs catch it."""
+
+
+@dataclass
+class Call:
+    """A call that a check made: its arguments, and what its lines did."""
+
+    function: str
+    made: dict[str, Seen]  # the arguments of the constructor, for a method
+    arguments: dict[str, Seen]
+    live: dict[str, Any]  # copies of the arguments, to call once more
+    values: dict[Key, Seen] = field(default_factory=dict)
+    counts: Counter[Key] = field(default_factory=Counter)
+    lines: Counter[int] = field(default_factory=Counter)
+    result: Seen | None = None  # None: it was left by an exception
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a visible check."""
+
+    failure: CheckFailed | None
+    calls: list[Call]
+
+
+class Watch:
+    """Notes what runs. ``keep``: values too; otherwise steps are counted alone."""
+
+    def __init__(self) -> None:
+        self.begin(keep=False)
+
+    def begin(self, keep: bool) -> None:
+        """Forget what was noted, and allow new steps."""
+        self.keep, self.steps, self.end = keep, 0, time.monotonic() + SECONDS
+        self.calls: list[Call] = []
+        self.made: dict[int, dict[str, Seen]] = {}
+        self.depth = 0
+        self.current: Call | None = None
+
+    def line(self, number: int) -> None:
+        """A line is about to run. Raises Endless when there were too many."""
+        self.steps += 1
+        if self.steps > STEPS or time.monotonic() > self.end:
+            raise Endless
+        if self.current:
+            self.current.lines[number] += 1
+
+    def value(self, number: int, label: str, value: Any) -> Any:
+        """An expression has a value; it is handed on."""
+        if self.current:
+            key = number, label
+            self.current.counts[key] += 1
+            if key not in self.current.values:
+                self.current.values[key] = seen(value)
+        return value
+
+    def result(self, value: Any) -> Any:
+        """A function returns a value; that of the call itself comes last."""
+        if self.current and self.depth == 1:
+            self.current.result = seen(value)
+        return value
+
+    def enter(self, function: str, names: dict[str, Any]) -> None:
+        """A function is entered; what it calls belongs to the same call."""
+        self.depth += 1
+        if self.depth > 1 or not self.keep or len(self.calls) == CALLS:
+            return
+        given = {k: v for k, v in names.items() if k not in ("self", "__class__")}
+        shown, own = {k: seen(v) for k, v in given.items()}, id(names.get("self"))
+        if function == "__init__":
+            self.made[own] = shown
+            return
+        names = {k: v for k, v in names.items() if k != "__class__"}
+        try:
+            live = copy.deepcopy(names)
+        except Exception:  # tensors inside of a graph, open files
+            live = {}
+        self.current = Call(function, self.made.get(own, {}), shown, live)
+        self.calls.append(self.current)
+
+    def leave(self) -> None:
+        """A function is left."""
+        self.depth -= 1
+        if not self.depth:
+            self.current = None
+
+    def inside(self, function: str, names: dict[str, Any], body: Callable) -> Any:
+        """The value of a lambda."""
+        self.enter(function, names)
+        try:
+            return self.result(body())
+        finally:
+            self.leave()
+
+
+class Instrument(ast.NodeTransformer):
+    """Passes all that the functions of a program do through a watch."""
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        for statement in node.body:
+            match statement:
+                case ast.FunctionDef() | ast.ClassDef():
+                    self.visit(statement)
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
+                    statement.value = self.named(statement.value, name)  # type: ignore
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef):
+                self.visit(statement)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        inner = list(ast.walk(node))
+        if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inner):
+            return node
+        start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+        body = self.block(node.body[start:])
+        if not body:
+            return node
+        enter = ask("enter", ast.Constant(node.name), call("locals"))
+        guarded = ast.Try(body, [], [], [ast.Expr(ask("leave"))])
+        node.body[start:] = [ast.Expr(enter), guarded]
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def named(self, node: ast.Lambda, name: str) -> ast.Lambda:
+        """A lambda that has a name, as a function has."""
+        if node.args.vararg or node.args.kwarg:
+            return node
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = ast.Dict(
+            [ast.Constant(one.arg) for one in given],
+            [ast.Name(one.arg, ast.Load()) for one in given],
+        )
+        empty = ast.arguments([], [], None, [], [], None, [])
+        body = ast.Lambda(empty, self.visit(node.body))
+        node.body = ask("inside", ast.Constant(name), names, body)
+        return node
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """Statements, each behind a note of its line."""
+        found: list[ast.stmt] = []
+        for statement in statements:
+            number = ast.Constant(statement.lineno)
+            if not isinstance(statement, ast.Nonlocal | ast.Global):
+                found.append(ast.Expr(ask("line", number)))
+            found.append(self.statement(statement))
+            for name in assigned(statement):
+                value = ast.Name(name, ast.Load())
+                noted = ask("value", number, ast.Constant(f"{name} ="), value)
+                found.append(ast.Expr(noted))
+        return found
+
+    def statement(self, node: ast.stmt) -> ast.stmt:
+        """A statement, and what stands in it."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return self.visit(node)
+        for name, part in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody"):
+                setattr(node, name, self.block(part))
+            elif name == "handlers":
+                for handler in part:
+                    handler.body = self.block(handler.body)
+            elif isinstance(part, ast.AST) and name != "annotation":
+                setattr(node, name, self.visit(part))
+            elif isinstance(part, list):
+                part[:] = [self.visit(one) for one in part]
+        if isinstance(node, ast.Return) and node.value is not None:
+            node.value = ask("result", node.value)
+        return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        text = label(node)
+        node = super().generic_visit(node)
+        if not text or not isinstance(node, ast.expr):
+            return node
+        number = ast.Constant(node.lineno)
+        return ast.copy_location(ask("value", number, ast.Constant(text), node), node)
+
+
+def label(node: ast.AST) -> str:
+    """The text of an expression that is worth a note; empty for others."""
+    if not isinstance(node, EXPRESSIONS):
+        return ""
+    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return ""
+    match node:
+        case ast.Attribute(attr=name) if name not in ("T", "mT"):
+            return ""
+        case ast.Call(func=ast.Name(id=name)) if name in UNWATCHED:
+            return ""
+        case ast.UnaryOp(operand=ast.Constant() | ast.Attribute()):
+            return ""
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return ""
+    return ast.unparse(node)
+
+
+def assigned(node: ast.stmt) -> list[str]:
+    """The names that a statement gives a value to."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return [name]
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return [name]
+        case ast.Assign(targets=[ast.Tuple(elts=parts)]):
+            return [part.id for part in parts if isinstance(part, ast.Name)]
+    return []
+
+
+def call(name: str) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), [], [])
+
+
+def ask(method: str, *arguments: ast.expr) -> ast.Call:
+    """A call of a method of the watch."""
+    watch = ast.Attribute(ast.Name(NAME, ast.Load()), method, ast.Load())
+    return ast.Call(watch, list(arguments), [])
+
+
+class Watched:
+    """A program whose functions are watched; ``answer`` is what it defines.
+
+    Raises whatever the program raises when it is defined.
+    """
+
+    def __init__(self, source: str, name: str, names: dict[str, Any]) -> None:
+        self.watch = Watch()
+        tree = ast.fix_missing_locations(Instrument().visit(ast.parse(source)))
+        space = {**names, NAME: self.watch}
+        with quiet():
+            exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)
+        self.answer = space[name]
+
+    def tried(self, check: Callable[..., None], keep: bool = False) -> Trial:
+        """Run a visible check on the answer."""
+        with quiet(), repeatable(), settled():
+            self.watch.begin(keep)
+            try:
+                failure = failure_of(check, self.answer)
+            except Endless:
+                failure = CheckFailed("it did not come to an end")
+        return Trial(failure, self.watch.calls)
+
+    def called(self, call: Call, **changed: Any) -> Seen | None:
+        """The result of a call, with other arguments; None where it raises."""
+        names = copy.deepcopy(call.live) | changed
+        function, own = self.answer, names.pop("self", None)
+        if own is not None:
+            function = getattr(own, call.function)
+        with quiet(), repeatable(), settled(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.watch.begin(keep=False)
+            try:
+                return seen(function(**names))
+            except (Exception, SystemExit, Endless):
+                return None
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What an answer prints or draws is nobody's."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        yield
+    modules: dict[str, Any] = sys.modules
+    if plt := modules.get("matplotlib.pyplot"):
+        plt.close("all")
+
+
+@contextlib.contextmanager
+def repeatable() -> Iterator[None]:
+    """Random numbers that are the same in every run, also where no seed is given."""
+    original = np.random.default_rng
+    np.random.default_rng = lambda seed=None: original(0 if seed is None else seed)
+    seed()
+    try:
+        yield
+    finally:
+        np.random.default_rng = original
