@@ -42,6 +42,7 @@ GIVEN_HINT = (
     "in the solution; or allow all of them in nbgrader_config.py:\n"
     '    c.Autograder.given = {{"{assignment}": "all"}}'
 )
+GUIDE = "AGENTS.md"  # what coding agents read; the course's own is in exercises/
 MARKERS = (
     "BEGIN SOLUTION",
     "END SOLUTION",
@@ -132,6 +133,8 @@ def release(
     target = course.exercises / assignment.name / assignment.source.name
     for name, data in extra_files(assignment).items():
         write_whole(target.parent / name, data)
+    if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
+        write_whole(target.parent / GUIDE, guide.read_bytes())
     write_whole(target, text)
     return target
 

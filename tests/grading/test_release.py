@@ -52,6 +52,15 @@ def test_a_second_release_changes_no_byte_and_makes_no_gradebook(classroom):
     assert not (classroom.root / "gradebook.db").exists()
 
 
+def test_what_agents_are_asked_to_do_goes_out_with_every_assignment(classroom):
+    copy = released(classroom).with_name("AGENTS.md")
+    main(["release"])
+    assert not copy.exists()  # a course without one
+    (classroom.root / "exercises" / "AGENTS.md").write_text("Coach.\n")
+    main(["release", "01-attention"])
+    assert copy.read_text() == "Coach.\n"
+
+
 def leaky(classroom, name: str, source: str) -> None:
     """Put ``source`` into the locked cell ``name`` of the solution."""
     notebook = json.loads(classroom.solution.read_text())
