@@ -181,6 +181,17 @@ def numbered(
     ]
 
 
+def verdict(outcome: Outcome) -> str:
+    """What the visible checks say of an answer, with what they drew.
+
+    Of another cell, what went wrong.
+    """
+    if outcome.question is None:
+        return f"Code cell {outcome.number}: {outcome.problem}"
+    said = outcome.problem or outcome.said.strip() or f"{outcome.question}: passes"
+    return f"{said}\n\n{Drawing(**outcome.drawing)}\n" if outcome.drawing else said
+
+
 def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
     """Print what came of the cells, as it comes; 0 when every check passes."""
     for note in plan.notes:
@@ -189,14 +200,11 @@ def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
     for outcome in outcomes:
         if outcome.question is None:
             if outcome.problem:
-                print(f"Code cell {outcome.number}: {outcome.problem}")
+                print(verdict(outcome))
             continue
         held += outcome.problem is None
         if outcome.problem or not brief:
-            said = outcome.problem or outcome.said.strip()
-            print(said or f"{outcome.question}: passes", flush=True)
-            if outcome.drawing:
-                print(f"\n{Drawing(**outcome.drawing)}\n", flush=True)
+            print(verdict(outcome), flush=True)
     for name in plan.written:
         print(f"{name}: not answered yet (graded by hand)")
     total = len(plan.questions)

@@ -41,6 +41,11 @@ VERBS = {
         "Run a notebook from top to bottom in a fresh process and show which visible "
         "checks pass.",
     ),
+    "tutor": (
+        "autograder.tutor",
+        "Serve coding agents over standard input and output (Model Context Protocol): "
+        "visible checks, diagnoses and paragraphs of the book, and nothing else.",
+    ),
     "collect": (
         "autograder.intake.collect",
         "Sort submissions into submitted/: a download from Moodle or Canvas, a zip, or "
@@ -178,7 +183,7 @@ class Version(argparse.Action):
 
 
 def installed(module: str) -> bool:
-    """Students install `check` alone."""
+    """Students install `check` and `tutor` alone."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # the package around it

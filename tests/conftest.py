@@ -8,7 +8,9 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
+import zipfile
 from collections import Counter
 from concurrent.futures import Executor, Future
 from importlib.resources import files
@@ -91,6 +93,19 @@ def seed():
 def verdicts(tmp_path_factory, seed):
     """Entries of the catalogs, each judged once in a run."""
     return shared.Verdicts(tmp_path_factory, seed)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """What students install, built once in a run."""
+
+    def make(folder):
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+        command += ["--no-build-isolation", "--wheel-dir", str(folder)]
+        subprocess.run([*command, str(Path(__file__).parents[1])], check=True)
+
+    (path,) = shared.once(tmp_path_factory, "wheel", make).glob("*.whl")
+    return zipfile.ZipFile(path)
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tomllib
-import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
@@ -22,16 +21,6 @@ PACKAGE = ROOT / "autograder"
 INSTRUCTORS = {"catalog.py", "entries.py", "hidden.py", "hunt.py", "outcomes.py"}
 INSTRUCTORS |= {"prelude.py", "probes.py"}
 INSTRUCTORS |= {"tensors.py"}
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    command += ["--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True)
-    (path,) = folder.glob("*.whl")
-    return zipfile.ZipFile(path)
 
 
 def is_library(path):
@@ -52,6 +41,8 @@ def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
         f"autograder/{path.relative_to(ROOT)}"
         for path in ROOT.glob("exercises/*/*.ipynb")
     ]
+    expected += ["autograder/exercises/AGENTS.md"]
+    expected += [f"autograder/chapters/{p.name}" for p in ROOT.glob("book/text/*.md")]
     files = [name for name in wheel.namelist() if ".dist-info/" not in name]
     assert sorted(files) == sorted(expected)
 

@@ -70,10 +70,10 @@ def students(tmp_path_factory, repository):
     return run
 
 
-def test_students_see_the_verb_that_they_have(students):
+def test_students_see_the_verbs_that_they_have(students):
     done = students("--help")
     assert done.returncode == 0, done.stderr
-    assert listed(done.stdout) == ["check"]
+    assert listed(done.stdout) == ["check", "tutor"]
     assert "--seconds" in students("check", "--help").stdout
     assert "invalid choice: 'grade'" in students("grade").stderr
 
