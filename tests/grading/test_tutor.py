@@ -253,7 +253,7 @@ def test_sixty_requests_for_what_is_not_the_students_bring_nothing(
     (folder / "prying.ipynb").write_text(solved(untouched, {"softmax": prying}))
     brought = agent(*REQUESTS)[1:]
     assert len(brought) == len(REQUESTS) >= 60
-    assert "cannot import name 'hidden'" in brought[-1]  # it ran, and found nothing
+    assert "cannot import name 'hidden'" in brought[-2]  # it ran, and found nothing
     found = {
         str(request): lines
         for request, text in zip(REQUESTS, brought, strict=True)
