@@ -4,7 +4,7 @@ It speaks the Model Context Protocol over standard input and output. An agent ca
 for four things: which questions there are, what the visible checks say, one diagnosis
 in full, and what a chapter writes under a heading. Notebooks and headings are chosen
 from lists: no request is opened as a path, and none is run. The notebooks are those of
-the folder in which the server was started.
+the folder that the server was started with.
 """
 
 from __future__ import annotations
@@ -35,9 +35,16 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder tutor`."""
     describe(
         verb,
-        "For students: a coding agent starts it in the folder with the notebooks. It "
-        "ends with its input.",
-        "autograder tutor",
+        "For students, whose coding agent starts it. It ends with its input.",
+        "autograder tutor exercises/",
+    )
+    verb.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where the notebooks are (default: here)",
     )
     verb.add_argument(
         "--seconds",
@@ -50,7 +57,9 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Serve until the input ends."""
-    folder = Path.cwd().resolve()
+    folder = options.folder.resolve()
+    if not folder.is_dir():
+        raise CourseError(f"{options.folder} is no folder.")
     if (folder / CONFIG).exists():
         raise CourseError(
             f"{folder} is a course folder, with solutions in it. Start the tutor in a "

@@ -34,8 +34,9 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path, wrong, untouched):
-    """A student's folder, with solutions beside it and other files in it."""
+    """A student's folder."""
     work = tmp_path / "work"
+    # beside it: solutions, in it: files of other kinds, a link, a copy of the checks
     (work / "01-attention").mkdir(parents=True)
     (work / NOTEBOOK).write_text(wrong)
     (work / "01-attention" / NOTEBOOK).write_text(json.dumps(untouched))
@@ -128,10 +129,11 @@ def test_every_place_that_a_diagnosis_names_has_paragraphs():
             assert len(chapters()[chapter][heading]) > 200, place
 
 
-def test_it_does_not_start_among_solutions(capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert main(["tutor"]) == 2
+def test_it_does_not_start_among_solutions(capsys):
+    assert main(["tutor", str(ROOT)]) == 2
     assert "is a course folder, with solutions in it" in capsys.readouterr().err
+    assert main(["tutor", "nowhere/"]) == 2
+    assert "nowhere is no folder" in capsys.readouterr().err
 
 
 # ---- what it does not give
