@@ -13,7 +13,6 @@ import argparse
 import threading
 from collections.abc import Callable
 from functools import wraps
-from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.check import plan_of, verdict
@@ -65,12 +64,13 @@ def run(options: argparse.Namespace) -> None:
             f"{folder} is a course folder, with solutions in it. Start the tutor in a "
             "folder of exercises."
         )
-    if find_spec("mcp") is None:
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ImportError:
         raise CourseError(
-            "The tutor needs a package that is not installed here: pip install mcp"
-        )
-    from mcp.server.mcpserver import MCPServer
-    from mcp.server.mcpserver.exceptions import ToolError
+            'The tutor needs a package that is not installed here: pip install "mcp>=2"'
+        ) from None
 
     tutor = Tutor(folder, options.seconds)
     server = MCPServer("paying-attention", instructions=guide(), log_level="ERROR")

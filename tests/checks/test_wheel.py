@@ -121,6 +121,7 @@ def test_the_wheel_says_what_it_is_and_what_more_it_can_use(wheel):
         "matplotlib; extra == 'plots'",
         "seaborn; extra == 'plots'",
         "torch; extra == 'torch'",
+        "mcp>=2; extra == 'tutor'",
     ]
     assert "autograder check" in about.get_payload()
     assert {"Typing :: Typed"} < set(about.get_all("Classifier"))

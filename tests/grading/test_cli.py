@@ -13,7 +13,7 @@ from autograder import cli
 ALONE = """
 import sys
 
-for name in ("nbgrader", "jinja2", "nbformat", "nbconvert", "sqlalchemy", "bleach"):
+for name in "mcp nbgrader jinja2 nbformat nbconvert sqlalchemy bleach".split():
     sys.modules[name] = None  # not installed
 from autograder.cli import main
 
@@ -76,6 +76,7 @@ def test_students_see_the_verbs_that_they_have(students):
     assert listed(done.stdout) == ["check", "tutor"]
     assert "--seconds" in students("check", "--help").stdout
     assert "invalid choice: 'grade'" in students("grade").stderr
+    assert 'not installed here: pip install "mcp>=2"' in students("tutor").stderr
 
 
 def test_what_ends_a_command_is_in_its_log(tmp_path, monkeypatch, capsys):
