@@ -1,0 +1,74 @@
+"""The data set: its rows are wrong answers alone, and its description fits the file."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.checks import masking
+from autograder.tools import dataset
+from autograder.tools.judging import catalog_of, judge
+
+EXERCISES = Path(__file__).resolve().parents[2] / "exercises"
+ROWS = list(dataset.rows(masking, EXERCISES))
+
+
+def test_each_row_is_whole_and_has_an_id_of_its_own():
+    assert len(ROWS) > 100 and len({row["id"] for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        assert row.keys() == dataset.FIELDS.keys()
+        assert row["statement"].startswith("## ") and row["diagnosis"].endswith(
+            (".", ".)")
+        )
+        assert row["question"] in row["statement"] and row["question"] in row["code"]
+        assert (row["kind"] == "") == (row["visible"] == "")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_each_row_is_wrong_when_it_is_run_again():
+    names = dict(catalog_of(masking).prelude_names)
+    for right in catalog_of(masking).references.values():
+        exec(right.code, names)
+    for row in ROWS:
+        mine = dict(names)
+        exec(row["code"], mine)
+        question = getattr(masking, row["question"])
+        points, _, _ = judge(masking, row["question"], mine[row["question"]])
+        assert points < question.points, row["id"]
+
+
+def test_no_right_answer_and_nothing_that_a_hunt_plants_is_in_it():
+    catalog = catalog_of(masking)
+    codes = {row["code"] for row in ROWS}
+    right = [*catalog.references.values(), *catalog.styles]
+    planted = [entry for entry in catalog.misconceptions if entry.planted]
+    assert right and planted
+    assert codes.isdisjoint(entry.code for entry in (*right, *planted))
+
+
+def test_what_outsiders_wrote_is_marked_and_knows_its_mistake():
+    others = [row for row in ROWS if row["source"] == dataset.OTHERS]
+    ours = {row["mistake"] for row in ROWS if row["source"] == dataset.OURS}
+    assert len(others) > 20 and ours.issuperset(
+        r["mistake"] for r in others if r["mistake"]
+    )
+
+
+def test_the_description_has_every_field_and_the_checksum():
+    data = json.dumps(ROWS[0]).encode() + b"\n"
+    about = dataset.croissant(data, 1)
+    (file,), (records,) = about["distribution"], about["recordSet"]
+    assert file["sha256"] == hashlib.sha256(data).hexdigest()
+    columns = [field["source"]["extract"]["column"] for field in records["field"]]
+    assert columns == list(ROWS[0])
+
+
+@pytest.mark.parametrize("change", [lambda code: code, lambda code: f"# wrong\n{code}"])
+def test_the_baseline_finds_a_mistake_by_its_text(change):
+    ours = [row for row in ROWS if row["source"] == dataset.OURS]
+    first = {row["mistake"]: row for row in ours}
+    other = {"source": dataset.OTHERS}
+    asked = [row | other | {"code": change(row["code"])} for row in first.values()]
+    right, of = dataset.baseline([*first.values(), *asked])
+    assert of == len(first) and right == of
