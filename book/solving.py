@@ -6,6 +6,7 @@ The page is made of the released notebook: its text, its code, and the notebook 
 which static/exercise.js fills with the answers. Without scripts all of it can be read.
 """
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -29,6 +30,9 @@ leaves an editor. The checks that you see here are part of all checks; the hidde
 run when you submit. You can as well work with the notebook on your computer:
 [{file}]({home}exercises/{name}/{file}).
 """
+# what is fetched before the first run, beside modules; the checks are small
+PACKS_WELL = {".wasm", ".mjs", ".json"}
+FETCHED = ("pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib", "numpy-")
 PUZZLES = "00-puzzles"
 PUZZLE = "\n\n*Write it*\n"  # on a card
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
@@ -65,13 +69,20 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
             folded = False
         parts += shown(cell, ids)
     parts += ["</details>"] if folded else []
+    loaded = 0
     if VENDORED.exists():
         python = f"{home}_static/pyodide/"
+        loaded = sum(
+            path.stat().st_size
+            for path in VENDORED.iterdir()
+            if path.name.startswith(FETCHED)
+        )
     embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
     addresses = f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
     parts.append(
         f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
         f' data-assignment="{name}" {addresses} data-cache="{home}{CACHE}"'
+        f' data-bytes="{loaded}"'
         f' data-book="{home[3:]}">'
         f"{embedded}</script>"
     )
@@ -120,12 +131,19 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
 
 
 def add_python(folder: Path) -> None:
-    """Put the vendored Pyodide beside the pages, and what keeps it in browsers."""
+    """Put the vendored Pyodide beside the pages, and what keeps it in browsers.
+
+    Compressed files lie beside what packs well: servers that know of them send a third.
+    """
     version = "elsewhere"
     if VENDORED.exists():
         shutil.copytree(VENDORED, folder / "_static/pyodide", dirs_exist_ok=True)
         lock = (VENDORED / "pyodide-lock.json").read_bytes()
         version = hashlib.sha256(lock).hexdigest()[:10]
+        for path in (folder / "_static/pyodide").iterdir():
+            if path.suffix in PACKS_WELL:
+                packed = gzip.compress(path.read_bytes(), mtime=0)
+                path.with_name(f"{path.name}.gz").write_bytes(packed)
     worker = (ROOT / "book/static" / CACHE).read_text(encoding="utf-8")
     (folder / CACHE).write_text(worker.replace("VERSION", version), encoding="utf-8")
 

@@ -3,6 +3,22 @@
 let engine;
 const parts = []; // [what, milliseconds], of the first start
 
+// what is loaded is counted, for a bar; compressed or not, these are the bytes that arrive
+let loaded = 0;
+const plain = fetch.bind(self);
+self.fetch = async (...request) => {
+  const answer = await plain(...request);
+  if (self.ready || !answer.body) return answer;
+  const counting = new TransformStream({
+    transform(piece, onward) {
+      loaded += piece.byteLength;
+      postMessage({ loaded });
+      onward.enqueue(piece);
+    },
+  });
+  return new Response(answer.body.pipeThrough(counting), answer);
+};
+
 async function timed(part, work) {
   postMessage({ state: "loading", part });
   const start = performance.now();
@@ -14,6 +30,7 @@ async function timed(part, work) {
 /** Load Pyodide from home, NumPy, the students' wheel and the runner. */
 async function start({ home, wheel, runner }) {
   const course = Promise.all([wheel, runner].map((file) => fetch(file)));
+  import(`${home}pyodide.asm.mjs`).catch(() => {}); // at once, not when it is asked for
   const { loadPyodide } = await timed("Python", import(`${home}pyodide.mjs`));
   const pyodide = await timed("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
   const [archive, code] = await timed("the checks", course);
@@ -36,7 +53,9 @@ onmessage = async ({ data: { files, packages, job } }) => {
     engine ??= start(files);
     const pyodide = await engine;
     await add(pyodide, packages);
-    postMessage({ state: "ready", parts });
+    self.ready = true;
+    const files = performance.getEntriesByType("resource").map(({ name }) => name);
+    postMessage({ state: "ready", parts, files });
     if (!job) return;
     postMessage({ state: "running" });
     postMessage({ outcomes: JSON.parse(pyodide.globals.get("run")(JSON.stringify(job))) });

@@ -34,6 +34,7 @@ class Exercise {
     this.stations = new Map(); // grade id -> where a cell is run and its outcome shown
     this.fields = new Map(); // grade id -> what shows the answer
     this.stopper = button("Stop", () => this.stop());
+    this.bar = make("progress", { ariaLabel: "Loading Python" });
     this.python = new Python({
       ...element.dataset,
       runner: new URL("runner.py", import.meta.url).href,
@@ -201,14 +202,18 @@ class Exercise {
     const code = this.code();
     const wanted = ids.map((id) => code.findIndex((cell) => gradeId(cell) === id));
     const job = { sources: code.map(source), wanted };
-    this.python.run(job, this.packages(), ({ state, part, failed, outcomes }) => {
+    this.python.run(job, this.packages(), ({ state, part, loaded, failed, outcomes }) => {
       if (this.pressed !== pressed) return;
+      if (loaded && this.bar.parentNode !== row) status.before(this.bar);
+      if (loaded) this.bar.value = loaded;
       if (state === "loading") status.textContent = `Loading ${part} …`;
       if (state === "running") {
+        this.bar.remove();
         status.textContent = "Running …";
         clearTimeout(this.slow); // a worker that is ready says this twice
         this.slow = setTimeout(() => {
           status.textContent = "Still running. If it never ends, press Stop.";
+          this.python.prepare(this.packages());
         }, PATIENCE);
       }
       if (failed) this.finish(`${NO_PYTHON} (${failed})`);
@@ -217,14 +222,15 @@ class Exercise {
   }
 
   stop() {
-    this.python.end();
-    this.finish(`Stopped. ${KEPT} The next run starts Python again.`);
+    const ready = this.python.end();
+    this.finish(`Stopped. ${KEPT}${ready ? "" : " The next run starts Python again."}`);
   }
 
   finish(words) {
     clearTimeout(this.slow);
     const { row, status, press } = this.stations.get(this.pressed);
     status.textContent = words;
+    this.bar.remove();
     row.classList.remove("busy");
     if (document.activeElement === this.stopper) press.focus();
     this.stopper.remove();

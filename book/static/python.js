@@ -1,16 +1,16 @@
 // Python for a page: one worker, loaded when a reader comes near, and ended by force
-// when a cell never ends.
+// when a cell never ends. A spare one takes its place.
 
-const PATIENCE = 500; // milliseconds that the start waits for the service worker
 const absolute = (address) => new URL(address, document.baseURI).href;
 
 export class Python {
-  /** files: the addresses of Pyodide (home), wheel, runner and the site's worker. */
-  constructor({ home, wheel, runner, cache }) {
+  /** files: the addresses of Pyodide (home), wheel, runner and the site's worker; and
+      how many bytes are loaded before the first run. */
+  constructor({ home, wheel, runner, cache, bytes }) {
     this.files = { home: absolute(home), wheel: absolute(wheel), runner: absolute(runner) };
     this.cache = cache && absolute(cache);
     this.own = this.files.home.startsWith(location.origin);
-    this.ready = false;
+    this.bytes = Number(bytes) || 0;
     this.heard = () => {};
   }
 
@@ -19,34 +19,35 @@ export class Python {
     if (this.own && !navigator.connection?.saveData) this.post({ packages });
   }
 
-  /** Run a job; heard({state | failed | outcomes}) is told how it goes. */
+  /** Start a second one while a cell takes long: Stop then costs no start. */
+  prepare(packages) {
+    if (!this.own || this.spare || (navigator.deviceMemory ?? 8) < 4) return;
+    this.spare = this.hire();
+    this.spare.postMessage({ packages, files: this.files });
+  }
+
+  /** Run a job; heard({state | loaded | failed | outcomes}) hears how it goes. */
   run(job, packages, heard) {
     this.heard = heard;
-    heard(this.ready ? { state: "running" } : { state: "loading", part: "Python" });
+    heard(this.worker?.ready ? { state: "running" } : { state: "loading", part: "Python" });
     this.post({ packages, job });
   }
 
-  async post(message) {
-    await (this.kept ??= this.keep());
+  post(message) {
     this.worker ??= this.hire();
     this.worker.postMessage({ ...message, files: this.files });
   }
 
   /** From the second visit on, Python comes from this browser, also without a network. */
-  async keep() {
+  async keep(loaded) {
     if (!this.own || !this.cache || !navigator.serviceWorker) return;
-    const soon = new Promise((resolve) => setTimeout(resolve, PATIENCE));
-    await Promise.race([this.register(), soon]);
-  }
-
-  async register() {
     try {
       await navigator.serviceWorker.register(this.cache);
       const { active } = await navigator.serviceWorker.ready;
       const seen = performance.getEntriesByType("resource").map(({ name }) => name);
-      active.postMessage({ keep: [location.href.split("#")[0], ...seen] });
+      active.postMessage({ keep: [location.href.split("#")[0], ...seen, ...loaded] });
     } catch {
-      // private windows may refuse: then Python is loaded anew
+      // private windows may refuse: then each visit loads Python again
     }
   }
 
@@ -54,21 +55,27 @@ export class Python {
     const address = new URL("exercise-worker.js", import.meta.url);
     const worker = new Worker(address, { type: "module" });
     worker.onmessage = ({ data }) => {
-      if (data.parts) this.parts = data.parts;
-      if (data.state === "running") this.ready = true;
-      this.heard(data);
+      if (data.state === "ready") {
+        worker.ready = true;
+        this.parts ??= data.parts;
+        this.kept ??= this.keep(data.files);
+      }
+      if (worker !== this.worker) return;
+      this.heard(data.loaded && this.bytes ? { loaded: Math.min(1, data.loaded / this.bytes) } : data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
+      if (worker !== this.worker) return (this.spare = undefined);
       this.end();
       this.heard({ failed: "its worker could not be loaded" });
     };
     return worker;
   }
 
+  /** End what runs; says whether the spare one is ready to go on. */
   end() {
     this.worker?.terminate();
-    this.worker = undefined;
-    this.ready = false;
+    [this.worker, this.spare] = [this.spare, undefined];
+    return Boolean(this.worker?.ready);
   }
 }

@@ -44,6 +44,12 @@ def check_all(page):
     return settled(page, page.locator("#exercise-tools .exercise-status"), START)
 
 
+READY = """new Promise((done) => {
+  const look = () => self.ready ? done() : setTimeout(look, 50);
+  look();
+})"""
+
+
 def console(text):
     """What a message says, without the cause that only the instructor's side knows."""
     lines = [line.strip() for line in text.splitlines()]
@@ -236,3 +242,19 @@ def test_after_a_first_check_the_page_works_without_a_network(python, browser, s
     assert editor(page, "softmax").input_value() == SOFTMAX
     assert "5 of 5 visible checks pass" in check(page, "softmax")
     context.close()
+
+
+def test_while_a_cell_never_ends_a_second_python_starts(python, page):
+    page.goto("book/solve/01-attention.html")
+    editor(page, "softmax").fill("while True:\n    pass")
+    bar(page, "softmax").locator("button").first.click()
+    bar(page, "softmax").get_by_text("Still running").wait_for(timeout=START)
+    _, spare = page.workers
+    spare.evaluate(READY)
+    bar(page, "softmax").get_by_role("button", name="Stop").click()
+    status = bar(page, "softmax").locator(".exercise-status")
+    assert status.text_content() == "Stopped. It is kept in this browser."
+    (left,) = page.workers
+    assert left == spare
+    editor(page, "softmax").fill(SOFTMAX)
+    assert "5 of 5 visible checks pass" in check(page, "softmax")
