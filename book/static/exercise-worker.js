@@ -54,8 +54,8 @@ onmessage = async ({ data: { files, packages, job } }) => {
     const pyodide = await engine;
     await add(pyodide, packages);
     self.ready = true;
-    const files = performance.getEntriesByType("resource").map(({ name }) => name);
-    postMessage({ state: "ready", parts, files });
+    const fetched = performance.getEntriesByType("resource").map(({ name }) => name);
+    postMessage({ state: "ready", parts, fetched });
     if (!job) return;
     postMessage({ state: "running" });
     postMessage({ outcomes: JSON.parse(pyodide.globals.get("run")(JSON.stringify(job))) });

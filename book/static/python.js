@@ -58,7 +58,7 @@ export class Python {
       if (data.state === "ready") {
         worker.ready = true;
         this.parts ??= data.parts;
-        this.kept ??= this.keep(data.files);
+        this.kept ??= this.keep(data.fetched);
       }
       if (worker !== this.worker) return;
       this.heard(data.loaded && this.bytes ? { loaded: Math.min(1, data.loaded / this.bytes) } : data);
