@@ -30,7 +30,6 @@ async function timed(part, work) {
 /** Load Pyodide from home, NumPy, the students' wheel and the runner. */
 async function start({ home, wheel, runner }) {
   const course = Promise.all([wheel, runner].map((file) => fetch(file)));
-  import(`${home}pyodide.asm.mjs`).catch(() => {}); // at once, not when it is asked for
   const { loadPyodide } = await timed("Python", import(`${home}pyodide.mjs`));
   const pyodide = await timed("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
   const [archive, code] = await timed("the checks", course);
