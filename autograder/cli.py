@@ -78,6 +78,11 @@ VERBS = {
         "Write one page about the class: what needs attention, scores, questions, "
         "common mistakes and every student.",
     ),
+    "sitting": (
+        "autograder.sitting.paper",
+        "Write a paper of 30 minutes for a room, in several versions, with a key that "
+        "comes from running what it asks about.",
+    ),
     "similarity": (
         "autograder.results.similarity",
         "List groups of submissions with similar code, ignoring variable names and "

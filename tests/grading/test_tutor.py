@@ -256,12 +256,19 @@ def test_sixty_requests_for_what_is_not_the_students_bring_nothing(
     brought = agent(*REQUESTS)[1:]
     assert len(brought) == len(REQUESTS) >= 60
     assert "cannot import name 'hidden'" in brought[-2]  # it ran, and found nothing
+    refused = ['"is_error":true' in text for text in brought]
+    assert all(refused[: len(PATHS + QUESTIONS)])
     found = {
         str(request): lines
         for request, text in zip(REQUESTS, brought, strict=True)
         if (lines := leaks(text, secrets))
     }
     assert found == {}
+
+
+def test_no_paragraph_holds_a_line_of_an_answer(secrets):
+    prose = "\n".join(text for one in chapters().values() for text in one.values())
+    assert leaks(prose, secrets) == []
 
 
 def test_a_leak_would_be_seen(secrets):

@@ -1,0 +1,249 @@
+"""The questions of a paper, each with choices and a key that running gave.
+
+Break it and spot it come from the puzzles with inputs drawn now, questions on code from
+the right answers of the catalogs, and predictions from the quizzes of the chapters.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from autograder.checks import puzzles
+from autograder.checks.catalog import Catalog
+from autograder.checks.failures import CheckFailed
+from autograder.checks.puzzle import Exposes, Inputs, differ, result_of
+from autograder.own_code import questions
+from autograder.results.templates import ticked
+from autograder.sitting.inputs import DRAWS
+
+LETTERS = "ABC"
+CARD = re.compile(r"\((?:\d+ points?), (\d+) minutes?\)\s+\*(?:Break|Spot) it\*\s+(.+)")
+QUIZ = re.compile(r'^<div class="quiz[^"]*" id="([\w-]+)">\n(.*?)^</div>', re.M | re.S)
+ASKED = re.compile(r"<p>(?:Predict: )?(.*?)</p>", re.S)
+CHOICE = re.compile(
+    r"<details( class=\"correct\")?><summary>(.*?)</summary><p>(.*?)</p></details>"
+)
+# questions about an output that is not on the paper
+ELSEWHERE = re.compile(
+    r"next cell|that row|the curve|four differences|zero after|double"
+)
+PREDICTION, READING = 2, 3  # minutes
+MOST, ABOUT_CHECKS = 4, {"first", "keeps"}  # who knows all checks by heart?
+TRIES = 400  # draws until there are four inputs
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question with its choices; ``right`` is the number of the right one."""
+
+    kind: str
+    minutes: int
+    asked: Markup
+    code: str
+    choices: tuple[Markup, ...]
+    right: int
+    because: Markup
+    from_where: str
+
+    letter: str = ""  # of the wrong function, where several are shown
+
+    @property
+    def key(self) -> str:
+        """What is marked on the paper: the number of a choice, after a letter."""
+        return f"{self.letter} {self.right + 1}".strip()
+
+
+def shuffled(choices: list[Any], rng: Random) -> tuple[list[Any], int]:
+    """The choices in another order, and where the first one is now."""
+    order = rng.sample(range(len(choices)), len(choices))
+    return [choices[n] for n in order], order.index(0)
+
+
+# ---- puzzles
+
+
+def puzzle_names(chapter: str) -> list[str]:
+    """The puzzles that show a wrong function: of chapter "04-", or, for "00-", all."""
+    questions = puzzles.assignment.questions
+    return [
+        name
+        for name, question in questions.items()
+        if name.startswith(("break_", "spot_"))
+        and question.read.startswith(chapter.removeprefix("00-"))
+    ]
+
+
+def puzzle(name: str, rng: Random, exercises: Path) -> Item:
+    """A puzzle with four inputs, of which one shows the mistake."""
+    kind, _, about = name.partition("_")
+    check: Any = puzzles.assignment.questions[name].checks[0]
+    letter, inputs = exposing(check, DRAWS[about], rng)
+    seen, due = (result_of(f, inputs[0]) for f in (check.shown[letter], check.right))
+    card = CARD.search(cards(exercises)[f"card_{name}"])
+    assert card is not None, name
+    sentence = re.split(r" (?:A is|It is wrong for|Find one)", card[2])[0]
+    code, ask, who = cards(exercises)[f"shown_{name}"], "For", "It"
+    if kind == "spot":  # whoever remembers a letter has the functions in another order
+        order = rng.sample(list(check.shown), len(check.shown))
+        letter = LETTERS[order.index(letter)]
+        code = "\n\n".join(
+            re.sub(
+                r"^def \w+", f"def {new}", inspect.getsource(check.shown[old])
+            ).strip()
+            for new, old in zip(LETTERS, order, strict=True)
+        )
+        ask, who = "Which one is it, and for", f"`{letter}`"
+    choices, right = shuffled([ticked(f"`{written(one)}`") for one in inputs], rng)
+    return Item(
+        f"{kind.title()} it",
+        int(card[1]),
+        worded(
+            f"{sentence} {'One of them is' if kind == 'spot' else 'It is'} wrong for "
+            f"some inputs. {ask} which of these is the result wrong? Say why in a line."
+        ),
+        code,
+        tuple(choices),
+        right,
+        ticked(f"{who} returns `{plain(seen)}`; a right one, `{plain(due)}`."),
+        f"00-puzzles, {name}",
+        letter if kind == "spot" else "",
+    )
+
+
+def exposing(check: Exposes, draw: Any, rng: Random) -> tuple[str, list[Inputs]]:
+    """The letter of the wrong function; an input that exposes it, then three others."""
+    wrong: list[tuple[str, Inputs]] = []
+    silent: dict[str, Inputs] = {}
+    for _ in range(TRIES):
+        try:
+            inputs = check.allowed(*draw(rng))
+        except CheckFailed:  # the card rules it out
+            continue
+        due = result_of(check.right, inputs)
+        shows = [a for a, f in check.shown.items() if differ(result_of(f, inputs), due)]
+        if shows:
+            wrong.append((shows[0], inputs))
+        else:
+            silent[written(inputs)] = inputs
+        if wrong and len(silent) >= 3:
+            break
+    letter, first = wrong[0]
+    return letter, [first, *rng.sample(list(silent.values()), 3)]
+
+
+def written(inputs: Inputs) -> str:
+    """Arguments on one line."""
+    return ", ".join(f"{name} = {plain(value)}" for name, value in inputs.items())
+
+
+def plain(value: Any) -> str:
+    """A value on one line, with three decimals and whole numbers as such."""
+    if isinstance(value, str):  # the name of an exception
+        return value
+    rounded = np.round(np.asarray(value, float), 3) + 0.0
+    if np.asarray(value).dtype.kind == "b" and rounded.ndim == 1:
+        return str(np.asarray(value).tolist())
+    whole = bool((rounded == np.round(rounded)).all())
+    return str((rounded.astype(int) if whole else rounded).tolist())
+
+
+@cache
+def cards(exercises: Path) -> dict[str, str]:
+    """The cells of the released puzzles, by name."""
+    (path,) = (exercises / "00-puzzles").glob("*.ipynb")
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return {
+        cell["metadata"]["nbgrader"]["grade_id"]: "".join(cell["source"])
+        for cell in cells
+        if "nbgrader" in cell["metadata"]
+    }
+
+
+# ---- predictions
+
+
+def predictions(chapter: Path, rng: Random) -> Iterator[Item]:
+    """The quizzes of a chapter that need nothing beside them; predictions first."""
+    found = QUIZ.findall(chapter.read_text("utf-8"))
+    rng.shuffle(found)
+    found.sort(key=lambda quiz: not quiz[0].startswith("predict"))
+    for name, text in found:
+        asked = ASKED.search(text)
+        choices = CHOICE.findall(text)
+        if asked is None or ELSEWHERE.search(asked[1]):
+            continue
+        choices.sort(key=lambda choice: not choice[0])  # the right one first
+        mixed, right = shuffled(choices, rng)
+        yield Item(
+            "Predict" if name.startswith("predict") else "Choose",
+            PREDICTION,
+            Markup(f"<p>{capital(asked[1])}</p>"),  # the book's own HTML
+            "",
+            tuple(Markup(choice) for _, choice, _ in mixed),
+            right,
+            Markup(capital(choices[0][2].removeprefix("Yes: "))),
+            f"{chapter.stem}, {name}",
+        )
+
+
+def capital(sentence: str) -> str:
+    """A sentence whose beginning was cut off."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+# ---- questions on code
+
+
+def code_questions(catalog: Catalog, rng: Random) -> Iterator[Item]:
+    """Questions on right answers of the catalog, each on the code of another one."""
+    seen = set()
+    for style in rng.sample(catalog.styles, len(catalog.styles)):
+        if style.question in seen:
+            continue
+        question = catalog.assignment.questions[style.question]
+        code = style.code.strip("\n")
+        every = questions(
+            question, code, catalog.prelude_names, rng.randrange(10**6), MOST
+        )
+        found = [one for one in every if one.kind not in ABOUT_CHECKS]
+        if not found:
+            continue
+        seen.add(style.question)
+        one = rng.choice(found)
+        yield Item(
+            "Read the code",
+            READING,
+            worded(anybodys(one.text)),
+            "\n".join(f"{n:2}  {ln}" for n, ln in enumerate(code.splitlines(), 1)),
+            tuple(ticked(choice) for choice in one.choices),
+            one.key,
+            worded(anybodys(one.why)),
+            f"{style.id}, {one.kind}",
+        )
+
+
+def anybodys(text: str) -> str:
+    """A text about one's own code, for those who did not write it."""
+    return text.replace("your code", "this code")
+
+
+def worded(text: str) -> Markup:
+    """Paragraphs with code between backticks; those after four spaces are all code."""
+    return Markup("").join(
+        Markup("<pre>{}</pre>").format(dedent(part))
+        if part.startswith("    ")
+        else Markup("<p>{}</p>").format(ticked(part))
+        for part in text.strip("\n").split("\n\n")
+    )

@@ -1,0 +1,128 @@
+"""``autograder sitting``: papers for half an hour, in several versions, and the key."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.options import at_least_one, describe
+from autograder.release.catalogs import catalog_of
+from autograder.results.templates import render
+from autograder.sitting.items import (
+    PREDICTION,
+    READING,
+    Item,
+    code_questions,
+    predictions,
+    puzzle,
+    puzzle_names,
+)
+from autograder.text import one_line
+
+MINUTES = 30
+MOST_PUZZLES, MOST_ON_CODE = 2, 4  # then predictions, and more on code
+LEAST = 5  # questions of a paper
+T = TypeVar("T")
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder sitting`."""
+    describe(
+        verb,
+        "Right answers to the assignments may be printed on it: hold it after their "
+        "deadline.",
+        "autograder sitting 01-attention 04-masking --versions 6",
+    )
+    verb.add_argument(
+        "assignments",
+        nargs="+",
+        metavar="ASSIGNMENT",
+        help="folder names in solutions/",
+    )
+    verb.add_argument(
+        "--versions",
+        type=at_least_one,
+        default=2,
+        help="one for each row of the room (default: 2)",
+    )
+    verb.add_argument(
+        "--seed",
+        type=int,
+        help="the number that the key names, for the same papers again (default: new)",
+    )
+    verb.add_argument(
+        "--output", type=Path, metavar="FOLDER", help="default: sitting/ of the course"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the papers and the key."""
+    course = Course.find()
+    seed = options.seed
+    if seed is None:  # whoever has the repository could draw the same from a fixed one
+        seed = random.SystemRandom().randrange(10**9)
+    assignments = course.chosen(options.assignments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # wrong functions divide by 0, and overflow
+        papers = [
+            paper(course, assignments, Random(f"{seed}/{version}"))
+            for version in range(options.versions)
+        ]
+    folder = options.output or course.root / "sitting"
+    names = ", ".join(assignment.name for assignment in assignments)
+    for page in ("paper", "key"):
+        path = folder / f"{page}.html"
+        text = render(f"sitting-{page}.html", papers=papers, names=names, seed=seed)
+        write_whole(path, text)
+        print(f"wrote {one_line(str(path))}")
+    print(f"{len(papers)} versions of {MINUTES} minutes; seed {seed}")
+
+
+def paper(course: Course, assignments: list[Assignment], rng: Random) -> list[Item]:
+    """The questions of one version, the short ones first."""
+    texts: list[Iterator[Item]] = []
+    codes: list[Iterator[Item]] = []
+    names: list[Iterator[str]] = []
+    for assignment in assignments:
+        number = assignment.name[:3]  # of its chapter
+        chapters = (course.root / "book/text").glob(f"{number}*.md")
+        texts += [predictions(path, rng) for path in chapters]
+        shown = puzzle_names(number)
+        names.append(iter(rng.sample(shown, len(shown))))
+        if catalog := catalog_of(assignment.notebook):
+            codes.append(code_questions(catalog, rng))
+    puzzles = [
+        puzzle(name, rng, course.exercises)
+        for name in islice(by_turns(names), MOST_PUZZLES)
+    ]
+    left = MINUTES - sum(item.minutes for item in puzzles)
+    more = by_turns(codes)
+    reading = list(islice(more, MOST_ON_CODE))
+    left -= READING * len(reading)
+    short = list(islice(by_turns(texts), left // PREDICTION))
+    left -= PREDICTION * len(short)
+    found = [*short, *reading, *islice(more, left // READING), *puzzles]
+    if len(found) < LEAST:
+        listed = ", ".join(assignment.name for assignment in assignments)
+        raise CourseError(f"There are too few questions about {listed} for a paper.")
+    return found
+
+
+def by_turns(sources: list[Iterator[T]]) -> Iterator[T]:
+    """One from each source, then another one, until all are used up."""
+    while sources:
+        for source in list(sources):
+            try:
+                yield next(source)
+            except StopIteration:
+                sources.remove(source)
