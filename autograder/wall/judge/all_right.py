@@ -9,7 +9,7 @@ or an error, its result is dropped and the slow path judges the submission.
 It gives no advantage either. A student's check could remember earlier functions, but a
 file would do for that on the slow path, too. Each check has to give the right verdicts
 at once, and the same verdicts again in another sandbox, with the functions in another
-order.
+order: the one in which the cells run once more for what students see.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from autograder.wall.judge.judge import Judge
 from autograder.wall.judge.opinions import Opinion
 from autograder.wall.judge.raised import Lost
 from autograder.wall.judge.remote import Link
-from autograder.wall.judge.student import StudentProcess
+from autograder.wall.judge.student import Numbered, StudentProcess
+from autograder.wall.judge.trials import Trials
 from autograder.wall.records import Cell, Limits, Transcript
 
 SHARE = 0.2  # of the time that a submission has in all; what takes longer is not quick
@@ -60,8 +61,11 @@ class AllRight(Judge):
         """The transcript; None if there is doubt about anything."""
         try:
             self._run(cells)
-            if self._shown(cells):
+            if self.hunts or self._shown(cells):
                 self._run_again(cells)
+            for _, trials, ran in self.hunts:
+                if not super()._repeats(trials, ran):
+                    return None
         except (Unsure, Held, Violation, Lost):
             return None
         return None if self.student.hurried else self.transcript
@@ -90,6 +94,9 @@ class AllRight(Judge):
         super()._student_cell(number, cell)
         if self.failed or self.student.given_up:
             raise Unsure
+
+    def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
+        return True  # to be seen in the sandbox where the cells run again
 
     def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
         if opinion.score < cell.max_score:

@@ -33,15 +33,6 @@ Told = tuple[str, Any, Any, list[tuple[str, str]]]
 LOST: Told = ("raised", "RuntimeError", None, [])
 
 
-class Later(BaseException):
-    """A check is to be tried on functions: not before all other questions, not here."""
-
-
-def later(*_: Any) -> Any:
-    """Try no check on anything."""
-    raise Later
-
-
 class Host:
     """The judge's end. The process is started when it is needed, and again if lost."""
 

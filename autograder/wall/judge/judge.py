@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from autograder.checks.planted import Verdict
 from autograder.errors import Held, Violation
 from autograder.notebook.questions import (
     Failed,
@@ -29,7 +30,6 @@ from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.forks import Fork
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
-from autograder.wall.judge.host import Later, later
 from autograder.wall.judge.inside import Inside
 from autograder.wall.judge.opinions import (
     MAX_MESSAGE,
@@ -39,9 +39,15 @@ from autograder.wall.judge.opinions import (
 )
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.redaction import failure_of, readable
-from autograder.wall.judge.remote import Link, TryOut
+from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import GRACE, Numbered, StudentProcess
-from autograder.wall.judge.trials import LOST, MOST_SANDBOXES, UNSTEADY, Trials
+from autograder.wall.judge.trials import (
+    LOST,
+    MOST_SANDBOXES,
+    UNSTEADY,
+    Trials,
+    said,
+)
 from autograder.wall.records import Cell, Limits, Result, Transcript
 
 
@@ -70,8 +76,8 @@ class Judge:
         self.failed: list[Failed] = []
         self.lost: set[str] = set()  # questions without all their points
         self.cells: list[Cell] = []
-        self.later: list[tuple[Cell, list[Numbered]]] = []  # and what ran before them
-        self.trials: TryOut = later
+        self.hunts: list[tuple[Cell, Trials, list[Numbered]]] = []  # and what ran
+        self.trials = Trials()
         self.tests: dict[str, Cell] = {}  # by the names of their files
 
     def judge(self, cells: list[Cell]) -> Transcript:
@@ -98,8 +104,8 @@ class Judge:
                 self._student_cell(number, cell)
             elif not cell.inside:
                 self._test_cell(cell)
-        for cell, ran in self.later:
-            self._judged(cell, time.monotonic(), self._hunted(cell, ran))
+        for cell, trials, ran in self.hunts:
+            self._judged(cell, time.monotonic(), self._hunted(cell, trials, ran))
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         kept = self.transcript.outputs
@@ -123,12 +129,12 @@ class Judge:
     def _test_cell(self, cell: Cell) -> None:
         start = time.monotonic()
         self.tests[f"<{cell.test}>"] = cell
-        try:
-            opinion = self._followed(cell, self._asked(cell))
-        except Later:
-            self.later.append((cell, list(self.student.ran)))
-            return
-        self._judged(cell, start, opinion)
+        self.trials = Trials()
+        opinion = self._followed(cell, self._asked(cell))
+        if self.trials.due:  # when all other questions are judged
+            self.hunts.append((cell, self.trials, list(self.student.ran)))
+        else:
+            self._judged(cell, start, opinion)
 
     def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
         """Note what came of a question."""
@@ -144,28 +150,48 @@ class Judge:
             round(time.monotonic() - start, 3),
         )
 
-    def _hunted(self, cell: Cell, ran: list[Numbered]) -> Opinion:
+    def _hunted(self, cell: Cell, trials: Trials, ran: list[Numbered]) -> Opinion:
         """What is thought of a question in which the student writes the check.
 
-        Its cells are those that ``ran`` before it. What it says has to repeat where
-        nothing can be remembered: in another sandbox, with functions in another order.
+        Its cells are those that ``ran`` before it.
         """
-        trials = Trials(self.student)
-        self.trials = trials.of
-        if self.student.met or self.student.ran != ran:
-            self.student.renew(ran)
+        self.trials = trials
         opinion = stopped_with(LOST)
-        for _ in range(MOST_SANDBOXES):
-            try:
-                opinion = self._asked(cell)
-                break
-            except Later:
-                self.student.renew()
-        if opinion.score:
-            self.student.renew()
-            if self._forked(trials.repeat) is not True:
-                return stopped_with(UNSTEADY)
+        while trials.due:
+            found = self._tried(trials, ran)
+            if isinstance(found, Opinion):
+                return found
+            trials.verdicts = found
+            opinion = self._asked(cell)
+        if opinion.score and not self._repeats(trials, ran):
+            return stopped_with(UNSTEADY)
         return opinion
+
+    def _tried(
+        self, trials: Trials, ran: list[Numbered]
+    ) -> list[list[Verdict]] | Opinion:
+        """What a check says of all its functions where nothing can be remembered.
+
+        That is a sandbox in which these cells ``ran``, and no check met a function.
+        """
+
+        def found(link: Link) -> list[list[Verdict]] | None:
+            if self.student.met:  # it was killed, and this is another try
+                return None
+            self.student.met = True
+            return trials.found(link)
+
+        for _ in range(MOST_SANDBOXES):
+            if self.student.met or self.student.ran != ran:
+                self.student.renew(ran)
+            if (came := self._forked(found)) is not None:
+                return came
+        return stopped_with(LOST)
+
+    def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
+        """Whether the check says the same again, in another sandbox and order."""
+        found = self._tried(trials, ran)
+        return not isinstance(found, Opinion) and said(found) == said(trials.verdicts)
 
     def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
         """One mistake costs once: helpers that have lost points are given by us."""
@@ -208,7 +234,7 @@ class Judge:
 
     def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
         """Outputs, points, message and misconception of one question."""
-        link.sources, link.trials = self.sources, self.trials
+        link.sources, link.trials = self.sources, self.trials.of
         answers = Answers(link, self.failed, readable(self.cells))
         # one place for all test cells: what one of them defines, the next may use
         self.names.find = answers.find
@@ -224,7 +250,7 @@ class Judge:
                 value = value_of(cell.source, cell.test or "test", self.names)
             score, message, misconception = points_of(cell, value)
         except BaseException as error:  # that of pytest.raises is no Exception
-            if isinstance(error, Held | Later | Lost | KeyboardInterrupt):
+            if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
             score, failure = 0.0, failure_of(cell, error, self.tests, self.sources)
             failure = explained(failure, self.failed)

@@ -21,7 +21,7 @@ from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.copies import Reshaped, update
-from autograder.wall.judge.host import Host, asks, later
+from autograder.wall.judge.host import Host, asks
 from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
 from autograder.wall.records import Limits
 from autograder.wall.wire import decode
@@ -60,7 +60,7 @@ class Link:
         self.borrowed: dict[str, str] = {}
         self.sources: dict[int, str] = {}  # of the cells, by number
         self.host: Host | None = None
-        self.trials: TryOut = later
+        self.trials: TryOut  # of whoever asks the question
         self.plantings = 0  # how often a check was tried on functions, so far
 
     def give(self, given: dict[str, str]) -> None:

@@ -1,22 +1,21 @@
 """A student's check and the functions that it is tried on, while it is judged.
 
-The judge keeps what the check said of them, planting by planting, and tries each
-planting in a sandbox that has met no planted function: so nothing that a check leaves
-in its process or its files tells it anything. To get there, the question is asked from
-its beginning; what was said before is then not asked again.
+A question is asked first as if the check were perfect, and so tells what it tries the
+check on. All these functions, of the visible and the hidden half, are then tried in one
+order that is drawn, in a sandbox that has met none of them and ends with them. With
+these verdicts the question is asked again.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
-from autograder.checks.planted import Planting, Verdict, tried
+from autograder.checks.planted import ACCEPTS, REJECTS, Planting, Verdict, tried
 from autograder.errors import Held
-from autograder.wall.judge.host import Later
 from autograder.wall.judge.remote import Link, named
-from autograder.wall.judge.student import StudentProcess
 
-MOST_SANDBOXES = 8  # for one question
+MOST_SANDBOXES = 8  # for the functions of one question
 UNSTEADY = """your check gives different verdicts on the same function
   seen:     run again in a fresh process, it gave another verdict
   expected: verdicts that depend only on the function: fixed inputs, or a seed"""
@@ -26,40 +25,55 @@ LOST = """your check ends the process that tries it
 
 
 class Trials:
-    """What the check of one question was tried on, and what it said."""
+    """What the check of one question is tried on, and what it says."""
 
-    def __init__(self, student: StudentProcess) -> None:
-        self.student = student
-        self.plantings: list[tuple[Planting, str, list[Verdict]]] = []
+    def __init__(self) -> None:
+        self.label = ""
+        self.plantings: list[Planting] = []
+        self.verdicts: list[list[Verdict]] = []  # of those that it was tried on
+
+    @property
+    def due(self) -> bool:
+        """Whether the check has to be tried on more functions."""
+        return len(self.plantings) > len(self.verdicts)
 
     def of(self, link: Link, planting: Planting, label: str) -> list[Verdict]:
-        """The verdicts on a planting; those that are known are not asked for again.
+        """The verdicts on a planting, and those of a perfect check until it is tried.
 
-        Raises Later where this sandbox has met planted functions.
+        Raises Held where the check has no name.
         """
+        number = link.plantings
         link.plantings += 1
-        if link.plantings <= len(self.plantings):
-            return self.plantings[link.plantings - 1][2]
-        if self.student.met:
-            raise Later
-        if not label.isidentifier():
-            raise Held("a check that students write has to be a name of the notebook")
-        self.student.met = True
-        found = verdicts(link, label, planting)
-        self.plantings.append((planting, label, found))
-        return found
+        if number < len(self.verdicts):
+            return self.verdicts[number]
+        if number == len(self.plantings):
+            others = {(one.name, self.label) for one in self.plantings}
+            if not label.isidentifier() or others - {(planting.name, label)}:
+                raise Held("a question tries one check, by its name, on functions")
+            self.label = label
+            self.plantings.append(planting)
+        wrong = len(planting.functions) - planting.rights
+        return [Verdict(ACCEPTS)] * planting.rights + [Verdict(REJECTS)] * wrong
 
-    def repeat(self, link: Link) -> bool:
-        """Whether the check says the same once more; the last planting comes first."""
+    def found(self, link: Link) -> list[list[Verdict]]:
+        """What the check says now, of the functions of all plantings in one order."""
         link.greet()
+        parts = self.plantings
+        right = [f for part in parts for f in part.functions[: part.rights]]
+        wrong = [f for part in parts for f in part.functions[part.rights :]]
+        whole = Planting([*right, *wrong], len(right), parts[0].name)
         try:
-            return all(
-                [one.said for one in verdicts(link, label, planting)]
-                == [one.said for one in said]
-                for planting, label, said in reversed(self.plantings)
-            )
+            said = verdicts(link, self.label, whole)
         finally:
             link.uproot()
+        rights, wrongs = iter(said[: len(right)]), iter(said[len(right) :])
+        return [
+            [
+                *islice(rights, part.rights),
+                *islice(wrongs, len(part.functions) - part.rights),
+            ]
+            for part in parts
+        ]
 
 
 def verdicts(link: Link, label: str, planting: Planting) -> list[Verdict]:
@@ -72,3 +86,8 @@ def verdicts(link: Link, label: str, planting: Planting) -> list[Verdict]:
         return link.request(label, "try", check, planting.name)
 
     return tried(planting.order(), trial)
+
+
+def said(verdicts: list[list[Verdict]]) -> list[list[str]]:
+    """What has to be the same whenever a check is tried."""
+    return [[verdict.said for verdict in some] for some in verdicts]
