@@ -36,6 +36,8 @@ LOST: Told = ("raised", "RuntimeError", None, [])
 class Host:
     """The judge's end. The process is started when it is needed, and again if lost."""
 
+    at_once = False  # all trials: a fork could leave an answer to the next one
+
     def __init__(self, functions: list[Any], limits: Limits) -> None:
         self.functions, self.limits = functions, limits
         self.pid: int | None = None
@@ -95,6 +97,8 @@ class Host:
 
 class Inhouse(Host):
     """Calls the functions in this process, whose limits are those of such a process."""
+
+    at_once = True
 
     def __init__(self, functions: list[Any], limits: Limits) -> None:
         super().__init__(functions, limits)

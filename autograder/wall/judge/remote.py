@@ -109,13 +109,26 @@ class Link:
         def exchange() -> Any:
             request = (operation, *parts)
             self.channel.send(request, _number, deadline=self.deadline)
-            while True:
-                frame = self.channel.frame(self.deadline)
-                if operation != "try" or self.host is None or not asks(frame):
-                    return decode(frame, self._resolve)
-                told = ("told", *self.host.answer(frame, self.deadline))
-                self.channel.send(told, deadline=self.deadline)
+            return self._received(operation)
 
+        return self._answered(exchange, label, operation, parts)
+
+    def another(self, label: str) -> Any:
+        """The value of the next one of several trials that were asked for at once."""
+        return self._answered(lambda: self._received("try"), label, "try", ())
+
+    def _received(self, operation: str) -> Any:
+        """The next reply; what a check asks of a planted function is answered."""
+        while True:
+            frame = self.channel.frame(self.deadline)
+            if operation != "try" or self.host is None or not asks(frame):
+                return decode(frame, self._resolve)
+            told = ("told", *self.host.answer(frame, self.deadline))
+            self.channel.send(told, deadline=self.deadline)
+
+    def _answered(
+        self, exchange: Callable[[], Any], label: str, operation: str, parts: tuple
+    ) -> Any:
         with self._guarded():
             reply = self._exchange(exchange, label)
             status, value, changed, said = expect(reply, tuple, "a reply", 4)

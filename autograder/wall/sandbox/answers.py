@@ -78,7 +78,8 @@ def serve(
 ) -> None:
     """Answer requests until the judge hangs up; ``defined`` are the student's names.
 
-    With ``forks``, one of them tries a check on a function.
+    With ``forks``, one of them tries a check on a function; else this process does, on
+    as many as it is asked to, one after the other.
     """
     with settled():
         _serve(channel, names, defined, forks)
@@ -88,7 +89,7 @@ def _serve(
     channel: Channel, names: dict[str, Any], defined: list[str], forks: bool
 ) -> None:
     objects = Objects()
-    own, asking = os.getpid(), partial(ask, channel)
+    own = os.getpid()
     told = [str(name)[:100] for name in defined[:MAX_NAMES]]
     channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
     while True:
@@ -99,20 +100,25 @@ def _serve(
             return
         if request[0] == "told":  # to a fork that did not wait for it
             continue
-        if request[0] == "try" and not forks:
-            seed()  # as every fork begins
-            request = (*request, asking)
-        elif request[0] == "try":
-            if ended := trial(channel, request, objects):
-                channel.send(ended)
-            continue
-        reply = answer(request, names, objects, frame)
-        if os.getpid() != own:  # a fork that came back
-            os._exit(0)
-        try:
-            respond(channel, reply, objects)
-        except (Closed, OSError):
-            return
+        times = 1
+        if request[0] == "try":
+            *request, times = request
+            request = (*request, partial(ask, channel))
+        for _ in range(times):
+            if request[0] != "try":
+                reply = answer(request, names, objects, frame)
+            elif forks:
+                reply = trial(channel, request, objects)
+            else:
+                seed()  # as every fork begins
+                reply = answer(request, names, objects)
+            if os.getpid() != own:  # a fork that came back
+                os._exit(0)
+            try:
+                if reply:
+                    respond(channel, reply, objects)
+            except (Closed, OSError):
+                return
 
 
 def respond(channel: Channel, reply: tuple, objects: Objects) -> None:
@@ -143,7 +149,7 @@ def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:
         die_with_parent()
         seed()  # each function meets the same random numbers
         bound_time(max(0.1, min(TRIAL_SECONDS, left)))
-        reply = answer((*request, partial(ask, channel)), {}, objects)
+        reply = answer(request, {}, objects)
         respond(channel, reply, objects)
         status = REPLIED
     finally:
