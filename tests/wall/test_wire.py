@@ -1,16 +1,19 @@
 """The wire: everything crosses unchanged, and nothing malformed gets in."""
 
+import itertools
 import random
 import socket
+import struct
 import time
 
+import msgpack
 import numpy as np
 import pytest
 import torch
 
 from autograder.errors import Closed, Violation
 from autograder.wall.channel import Channel, no_handles
-from autograder.wall.wire import MAX_DEPTH, TooLarge, decode, encode
+from autograder.wall.wire import MAX_DEPTH, TooLarge, decode, decoding, encode
 from autograder.wall.wire.encoding import MARKS
 
 HANDLE = object()
@@ -239,6 +242,57 @@ def test_every_prefix_is_a_violation():
     for end in range(0, len(SAMPLE), 7):
         with pytest.raises(Violation):
             decode(SAMPLE[:end], lambda n, name: (n, name))
+
+
+LIST, MAP = b"\xdd" + struct.pack(">I", 400_000), b"\xdf" + struct.pack(">I", 20_000)
+FULL = LIST + bytes(399_999)  # and one more item, which is to be a list again
+BOMBS = {
+    "lists that promise much": LIST * 1000 + bytes(400_000),
+    "maps that promise much": (MAP + b"\0") * 1000 + bytes(20_000),
+    "lists in lists, each nearly full": FULL * 100 + b"\0",
+    "lists by the million": LIST + (b"\x9f" + b"\x90" * 15) * 400_000,
+    "pairs by the million": (LIST + b"\x8f" * 400_000) + bytes(12_000_000),
+    "deeper than values are": b"\x91" * 200 + b"\xc5\xff\xff" + bytes(65_535),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_of_a_frame_that_promises_too_much_nothing_is_made(monkeypatch, bomb):
+    def unpackb(*_, **__):
+        pytest.fail("msgpack makes room for what the lists say")
+
+    monkeypatch.setattr(decoding, "unpackb", unpackb)
+    with pytest.raises(Violation, match="too long|too deep"):
+        decode(BOMBS[bomb], no_handles)
+
+
+def test_what_a_frame_has_is_counted_as_msgpack_reads_it():
+    """A long frame is looked through by a table of our own: of every format."""
+    sizes = [*(0, 1, 5, 15, 16, 31, 32, 255, 256, 65_535, 65_536)]
+    values = [n + d for n in [2**k for k in range(64)] for d in (-1, 0)]
+    values += [-n for n in values] + [0.5, None, True, False]
+    values += [kind(n) for n in sizes for kind in (bytes, "x".__mul__, [7].__mul__)]
+    values += [dict.fromkeys(range(n)) for n in sizes[:-2]]
+    values += [float(n) for n in range(100)]
+    data = msgpack.packb([*values, [values, {"in": values}]])
+    assert len(data) > 1 << 14
+    assert decode(data, no_handles) == [*values, [values, {"in": values}]]
+    for number, size in itertools.product(range(12), (1, 2, 3, 4, 8, 16, 300, 70_000)):
+        ext = msgpack.packb([bytes(20_000), msgpack.ExtType(number, bytes(size)), 7])
+        with pytest.raises(Violation, match="a mark that has content"):
+            decode(ext, no_handles)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH - 1])
+def test_a_long_frame_may_be_as_deep_as_a_short_one(depth):
+    """A table, at the depth of the last value, is a list of its parts."""
+    value = np.ones(4000)
+    for _ in range(depth):
+        value = (value,)
+    back = crossed(value)
+    for _ in range(depth):
+        (back,) = back
+    assert np.array_equal(back, np.ones(4000))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from msgpack import Timestamp, UnpackException, unpackb
 
 from autograder.checks.crossing import (
     DTYPES,
+    MAX_DEPTH,
     MAX_DIMENSIONS,
     MAX_INT_BYTES,
     MAX_ITEMS,
@@ -29,6 +30,22 @@ MALFORMED = (
     *(MemoryError, UnpackException, struct.error),
 )
 MOST_PARTS = 8 * MAX_ITEMS  # an item has up to six parts, and is one itself
+SHORT = 1 << 14  # bytes that cannot say much
+# What follows by the first byte of a value of msgpack: the bytes of a number, what is
+# added to it, and of what it is the number: 0 of bytes, 1 of items, 2 of pairs.
+FORMATS = [
+    *[(0, 0, 0)] * 128,
+    *[(0, n, 2) for n in range(16)],
+    *[(0, n, 1) for n in range(16)],
+    *[(0, n, 0) for n in range(32)],
+    *[(0, 0, 0)] * 4,
+    *[(n, 0, 0) for n in (1, 2, 4)],
+    *[(n, 1, 0) for n in (1, 2, 4)],
+    *[(0, n, 0) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17)],
+    *[(n, 0, 0) for n in (1, 2, 4)],
+    *[(n, 0, each) for each in (1, 2) for n in (2, 4)],
+    *[(0, 0, 0)] * 32,
+]
 NUMPY_DTYPES = {name: np.dtype(name) for name in DTYPES}
 
 
@@ -44,13 +61,24 @@ def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
 
     Raises Violation for whatever :func:`encode` would not have made.
     """
-    reader = _Reader(resolve)
+
+    def built(items: list) -> Any:
+        """A list, or what a mark at its head says that it is."""
+        if not items or type(items[0]) is not Mark:
+            return items
+        mark, *parts = items
+        if mark.build:
+            return mark.build(*parts)
+        number, name = parts
+        return resolve(_typed(number, int), _typed(name, str))
+
     try:
+        if len(data) > SHORT:
+            _expect_few(data)
         value = unpackb(
             data,
             ext_hook=_mark,
-            list_hook=reader.built,
-            object_hook=reader.counted,
+            list_hook=built,
             strict_map_key=False,
             unicode_errors="surrogatepass",
             max_array_len=min(len(data), MAX_ITEMS + 1),
@@ -64,27 +92,34 @@ def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
     return value
 
 
-class _Reader:
-    def __init__(self, resolve: Resolve) -> None:
-        self.resolve, self.parts = resolve, 0
+def _expect_few(data: bytes | bytearray | memoryview) -> None:
+    """Look through a frame before anything is made of it.
 
-    def built(self, items: list) -> Any:
-        """A list, or what a mark at its head says that it is."""
-        self.counted(items)
-        if not items or type(items[0]) is not Mark:
-            return items
-        mark, *parts = items
-        if mark.build:
-            return mark.build(*parts)
-        number, name = parts
-        return self.resolve(_typed(number, int), _typed(name, str))
-
-    def counted(self, container: Any) -> Any:
-        """Stop where there is far more than could be of use."""
-        self.parts += len(container) + 1
-        if self.parts > MOST_PARTS:
-            raise Violation("too long")
-        return container
+    msgpack makes room for all that a list says it has before it reads the first item.
+    """
+    at = parts = 0
+    lists = [1]  # of each list that is not at its end, the number of items to come
+    while lists:
+        due = lists.pop()
+        while due:
+            due -= 1
+            wide, number, each = FORMATS[data[at]]
+            at += 1
+            if wide:
+                number += int.from_bytes(data[at : at + wide], "big")
+                at += wide
+            if not each:
+                at += number
+                continue
+            lists.append(due)
+            due = each * number
+            parts += due + 1
+            if parts > MOST_PARTS:
+                raise Violation("too long")
+            if (
+                len(lists) > MAX_DEPTH + 1
+            ):  # the parts of the last value are a list, too
+                raise Violation("too deep")
 
 
 def _mark(number: int, content: bytes) -> Mark:
