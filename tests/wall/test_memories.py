@@ -44,8 +44,11 @@ KILLS = """
         os.kill(os.getppid(), signal.SIGKILL)"""
 
 
+pytestmark = pytest.mark.best_wall
+
+
 @pytest.fixture
-def points(best_grader):
+def points(grader):
     """The points of each question of a notebook, by its cells from top to bottom."""
 
     def points(*sources):
@@ -54,7 +57,7 @@ def points(best_grader):
             hidden = source.partition("check.hidden.")[2]
             test = hidden.partition("(")[0] or None
             cells.append(Cell(f"cell-{number}", source, test, 4.0 if test else 0.0))
-        transcript = best_grader.judge(cells)
+        transcript = grader.judge(cells)
         assert transcript.held is None
         return {name: r.score for name, r in transcript.results.items()}
 

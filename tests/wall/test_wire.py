@@ -262,7 +262,7 @@ def test_of_a_frame_that_promises_too_much_nothing_is_made(monkeypatch, bomb):
         pytest.fail("msgpack makes room for what the lists say")
 
     monkeypatch.setattr(decoding, "unpackb", unpackb)
-    with pytest.raises(Violation, match="too long|too deep"):
+    with pytest.raises(Violation, match=r"too long|too deep"):
         decode(BOMBS[bomb], no_handles)
 
 
