@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.checks.drawing import Drawing
+from autograder.checks.published import books_of
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import IMPORTED, Plan, Runner
@@ -129,7 +130,8 @@ def plan_of(path: Path) -> Plan:
         sources = [c.source for c in submitted if c.cell_type == "code"]
         named = [CHECKED.search(source) for source in sources]
         questions = [match[1] if match else None for match in named]
-        plan = Plan(numbered(sources, questions), profile_of(sources))
+        cells, profile = numbered(sources, questions), profile_of(sources)
+        plan = Plan(cells, profile, books_of(sources))
     else:
         code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
         names = [
@@ -142,12 +144,14 @@ def plan_of(path: Path) -> Plan:
             if c.kind == "written" and c.unanswered
         ]
         cells = numbered([c.source for c in code], names)
-        plan = Plan(cells, release.profile, matched.notes, open_ones)
+        books = books_of([c.released for c in release.cells])
+        plan = Plan(cells, release.profile, books, matched.notes, open_ones)
     if not plan.questions:
         raise CourseError(f"{path} has no check of this course.")
     expect_installed(path.name, plan)
     sources = [source for _, source, question in plan.cells if question is None]
-    plan.notes += not_there(sources, path.resolve().parent, plan.profile)
+    folder = path.resolve().parent
+    plan.notes += not_there(sources, folder, plan.profile, plan.books)
     if sys.version_info[:2] > GRADED_WITH:
         plan.notes.append(
             "This is Python {}.{}; grading may run {}.{}, which lacks what came "

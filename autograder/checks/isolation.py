@@ -1,8 +1,4 @@
-"""Isolation of a check: default settings of NumPy and torch, no code of the book's.
-
-Checks see the same whatever a cell has set, and an answer that was imported from the
-book is recognized as such.
-"""
+"""Isolation of a check: it sees the same whatever a cell has set in NumPy and torch."""
 
 from __future__ import annotations
 
@@ -31,31 +27,8 @@ NUMPY_PRINTS: dict[str, Any] = {
     "formatter": None,
     "legacy": False,
 }
-# what students may import, to use
+# of the book; students may import those that the given cells of a notebook import
 BOOK_MODULES = ("attention", "minilm", "payoff", "smollm2")
-
-
-def borrowed(value: Any) -> str | None:
-    """The module of the book that an answer was imported from, if it was.
-
-    A class that extends the book's class of the same name is that class.
-    """
-    kinds = value.__mro__ if isinstance(value, type) else (value,)
-    name = getattr(value, "__name__", None)
-    for kind in kinds:
-        module = getattr(kind, "__module__", None)
-        same = kind is value or getattr(kind, "__name__", None) == name
-        if module in BOOK_MODULES and same:
-            return module
-    return None
-
-
-def not_written(name: str, module: str) -> str:
-    """What is said of a borrowed answer."""
-    return (
-        f"`{name}` is imported from the book's `{module}`; the answer to this question "
-        "is written in this notebook"
-    )
 
 
 @contextlib.contextmanager

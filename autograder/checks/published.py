@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import importlib.abc
 import importlib.util
+import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -29,13 +31,29 @@ def module_file(name: str) -> Path:
     return installed if installed.is_file() else HOME / "book" / f"{name}.py"
 
 
+def books_of(sources: Iterable[str]) -> tuple[str, ...]:
+    """The book's modules that some code imports, and those that these import."""
+    found: list[str] = []
+    todo = list(sources)
+    while todo:
+        text = todo.pop()
+        for name in set(BOOK_MODULES) - set(found):
+            if re.search(rf"^\s*(?:import|from) {name}\b", text, re.MULTILINE):
+                found.append(name)
+                todo.append(module_file(name).read_text(encoding="utf-8"))
+    return tuple(sorted(found))
+
+
 class BookModules(importlib.abc.MetaPathFinder):
     """Finder of the book's modules: by their files, whatever else has their names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = names
 
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> ModuleSpec | None:
-        if name not in BOOK_MODULES:
+        if name not in self.names:
             return None
         return importlib.util.spec_from_file_location(name, module_file(name))
 

@@ -31,6 +31,7 @@ class Plan:
 
     cells: list[tuple[int, str, str | None]]
     profile: str
+    books: tuple[str, ...] = ()  # modules of the book that the assignment comes with
     notes: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)  # questions in words, left open
 
@@ -68,7 +69,7 @@ class Runner:
         skipped: tuple[int, ...] = ()
         names = {number: question for number, _, question in plan.cells}
         while True:
-            job = Job(plan.cells, plan.profile, done, skipped)
+            job = Job(plan.cells, plan.profile, plan.books, done, skipped)
             stuck = None
             for line in self._answers(job):
                 if "at" in line:

@@ -150,12 +150,14 @@ def profile_of(sources: Sequence[str]) -> str:
     return "torch" if any(TORCH.search(source) for source in sources) else "numpy"
 
 
-def not_there(sources: Sequence[str], folder: Path, profile: str) -> list[str]:
+def not_there(
+    sources: Sequence[str], folder: Path, profile: str, books: Sequence[str]
+) -> list[str]:
     """Notes on what these cells import and grading does not have."""
     text = "\n".join(sources)
     written = {Path(name).stem for name in WRITTEN_FILE.findall(text)}
     names = {first or second for first, second in IMPORTED.findall(text)}
-    offered = OFFERED | set(BOOK_MODULES) | ({"torch"} if profile == "torch" else set())
+    offered = OFFERED | {*books, *(["torch"] if profile == "torch" else [])}
     notes = []
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
@@ -171,19 +173,24 @@ def not_there(sources: Sequence[str], folder: Path, profile: str) -> list[str]:
     return notes
 
 
-class NoTorch(importlib.abc.MetaPathFinder):
-    """Says plainly why torch cannot be imported where an assignment is NumPy only.
+class NotOffered(importlib.abc.MetaPathFinder):
+    """Says plainly why something cannot be imported in an assignment.
 
-    Nor can the book's modules, which need it; a file of that name may be there.
+    That is torch where NumPy has to do, and each of the book's modules but the
+    ``books`` that it comes with; a file of that name may be there.
     """
 
+    def __init__(self, profile: str, books: Sequence[str] = ()) -> None:
+        self.profile, self.books = profile, books
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        says = "torch is not available in this assignment; NumPy is"
-        if name.partition(".")[0] == "torch":
+        if name.partition(".")[0] == "torch" and self.profile != "torch":
+            says = "torch is not available in this assignment; NumPy is"
             raise ModuleNotFoundError(says, name="torch")
-        own = name in BOOK_MODULES and CELL.fullmatch(importing_file())
-        if own and not Path(f"{name}.py").exists():
-            says = f"the book's module `{name}` needs torch, and {says}"
+        if name not in BOOK_MODULES or name in self.books:
+            return
+        if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():
+            says = f"this assignment comes without the book's module `{name}`"
             raise ModuleNotFoundError(says, name=name)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import autograder
-from autograder.checks.isolation import BOOK_MODULES
+from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.notebook.questions import profile_of
@@ -92,14 +92,16 @@ def plan(course: Course, assignment: Assignment) -> Release:
         for released, original in zip(given.cells, stored.cells, strict=True)
         if is_released(released)
     )
+    sources = [cell.released for cell in cells]
+    books = {f"{b}.py": module_file(b).read_bytes() for b in books_of(sources)}
     release = Release(
         assignment.name,
         assignment.notebook,
         cells,
-        profile=profile_of([cell.released for cell in cells]),
+        profile=profile_of(sources),
         tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
-        files=extra_files(assignment),
+        files=books | extra_files(assignment),
     )
     language = language_of(release)
     if release.judged and language != "python":
@@ -168,9 +170,9 @@ def decisive(value: Any) -> Any:
 def engine_files(checks: str) -> list[Path]:
     """The code that decides an assignment's points.
 
-    Its own checks, what all checks share, the wall, the matching of cells and the
-    book's modules, which students may import. Neither the checks of other assignments
-    nor the package ``explain``, which finds the words about exceptions.
+    Its own checks, what all checks share, the wall and the matching of cells. Neither
+    the checks of other assignments nor the package ``explain``, which finds the words
+    about exceptions.
     """
     home = Path(autograder.__file__).parent
     paths = [
@@ -185,6 +187,6 @@ def engine_files(checks: str) -> list[Path]:
         home / "release" / "proof.py",
         home / "grading" / "job.py",
         home / "grading" / "autograded.py",
-        *(home.parent / "book" / f"{name}.py" for name in BOOK_MODULES),
+        home.parent / "book" / "attention.py",  # published answers
     ]
     return sorted(filter(Path.is_file, paths))

@@ -24,9 +24,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.errors import Closed
-from autograder.notebook.questions import NoTorch
+from autograder.notebook.questions import NotOffered
 from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
 from autograder.wall.judge import all_right, host, judge
@@ -77,8 +76,7 @@ def main(
         _serve_judges(channel)
         return
     _warm(STUDENTS[profile])
-    if profile != "torch":
-        sys.meta_path.insert(0, NoTorch())
+    sys.meta_path.insert(0, NotOffered(profile))
     if profile != "none":
         _import_visible_checks()
     forget_places()
@@ -119,21 +117,11 @@ def _warm(libraries: tuple[str, ...]) -> None:
 
 
 def _import_visible_checks() -> None:
-    """What students import from the course: the visible checks and the book's modules.
-
-    Those of the book lie beside this package in the repository, and are installed by
-    name from the students' wheel.
-    """
+    """What students import from the course."""
     import autograder.checks as checks
 
-    book = str(Path(__file__).resolve().parents[2] / "book")
-    sys.path.insert(0, book)
-    for name in (*BOOK_MODULES, "autograder.checks.planted_modules"):
-        with contextlib.suppress(ImportError):  # needs torch, or is not here
-            importlib.import_module(name)
-    sys.path.remove(book)
-    if planted_modules := sys.modules.get("autograder.checks.planted_modules"):
-        planted_modules.rehearse()
+    with contextlib.suppress(ImportError):  # needs torch
+        importlib.import_module("autograder.checks.planted_modules").rehearse()
     for found in pkgutil.iter_modules(checks.__path__, "autograder.checks."):
         if found.ispkg:
             try:

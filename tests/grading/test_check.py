@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from autograder.check import watch
+from autograder.checks.published import books_of
 from autograder.cli import main
 from autograder.notebook.questions import Failed, binds, failure_behind
+from autograder.notebook.release import release_in
 from autograder.release.sample_class import delete_tests, solved, with_cells
 from autograder.results.feedback import at_most
 
@@ -190,10 +192,25 @@ def test_libraries_that_are_missing_are_named_once_with_the_command(
     assert printed.err.endswith("check again: pip install matplotlib torch\n")
 
 
-def test_the_books_module_says_that_it_needs_torch(check, right):
+def test_a_module_of_the_book_is_there_where_the_given_cells_import_it(check, right):
     _, said = check(with_code(right, "import attention"))
-    needs = "the book's module `attention` needs torch, and torch is not available in"
-    assert f"Code cell 1: ModuleNotFoundError: {needs} this assignment" in said
+    without = "this assignment comes without the book's module `attention`"
+    assert f"Code cell 1: ModuleNotFoundError: {without}" in said
+    cells = ["import payoff as p\nprint(p.__file__)", "check.nothing(p)"]
+    cells = [{"cell_type": "code", "source": c, "metadata": {}} for c in cells]
+    _, said = check(with_cells(right, lambda _: cells))
+    assert "ModuleNotFoundError" not in said and "`p`" not in said
+
+
+def test_assignments_come_with_the_modules_that_their_given_cells_import():
+    found = {}
+    for path in Path("exercises").glob("*/*.ipynb"):
+        sources = [cell.released for cell in release_in(path).cells]
+        found[path.parent.name] = books_of(sources)
+    both = "07-real-model", "11-a-real-llm"  # payoff imports all others
+    assert {name: books for name, books in found.items() if books} == dict.fromkeys(
+        both, ("attention", "minilm", "payoff", "smollm2")
+    )
 
 
 def test_the_notebook_runs_from_a_fresh_start(check, right):
@@ -311,26 +328,6 @@ def test_a_deleted_test_cell_and_an_open_question_in_words_are_named(check, righ
     assert code == 0
     assert "The cell test_softmax was missing; the course's own was used." in text
     assert "explain_roles: not answered yet (graded by hand)" in text
-
-
-def test_an_answer_that_is_imported_from_the_book_does_not_count(check, right):
-    book = """import sys, types
-sys.modules["attention"] = module = types.ModuleType("attention")
-exec("def softmax(x, axis=-1): return x", vars(module))
-from attention import softmax"""
-    code, text = check(with_code(without_answer(right), book))
-    assert code == 1
-    assert "`softmax` is imported from the book's `attention`" in text
-
-
-def without_answer(text):
-    """The notebook without its first answer."""
-
-    def change(cells):
-        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells]
-        return [cell for cell, id in zip(cells, ids, strict=True) if id != "softmax"]
-
-    return with_cells(text, change)
 
 
 def test_an_exception_is_told_with_its_line_and_a_caret(check, untouched, answers):

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checks.published import module_file
+
 PAGE = Path(__file__).resolve().parents[2] / "book" / "the-wall.md"
 LIBRARIES = (
     "import numpy as np, torch, matplotlib.pyplot as plt\nfrom torch import nn\n"
@@ -29,31 +31,39 @@ def earned(run):
 
 
 BORROWED = {
-    "function": ("attention", "softmax", "from attention import softmax"),
-    "other-name": (
-        "attention",
-        "softmax",
-        "import attention as a; softmax = a.softmax",
-    ),
-    "module": (
-        "multi_head",
-        "MultiHeadAttention",
-        "from attention import MultiHeadAttention",
-    ),
-    "class-below-it": (
-        "encoder_layer",
-        "FeedForward",
-        "import attention\nclass FeedForward(attention.FeedForward): pass",
-    ),
+    "function": "from attention import MultiHeadAttention",
+    "other-name": "import attention as a\nMultiHeadAttention = a.MultiHeadAttention",
+    "class-below-it": "import attention\n"
+    "class MultiHeadAttention(attention.MultiHeadAttention): pass",
+    "renamed": "import attention\nattention.__name__ = 'mine'\n"
+    "MultiHeadAttention = attention.MultiHeadAttention",
+    "partial": "import functools, attention\n"
+    "MultiHeadAttention = functools.partial(attention.MultiHeadAttention)",
+    "by-importlib": "import importlib\nMultiHeadAttention = "
+    "importlib.import_module('attention').MultiHeadAttention",
 }
 
 
 @pytest.mark.parametrize("how", BORROWED)
-def test_what_is_imported_from_the_book_is_no_answer(earned, how):
-    module, name, source = BORROWED[how]
-    points, message = earned(source, module, name)
+def test_the_books_module_is_not_there_where_no_given_cell_imports_it(earned, how):
+    points, message = earned(BORROWED[how], "multi_head", "MultiHeadAttention")
     assert points == 0
-    assert f"`{name}` is imported from the book's `attention`" in message
+    assert "because cell 1 failed: ModuleNotFoundError: " in message
+
+
+def test_the_books_module_is_beside_the_notebook_where_a_given_cell_imports_it(run):
+    """What was imported from it answers like what was pasted from it."""
+    name = "MultiHeadAttention"
+    result, transcript = run(
+        LIBRARIES + BORROWED["function"],
+        test=TEST.format(module="multi_head", name=name),
+        points=4.0,
+        profile="torch",
+        files={"attention.py": module_file("attention").read_bytes()},
+    )
+    assert transcript.held is None and result.score == 4.0
+    said = " ".join(PAGE.read_text("utf-8").split())
+    assert "pasting the chapter's code would earn" in said
 
 
 FORGED = """

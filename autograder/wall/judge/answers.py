@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.checks.isolation import not_written
 from autograder.errors import Held
 from autograder.notebook.questions import Failed, why_missing
 from autograder.wall.judge.raised import Stopped
@@ -26,8 +25,6 @@ class Answers:
                 if not is_written(name, self.readable):
                     raise Stopped(HIDDEN)
                 raise Stopped(why_missing(name, self.link.names, self.failed))
-            if module := self.link.borrowed.get(name):
-                raise Stopped(not_written(name, module))
             value = named(self.link, name)
             if type(value).__name__ == "module":
                 raise Held(f"the test uses the module `{name}` without importing it")

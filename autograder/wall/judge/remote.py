@@ -15,7 +15,6 @@ from typing import Any
 
 from autograder.checks.crossing import ODD, TooLarge
 from autograder.checks.failures import CheckFailed
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.text import printable
@@ -57,7 +56,6 @@ class Link:
         self.late = False
         self.names: list[str] = []
         self.more = False
-        self.borrowed: dict[str, str] = {}
         self.sources: dict[int, str] = {}  # of the cells, by number
         self.host: Host | None = None
         self.trials: TryOut  # of whoever asks the question
@@ -68,7 +66,6 @@ class Link:
         for name, program in given.items():
             self.request("", "give", name, program)
             self.names = [*self.names, name]
-            self.borrowed.pop(name, None)
 
     def plant(self, functions: list[Any]) -> Host:
         """Have functions held that the student's check is tried on."""
@@ -88,14 +85,11 @@ class Link:
             greeting = self._exchange(
                 lambda: self.channel.receive(deadline=self.deadline), ""
             )
-            names, more, borrowed = expect(greeting, tuple, "a greeting", 3)
+            names, more = expect(greeting, tuple, "a greeting", 2)
             for name in expect(names, list, "names"):
-                expect(name, str, "a name")
-            for name in [*expect(borrowed, dict, "modules"), *borrowed.values()]:
                 expect(name, str, "a name")
             self.more = expect(more, bool, "whether there are more names")
         self.names = names
-        self.borrowed = {n: m for n, m in borrowed.items() if m in BOOK_MODULES}
 
     def has(self, name: str) -> bool:
         """Whether the student has defined a name; of very many, not all are told."""

@@ -18,7 +18,7 @@ from autograder.checks.crossing import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
-from autograder.checks.isolation import borrowed, settled
+from autograder.checks.isolation import settled
 from autograder.checks.library import library
 from autograder.checks.memory import measured
 from autograder.checks.planted import attempt
@@ -91,7 +91,7 @@ def _serve(
     objects = Objects()
     own = os.getpid()
     told = [str(name)[:100] for name in defined[:MAX_NAMES]]
-    channel.send((told, len(defined) > MAX_NAMES, _borrowed(names, told)))
+    channel.send((told, len(defined) > MAX_NAMES))
     while True:
         try:
             frame = channel.frame()
@@ -100,6 +100,7 @@ def _serve(
             return
         if request[0] == "told":  # to a fork that did not wait for it
             continue
+        reply: tuple | None
         times = 1
         if request[0] == "try":
             *request, times = request
@@ -261,19 +262,6 @@ def _changed(request: tuple, frame: memoryview, objects: Objects) -> bool:
         return frame != encode(request, lambda value: (objects.refer(value)[0], ""))
     except Exception:
         return False
-
-
-def _borrowed(names: dict[str, Any], told: list[str]) -> dict[str, str]:
-    """Which names come from the book's modules, and from which."""
-    found = {}
-    for name in told:
-        try:
-            module = borrowed(names.get(name))
-        except Exception:  # an object that bites when it is looked at
-            continue
-        if module:
-            found[name] = module
-    return found
 
 
 def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None]:

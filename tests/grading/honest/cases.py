@@ -708,7 +708,7 @@ HUNTED = [
     Case(
         "the-books-module-tried",
         first("import attention"),
-        says="the book's module `attention` needs torch, and torch is not available",
+        says="this assignment comes without the book's module `attention`",
     ),
     Case(
         "written-as-a-print",
