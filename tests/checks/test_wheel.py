@@ -108,7 +108,7 @@ def test_cells_import_the_books_modules_whatever_else_has_their_names(beside_oth
     said = beside_others(
         "from autograder.notebook.running import Job, work\n"
         "import_it = 'from attention import softmax as s; assert s.__doc__'\n"
-        "work(Job([(1, import_it, None)], 'torch'), print)"
+        "work(Job([(1, import_it, None)], 'torch', ('attention',)), print)"
     )
     assert "'problem': None" in said
 
