@@ -100,9 +100,23 @@ def test_only_the_assignments_whose_checks_changed_are_judged_again():
     assert "autograder/checks/attention/hidden.py" in names
     assert {"autograder/checks/question.py", "autograder/wall/judge/judge.py"} <= names
     assert {"autograder/notebook/matching.py", "autograder/grading/job.py"} <= names
-    assert {"autograder/text.py", "book/attention.py", "book/minilm.py"} <= names
-    others = ("autograder/checks/scaling", "autograder/explain")
+    assert {"autograder/text.py", "book/attention.py"} <= names
+    others = ("autograder/checks/scaling", "autograder/explain", "book/minilm")
     assert not [name for name in names if name.startswith(others)]
+
+
+def test_the_books_modules_judge_again_the_assignments_that_come_with_them(monkeypatch):
+    course = Course(ROOT)
+    parts = course.chosen(["01-attention", "07-real-model"])
+    before = [plan.plan(course, part) for part in parts]
+    assert [sorted(release.files) for release in before] == [
+        [],
+        ["attention.py", "minilm.py", "payoff.py", "smollm2.py"],
+    ]
+    monkeypatch.setattr(plan, "module_file", lambda name: ROOT / "pyproject.toml")
+    after = [plan.plan(course, part).hash for part in parts]
+    same = [one.hash == other for one, other in zip(before, after, strict=True)]
+    assert same == [True, False]
 
 
 @pytest.mark.parametrize(
