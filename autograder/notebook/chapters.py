@@ -5,14 +5,15 @@ Code is left out, since a chapter derives what an exercise asks for; so are quiz
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
-# in the students' wheel, and in the repository
-SHELVES = (HOME / "chapters", HOME.parent / "book" / "text")
+PACKED = HOME / "prose.json"  # in the students' wheel; made when it is built
+TEXT = HOME.parent / "book" / "text"
 FENCE = re.compile(r"(`{3,})(?:\{(\w+))?")
 BOXES = {"admonition", "important", "note", "tip"}
 ELEMENT = re.compile(r"<([a-z][a-z-]*)\b")
@@ -22,15 +23,16 @@ LABEL = re.compile(r"\([\w-]+\)=|:class: .*|%.*|\+\+\+.*")
 @cache
 def chapters() -> dict[str, dict[str, str]]:
     """The sections of each numbered chapter, by the id of the heading."""
+    if PACKED.exists():
+        return json.loads(PACKED.read_text("utf-8"))
     found = {}
-    for shelf in SHELVES:
-        for path in sorted(shelf.glob("[0-9][0-9]-*.md")):
-            text = "\n".join(prose(path.read_text("utf-8")))
-            parts = re.split(r"^##+ (.+)$", text, flags=re.M)[1:]
-            found[path.stem] = {
-                slug(title): re.sub(r"\n{3,}", "\n\n", f"{title}\n{body}").strip()
-                for title, body in zip(parts[::2], parts[1::2], strict=True)
-            }
+    for path in sorted(TEXT.glob("[0-9][0-9]-*.md")):
+        text = "\n".join(prose(path.read_text("utf-8")))
+        parts = re.split(r"^##+ (.+)$", text, flags=re.M)[1:]
+        found[path.stem] = {
+            slug(title): re.sub(r"\n{3,}", "\n\n", f"{title}\n{body}").strip()
+            for title, body in zip(parts[::2], parts[1::2], strict=True)
+        }
     return found
 
 

@@ -93,7 +93,7 @@ def paper(course: Course, assignments: list[Assignment], rng: Random) -> list[It
     texts: list[Iterator[Item]] = []
     codes: list[Iterator[Item]] = []
     names: list[Iterator[str]] = []
-    for assignment in assignments:
+    for assignment in rng.sample(assignments, len(assignments)):
         number = assignment.name[:3]  # of its chapter
         chapters = (course.root / "book/text").glob(f"{number}*.md")
         texts += [predictions(path, rng) for path in chapters]
