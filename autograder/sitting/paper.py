@@ -97,7 +97,8 @@ def paper(course: Course, assignments: list[Assignment], rng: Random) -> list[It
         number = assignment.name[:3]  # of its chapter
         chapters = (course.root / "book/text").glob(f"{number}*.md")
         texts += [predictions(path, rng) for path in chapters]
-        shown = puzzle_names(number)
+        cards = course.exercises / "00-puzzles"
+        shown = puzzle_names(number) if cards.is_dir() else []
         names.append(iter(rng.sample(shown, len(shown))))
         if catalog := catalog_of(assignment.notebook):
             codes.append(code_questions(catalog, rng))

@@ -169,6 +169,17 @@ def test_versions_differ_and_a_seed_gives_the_same_papers_again(sitting):
     )  # a new seed each time
 
 
+def test_a_course_without_these_chapters_is_told_so(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "solutions/01-rows"
+    folder.mkdir(parents=True)
+    (folder / "rows.ipynb").write_text("{}")
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["sitting", "01-rows"]) == 2
+    said = "There are too few questions about 01-rows for a paper."
+    assert said in capsys.readouterr().err
+
+
 def test_the_paper_does_not_give_the_key_away(sitting):
     text, key = sitting("--versions", "2", "--seed", "3")
     reasons = re.findall(r"<td>\d+\. .*?</td><td>.*?</td><td>(.*?)</td>", key, re.S)
