@@ -216,6 +216,13 @@ except OSError: print('refused')"""
     assert said.count("refused") == 7, said
 
 
+def test_it_is_in_a_group_and_a_session_of_its_own(run):
+    """A signal to one's own group reaches all in it, whatever namespace they are in."""
+    source = "import os\nprint('alone', os.getpgrp() == os.getsid(0) == os.getpid())"
+    _, seen = run(source)
+    assert "alone True" in text_of(seen)
+
+
 def test_a_program_of_the_student_is_still_ended_first(run):
     """The kernel lets every process ask to be spared; /proc is not for writing."""
     source = """import subprocess

@@ -133,7 +133,8 @@ class Namespaces(World):
         """Nothing was made outside."""
 
     def enter(self) -> None:
-        """Part with the warm parent."""
+        """Part with the warm parent, whose group a signal could reach from inside."""
+        os.setsid()
         namespaces.close_world(self.bounds, self.more, self._mapped)
 
     def _mapped(self) -> None:
