@@ -6,7 +6,7 @@ import pytest
 
 from autograder.notebook.cells import OutOfTime
 from autograder.tools.judging import catalog_of
-from autograder.wall import Cell, Limits
+from autograder.wall import Cell, Grader, Limits
 from autograder.wall.judge import all_right
 from autograder.wall.judge.raised import Stopped
 from autograder.wall.sandbox import answers
@@ -57,10 +57,7 @@ def test_no_function_has_a_fork_when_a_students_check_is_right(judged, reference
 
 
 def test_a_check_is_tried_on_all_functions_once_more(judged, reference):
-    """Each half has a process of its own; once more, both halves are in one.
-
-    So a check that works for all functions but one fails there alone.
-    """
+    """Both halves are in one process, so a check that fails after all but one fails."""
     from autograder.checks import attention
 
     known = catalog_of(attention)
@@ -76,6 +73,19 @@ def check_softmax(softmax):
     for most, points in ((functions - 1, 0), (functions, 4)):
         limited = code.replace("MOST", str(most))
         assert judged(HOME, limited, HUNT)[0] == [points]
+
+
+def test_a_check_that_is_right_is_judged_in_two_sandboxes(
+    judged, reference, monkeypatch
+):
+    """In the second one, the cells run once more, and then the check."""
+    started, start = [], Grader._start_student
+    monkeypatch.setattr(
+        Grader, "_start_student", lambda *a: (started.append(1), start(*a))[1]
+    )
+    test = "assert home"
+    assert judged(HOME, "print(1)", test, reference, HUNT)[0] == [4, 4]
+    assert len(started) == 2
 
 
 def test_a_check_that_changes_what_it_checks_with_loses_nothing(judged, reference):
