@@ -120,10 +120,3 @@ def test_what_cannot_be_used_is_left_out_by_name(course, right, tmp_path, capsys
     assert others == more or (more == ["*"] and len(others) == 1), said
     inside = {path for path in tmp_path.rglob("*") if path.is_symlink()}
     assert not inside and not (tmp_path.parent / "eve").exists()
-
-
-def test_there_are_as_many_cases_as_the_page_says():
-    page = Path(__file__).resolve().parents[2] / "book" / "the-wall.md"
-    lines = page.read_text("utf-8").splitlines()
-    (row,) = [line for line in lines if "archives.toml" in line]
-    assert f"| {len(CASES)} |" in row

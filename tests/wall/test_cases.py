@@ -4,7 +4,10 @@ They come from the guides and the notebook format. A sample runs always, all of 
 on both walls in `make test-long`.
 """
 
+import json
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from corpus.collected import HARM, HONEST, OPEN, due_on
 from corpus.mistakes import MISTAKES
 from test_corpus import assert_due
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def sampled(cases, every):
@@ -70,3 +75,12 @@ def test_each_case_has_a_name_and_cells_of_its_own():
         assert len({case.id for case in cases}) == len(cases) > 100
         cells = {(case.first, case.square, case.total, case.last) for case in cases}
         assert len(cells) == len(cases)
+
+
+def test_the_page_tells_how_many_cases_each_file_has():
+    page = (ROOT / "book" / "the-wall.md").read_text("utf-8")
+    rows = re.findall(r"\(`(tests/[^`]+)`\) \| (\d+) \|", page)
+    assert len(rows) == 4
+    for name, told in rows:
+        read = json.loads if name.endswith(".json") else tomllib.loads
+        assert len(read((ROOT / name).read_text("utf-8"))) == int(told), name
