@@ -3,16 +3,19 @@
     python book/notebooks.py [--force] [NN-topic …]
 
 The text is what people edit; the notebook, with its outputs, is what readers get. A
-notebook is executed again when its code or attention.py changed. Executing twice gives
-the same bytes: where the code is the same, times and what else depends on the machine
-(cells with the tag nbval-ignore-output) stay as they were recorded. Where only prose
-changed, or the site's address in _config.yml, it is taken over, and the outputs stay.
+notebook is executed again when its code, attention.py or a function of plots.py that it
+calls changed. Executing twice gives the same bytes: where the code is the same, times
+and what else depends on the machine (cells with the tag nbval-ignore-output) stay as
+they were recorded. Where only prose changed, or the site's address in _config.yml, it
+is taken over, and the outputs stay.
 """
 
 import argparse
+import ast
 import base64
 import hashlib
 import io
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -59,10 +62,24 @@ def place_setup(notebook: nbformat.NotebookNode, site: str | None = None) -> boo
 
 
 def fingerprint(stem: str) -> str:
-    """Changes when the chapter has to be executed again: its code or attention.py."""
+    """Changes when the chapter has to be executed again: its code or what it calls."""
     parts = [(BOOK / "attention.py").read_text(encoding="utf-8")]
     parts += [cell.source for cell in code_cells(read_text(stem))]
+    parts += figures_of("\n".join(parts[1:]))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def figures_of(code: str) -> list[str]:
+    """The functions of plots.py that code imports: others may change without it."""
+    found = re.search(r"^from plots import (\([^)]*\)|.*)$", code, re.M)
+    if not found:
+        return []
+    names = set(re.findall(r"\w+", found[1]))
+    text = (BOOK / "plots.py").read_text(encoding="utf-8")
+    nodes = [
+        node for node in ast.parse(text).body if getattr(node, "name", "") in names
+    ]
+    return [str(ast.get_source_segment(text, node)) for node in nodes]
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -62,6 +62,20 @@ def test_new_code_has_to_be_executed(book, file):
     assert not notebooks.is_fresh("sums")
 
 
+@pytest.mark.parametrize(("changed", "fresh"), [("bars", False), ("maps", True)])
+def test_a_chapter_depends_on_the_figures_that_it_imports(book, changed, fresh):
+    """And on no other function of plots.py."""
+    drawn = (
+        "def plot_bars():\n    return 'bars'\n\n\ndef plot_maps():\n    return 'maps'\n"
+    )
+    (book / "plots.py").write_text(drawn)
+    code = "from plots import plot_bars\nprint(1 + 1)"
+    (book / "text/sums.md").write_text(TEXT.replace("print(1 + 1)", code))
+    before = notebooks.fingerprint("sums")
+    (book / "plots.py").write_text(drawn.replace(f"'{changed}'", "'other'"))
+    assert (notebooks.fingerprint("sums") == before) is fresh
+
+
 def test_what_depends_on_the_machine_stays_while_the_code_is_the_same(book):
     """Executing twice gives the same bytes."""
     text, published = book / "text/sums.md", book / "sums.ipynb"
