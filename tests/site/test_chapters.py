@@ -11,20 +11,6 @@ import pytest
 BOOK = Path(notebooks.BOOK)
 CHAPTERS = sorted(path.stem for path in notebooks.TEXT.glob("*.md"))
 DRAWS = "image/png"
-# The medians of chapters that came down to 45 cells by joining some: still too long.
-# One that becomes shorter is noted here, so that it cannot grow again.
-JOINED = {
-    "02-scaling": 7,
-    "03-multi-head": 9,
-    "04-masking": 7,
-    "05-positional-encoding": 7,
-    "06-encoder-layer": 7,
-    "07-reading-attention": 8,
-    "08-cost": 6,
-    "10-generating": 9,
-    "11-a-real-llm": 7,
-    "the-decoder-of-2017": 15,
-}
 
 
 @pytest.fixture(params=CHAPTERS)
@@ -63,11 +49,10 @@ def test_lines_fit_into_79_columns(code):
     assert not long
 
 
-def test_cells_are_small(chapter, code):
+def test_cells_are_small(code):
     sizes = [sum(map(bool, cell.source.split("\n"))) for cell in code]
     assert max(sizes) <= 30
-    median, most = statistics.median(sizes), JOINED.get(chapter, 5)
-    assert median == most if chapter in JOINED else median <= most
+    assert statistics.median(sizes) <= 5
 
 
 def test_every_figure_says_in_words_what_it_shows(code):
