@@ -93,7 +93,7 @@ def test_without_scripts_a_sentence_stays(browser, address):
     page = context.new_page()
     for toy, chapter in TOYS.items():
         page.goto(f"book/{chapter}.html")
-        assert page.locator(toy).inner_text().startswith("With scripts, ")
+        assert page.locator(toy).inner_text().startswith("Turn on JavaScript to ")
     context.close()
 
 
