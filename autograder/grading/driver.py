@@ -29,6 +29,7 @@ from autograder.grading.verdict import (
 from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
+from autograder.release.proof import prove
 from autograder.release.rules import expect_points
 from autograder.release.students import solution_notebook
 from autograder.text import one_line
@@ -129,6 +130,7 @@ class Driver:
                 "class was graded, which changes everybody's points; grade without "
                 "--student."
             )
+        prove(self.course, assignment, releases)
         if not self.dry_run:
             self.store.prepare(releases)
         return releases

@@ -1,16 +1,24 @@
-"""A release is proven by its own solution, which gets all points or is not released."""
+"""A release is proven by its own solution, which gets all points or is not released.
+
+So is one whose checks have changed since: before others are graded, its solution is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autograder.errors import Held
+from autograder import wall
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError, Held
+from autograder.files import write_whole
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.records import MatchedCell, Release
 from autograder.wall import Cell, Grader, Transcript
 
+PROVED = ".proved.json"  # beside the gradebook
 INSIDE = """\
 With its tests inside the students' process, it gets all points. If that is what you
   want, say so in nbgrader_config.py; the guide explains what it gives up:
@@ -69,3 +77,45 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
             why = " ".join((result.message or "").split())
             why = why or "The value of the test's last line is the points."
             yield f"{result.id}: {points}. {why}"
+
+
+def proved(course: Course) -> dict[str, str]:
+    """By notebook: the hash of the release whose solution had all points when it was
+    graded, or that the instructor released as it is."""
+    try:
+        return dict(json.loads((course.root / PROVED).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def note(course: Course, *releases: Release) -> None:
+    """Remember that these are proved."""
+    hashes = {f"{one.assignment}/{one.notebook}": one.hash for one in releases}
+    known = proved(course)
+    if known | hashes != known:
+        text = json.dumps(known | hashes, indent=1, sort_keys=True)
+        write_whole(course.root / PROVED, text + "\n")
+
+
+def prove(course: Course, assignment: Assignment, releases: Sequence[Release]) -> None:
+    """CourseError when a release has changed and its solution misses points by it.
+
+    A course that comes with grades is taken as it is, and proved from then on.
+    """
+    known = proved(course)
+    broken: list[str] = []
+    for part, release in zip(assignment.parts, releases, strict=True):
+        name = f"{release.assignment}/{release.notebook}"
+        if not release.judged or known.get(name, release.hash) == release.hash:
+            continue
+        # the solution is the instructor's own: it runs where there is no sandbox, too
+        with wall.Grader(wall="none" if wall.available() else None) as grader:
+            broken += shortcomings(release, part.source.read_bytes(), grader)
+    if broken:
+        listed = "".join(f"\n  {sentence}" for sentence in broken)
+        raise CourseError(
+            f"{assignment.name} has changed, and its own solution no longer gets all "
+            f"points:{listed}\nNobody was graded. Repair the check or the solution; "
+            f"if it has to be so: autograder release --unproven {assignment.name}"
+        )
+    note(course, *releases)

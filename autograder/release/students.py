@@ -18,7 +18,7 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, describe
 from autograder.release.links import link_chapters
-from autograder.release.proof import shortcomings
+from autograder.release.proof import note, shortcomings
 from autograder.release.rules import broken_rules, checks_of
 from autograder.wall import Grader, available
 
@@ -120,22 +120,25 @@ def release(
         raise CourseError(
             f"{assignment.name} is not released, it would leak{listed}{hint}"
         )
-    if grader is not None:
-        from autograder.release.plan import plan
+    from autograder.release.plan import plan
 
-        plans = plan(course, assignment)
-        if missed := shortcomings(plans, assignment.source.read_bytes(), grader):
-            listed = "".join(f"\n  {sentence}" for sentence in missed)
-            raise CourseError(
-                f"{assignment.name} is not released, its own solution "
-                f"({assignment.source.name}) does not get all points:{listed}"
-            )
+    plans = plan(course, assignment)
+    missed = (
+        shortcomings(plans, assignment.source.read_bytes(), grader) if grader else []
+    )
+    if missed:
+        listed = "".join(f"\n  {sentence}" for sentence in missed)
+        raise CourseError(
+            f"{assignment.name} is not released, its own solution "
+            f"({assignment.source.name}) does not get all points:{listed}"
+        )
     target = course.exercises / assignment.name / assignment.source.name
     for name, data in extra_files(assignment).items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
         write_whole(target.parent / GUIDE, guide.read_bytes())
     write_whole(target, text)
+    note(course, plans)
     return target
 
 

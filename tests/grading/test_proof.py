@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from foreign.course import ForeignCourse
+from foreign.course import UNPROTECTED, ForeignCourse
 from foreign.idioms import IDIOMS, PYTHON, cell
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.release.students import find_leaks
@@ -245,3 +246,39 @@ def test_cells_of_an_old_format_stay_without_ids(release, course):
     assert not any("id" in each for each in given["cells"])
     course.hand_in("ada", "ps", "p", path.read_text())
     assert course.grade()[0]["score"] == 2
+
+
+def scores(course, *options):
+    return {each["student"]: each["score"] for each in course.grade(*options)}
+
+
+def test_a_check_that_changed_is_tried_on_the_solution_before_a_class_is(
+    release, course, capsys
+):
+    assert release("def f(x):\n    return x + 1", "assert f(1) == 2")[0] == 0
+    path = course.source / "ps/p.ipynb"
+    right = path.read_text()
+    course.hand_in("ada", "ps", "p", right)
+    assert scores(course) == {"ada": 2}
+    path.write_text(right.replace("f(1) == 2", "f(1) == 20"))
+    for options in (["--dry-run"], []):
+        assert main(["grade", "ps", *UNPROTECTED, *options]) == 2
+        said = capsys.readouterr().err
+        assert "ps has changed, and its own solution no longer gets all points" in said
+        assert "test_answer: 0 of 2" in said and "release --unproven ps" in said
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        assert book.find_submission("ps", "ada").score == 2
+    assert main(["release", "ps", "--unproven"]) == 0
+    assert scores(course) == {"ada": 0}
+    path.write_text(right.replace("f(1) == 2", "f(2) == 3"))  # right again
+    assert scores(course) == {"ada": 2}
+
+
+def test_a_record_of_what_was_proved_that_cannot_be_read_is_written_again(
+    release, course
+):
+    assert release("def f(x):\n    return x + 1", "assert f(1) == 2")[0] == 0
+    (course.root / ".proved.json").write_text("[[")
+    course.hand_in("ada", "ps", "p", (course.source / "ps/p.ipynb").read_text())
+    assert scores(course) == {"ada": 2}
+    assert json.loads((course.root / ".proved.json").read_text()).keys() == {"ps/p"}
