@@ -47,7 +47,8 @@ class Assignment:
         read = section if "#" in section else f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.package.rpartition(".")[2])
-        question = Question(name, points, read, *by_name, cards)
+        promises = partial(self.promises, name)
+        question = Question(name, points, read, *by_name, cards, promises)
         self.questions[name], self.uses[name] = question, uses
         return question
 
@@ -116,6 +117,10 @@ class Assignment:
             if id := known["mistakes"].get(key):
                 return Misconception(id, question, *self.table["sentences"][id])
         return None
+
+    def promises(self, question: str) -> list[str]:
+        """What hidden checks look at: a sentence each, without their inputs."""
+        return self.table["questions"].get(question, {}).get("hidden", [])
 
     def prepare(self) -> None:
         """Load the instructor's side and do now what each fork would do anew."""

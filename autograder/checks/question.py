@@ -50,7 +50,8 @@ class Question:
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
     misconception that behaves like an answer, if there is one; ``recognize`` looks one
     up by its fingerprint: what the first failing check noted, and all checks after it.
-    ``signatures`` are what the cards write.
+    ``signatures`` are what the cards write, and ``promises`` the sentences of hidden
+    checks: what of the card is open when the visible ones pass.
     """
 
     catalogued = (8, 3)  # wrong and right answers in the catalog, at least
@@ -63,10 +64,11 @@ class Question:
         diagnose: Callable[[Any], Misconception | None] = lambda answer: None,
         recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
         signatures: Callable[[], dict[str, str]] = dict,
+        promises: Callable[[], list[str]] = list,
     ) -> None:
         self.name, self.points, self.read = name, points, read
         self.diagnose, self.recognize = diagnose, recognize
-        self.signatures = signatures
+        self.signatures, self.promises = signatures, promises
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -100,6 +102,8 @@ class Question:
             f"{self.name}: {total} of {total} visible checks pass; "
             "hidden checks run after you submit"
         )
+        for promise in self.promises():
+            print(f"  hidden:   {promise}")
 
     def wrong_call(self, failure: CheckFailed) -> str:
         """What the card writes, where a call did not even enter the function."""

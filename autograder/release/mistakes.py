@@ -20,7 +20,8 @@ import numpy as np
 
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
-from autograder.checks.question import noticed
+from autograder.checks.puzzle import Redrawn
+from autograder.checks.question import first_line, noticed
 from autograder.files import write_whole
 from autograder.notebook.running import seed
 
@@ -84,6 +85,14 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
     return {"chance": sorted(chance), "mistakes": dict(sorted(alone.items()))}, unnamed
 
 
+def promised(package: ModuleType, question: str) -> dict[str, list[str]]:
+    """The sentences of its hidden checks; none where these repeat the visible ones."""
+    half = getattr(package.hidden, question)
+    again = isinstance(half, Redrawn)
+    found = [] if again else [first_line(check) for _, check in half.checks]
+    return {"hidden": found} if found else {}
+
+
 def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
     """The table of an assignment, and the mistakes that it cannot name."""
     catalog: Catalog = package.assignment.catalog
@@ -97,7 +106,9 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
     questions, unnamed = {}, []
     for question in catalog.entries:
         found, missing = table_of(package, question)
-        questions[question] = found | halves.get(question, {})
+        questions[question] = (
+            found | halves.get(question, {}) | promised(package, question)
+        )
         unnamed += missing
     named = {id for each in questions.values() for id in each["mistakes"].values()}
     sentences = {
@@ -115,7 +126,8 @@ def key(package: ModuleType) -> str:
     home = Path(str(package.__file__)).parent
     code = Path(known.__file__)
     shared = [code.with_name("shared.toml"), code]
-    digest = hashlib.sha256()
+    promises = [promised(package, name) for name in package.assignment.questions]
+    digest = hashlib.sha256(repr(promises).encode())
     for path in [*sorted(home.rglob("*.py")), *sorted(home.rglob("*.toml")), *shared]:
         if path.name != "hidden.py":
             data = path.read_bytes()

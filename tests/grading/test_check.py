@@ -44,6 +44,8 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
         "softmax: 5 of 5 visible checks pass; hidden checks run after you submit"
         in text
     )
+    held = text[: text.index("attention_scores:")]
+    assert "  hidden:   A score of minus infinity gets the weight 0" in held
     assert text.splitlines()[-1] == "4 of 4 questions pass all visible checks."
 
 

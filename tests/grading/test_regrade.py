@@ -21,6 +21,7 @@ def fix(classroom):
     text, call = classroom.solution.read_text(), "check.hidden.softmax(softmax)"
     assert text.count(call) == 1
     classroom.solution.write_text(text.replace(call, f"{call} / 2"))
+    assert main(["release", "--unproven", "01-attention"]) == 0
 
 
 def files_of(classroom):
