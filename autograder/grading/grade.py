@@ -80,6 +80,11 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="show which points would change, and store nothing; --json writes the "
         "list of changes (the exit code is 0 either way)",
     )
+    verb.add_argument(
+        "--unproven",
+        action="store_true",
+        help="grade also by checks that take points from the course's own solution",
+    )
     verb.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
     verb.add_argument(
         "--json", type=Path, metavar="FILE", help="write scores and messages to FILE"
@@ -133,6 +138,7 @@ def run(options: argparse.Namespace) -> int:
             force=options.force,
             scheduler=options.scheduler,
             dry_run=options.dry_run,
+            unproven=options.unproven,
             alone=bool(options.students),
         )
         counts = driver.grade(submissions, Progress(len(submissions)))

@@ -116,6 +116,6 @@ def prove(course: Course, assignment: Assignment, releases: Sequence[Release]) -
         raise CourseError(
             f"{assignment.name} has changed, and its own solution no longer gets all "
             f"points:{listed}\nNobody was graded. Repair the check or the solution; "
-            f"if it has to be so: autograder release --unproven {assignment.name}"
+            f"if it has to be so: autograder grade {assignment.name} --unproven"
         )
     note(course, *releases)
