@@ -48,20 +48,37 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="check again whenever the notebook is saved; stop at the first question "
         "that does not pass",
     )
+    verb.add_argument(
+        "--ask",
+        action="store_true",
+        help="then ask two questions about your own code, for each answer that passes "
+        "(no points; Ctrl-D ends them)",
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check once, or whenever the notebook is saved."""
-    verb = watch if options.watch else check
-    return verb(options.notebook, options.seconds)
+    if options.watch:
+        return watch(options.notebook, options.seconds)
+    return check(options.notebook, options.seconds, options.ask)
 
 
-def check(path: Path, seconds: float) -> int:
-    """Print a line or a message for each question; 0 when every check passes."""
+def check(path: Path, seconds: float, ask: bool = False) -> int:
+    """Print a line or a message for each question; 0 when every check passes.
+
+    ``ask``: then questions about the answers that pass, which change nothing of it.
+    """
     plan = plan_of(path)
     with Runner(path.resolve().parent, plan, seconds) as runner:
-        return report(plan, runner.outcomes(plan))
+        code = report(plan, runner.outcomes(plan))
+        if ask:
+            from autograder.own_code.asking import dialog
+
+            dialog(runner.outcomes(plan, ask=2))
+        elif code == 0 and sys.stdin.isatty() and sys.stdout.isatty():
+            print(f"Questions about your own code: autograder check --ask {path}")
+    return code
 
 
 def watch(path: Path, seconds: float, rounds: int | None = None) -> int:

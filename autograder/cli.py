@@ -78,6 +78,11 @@ VERBS = {
         "Write one page about the class: what needs attention, scores, questions, "
         "common mistakes and every student.",
     ),
+    "interview": (
+        "autograder.results.interview",
+        "Write three questions to each student about their own code, with answers, "
+        "one page each: for a conversation, or a sitting on paper.",
+    ),
     "sitting": (
         "autograder.sitting.paper",
         "Write a paper of 30 minutes for a room, in several versions, with a key that "

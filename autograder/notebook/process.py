@@ -63,13 +63,16 @@ class Runner:
             self.process.wait()
             self.process = None
 
-    def outcomes(self, plan: Plan) -> Iterator[Outcome]:
-        """The outcome of each cell. One that never ends costs itself alone."""
+    def outcomes(self, plan: Plan, ask: int = 0) -> Iterator[Outcome]:
+        """The outcome of each cell. One that never ends costs itself alone.
+
+        With ``ask``, up to so many questions about each answer that passes.
+        """
         done = 0
         skipped: tuple[int, ...] = ()
         names = {number: question for number, _, question in plan.cells}
         while True:
-            job = Job(plan.cells, plan.profile, plan.books, done, skipped)
+            job = Job(plan.cells, plan.profile, plan.books, done, skipped, ask)
             stuck = None
             for line in self._answers(job):
                 if "at" in line:

@@ -16,7 +16,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -46,6 +46,8 @@ class Job:
 
     Test cells up to ``done`` have been judged, and cells in ``skipped`` never end.
     ``books``: the modules of the book that these cells may import.
+    With ``ask``, up to so many questions about each answer that passes are made, and
+    nothing is judged.
     """
 
     cells: list[tuple[int, str, str | None]]
@@ -53,6 +55,7 @@ class Job:
     books: tuple[str, ...] = ()
     done: int = 0
     skipped: tuple[int, ...] = ()
+    ask: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Outcome:
     """What came of a cell; ``problem`` is what went wrong, in words.
 
     ``drawing`` has the fields of a Drawing, where a wrong table is shown beside the
-    right one.
+    right one. ``asked`` are questions about the answer, as data.
     """
 
     number: int
@@ -68,6 +71,7 @@ class Outcome:
     said: str = ""
     problem: str | None = None
     drawing: dict[str, Any] | None = None
+    asked: list[dict[str, Any]] = field(default_factory=list)
 
 
 def seed(number: int = 0) -> None:
@@ -137,6 +141,14 @@ class Run:
             problem = str(told(error).about(name))
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
+    def asked(self, number: int, source: str, name: str, most: int) -> Outcome:
+        """Questions about an answer, if it passes."""
+        from autograder.own_code import in_notebook
+
+        names, cells = dict(self.notebook.names), list(self.sources.values())
+        found = in_notebook(name, source, cells, names, most)
+        return Outcome(number, name, asked=found)
+
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""
         if name not in self.notebook.names:
@@ -159,14 +171,19 @@ def work(job: Job, send: Any) -> None:
             _, outcome = run.cell(number, source)
             send(asdict(outcome))
         else:
-            ask = partial(answer, run, number, source, question, send)
-            in_fork(ask) if FORKS else ask()
+            act = partial(answer, run, number, source, question, job.ask, send)
+            in_fork(act) if FORKS else act()
     send({"end": True})
 
 
-def answer(run: Run, number: int, source: str, question: str, send: Any) -> None:
-    """Run a test cell and send its outcome."""
-    send(asdict(run.question(number, source, question)))
+def answer(
+    run: Run, number: int, source: str, question: str, ask: int, send: Any
+) -> None:
+    """Run a test cell, or ask about its answer, and send what came of it."""
+    if ask:
+        send(asdict(run.asked(number, source, question, ask)))
+    else:
+        send(asdict(run.question(number, source, question)))
 
 
 def in_fork(act: Any) -> None:

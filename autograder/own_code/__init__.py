@@ -6,18 +6,23 @@ The answer and its one-line changes are run on the question's own visible checks
 
 from __future__ import annotations
 
+import ast
+import importlib
 import random
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from autograder.checks.half import Game
+from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.own_code.kinds import KINDS, Asked
 from autograder.own_code.subject import Subject
 
 TRIED = 6  # questions of a kind, from which one is drawn
-__all__ = ["Asked", "questions"]
+CHECKS = re.compile(r"^from autograder\.checks import (\w+) as check$", re.MULTILINE)
+__all__ = ["CHECKS", "Asked", "defining", "in_notebook", "questions"]
 
 
 def questions(
@@ -27,9 +32,9 @@ def questions(
 
     ``source`` is the cell of the answer, and ``names`` what the notebook defines
     besides. The same arguments give the same questions. Nothing is asked about an
-    answer that does not pass, nor about checks that students write.
+    answer that does not pass, nor about checks and inputs that students make up.
     """
-    if any(isinstance(check, Game) for check in question.checks):
+    if any(isinstance(check, Game | Exposes) for check in question.checks):
         return []
     draw = random.Random(f"{seed} {question.name} {source}")
     try:
@@ -53,3 +58,39 @@ def chosen(subject: Subject, most: int) -> Iterator[Asked]:
     texts = {found[0].text for found in drawn}
     more = [one for one in spare if one.text not in texts]
     yield from islice([*(found[0] for found in drawn), *more], most)
+
+
+def in_notebook(
+    name: str, test: str, sources: list[str], names: dict[str, Any], most: int = 2
+) -> list[dict[str, Any]]:
+    """Questions about the answer called ``name`` in a notebook that has been run.
+
+    ``test`` is the source of its test cell, ``sources`` are those of the other cells.
+    """
+    found = CHECKS.search(test)
+    if not found:
+        return []
+    checks = importlib.import_module(f"autograder.checks.{found[1]}")
+    question, source = getattr(checks, name, None), defining(name, sources)
+    if source is None or not isinstance(question, Question):
+        return []
+    return [one.plain() for one in questions(question, source, names, 0, most)]
+
+
+def defining(name: str, sources: list[str]) -> str | None:
+    """The last of these cells that defines ``name``; None where there is none."""
+    for source in reversed(sources):
+        try:
+            body = ast.parse(source).body
+        except (SyntaxError, ValueError, RecursionError):  # a magic, or nonsense
+            continue
+        if any(own(statement, name) for statement in body):
+            return source
+    return None
+
+
+def own(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement defines this name."""
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+    return getattr(statement, "name", None) == name

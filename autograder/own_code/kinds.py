@@ -19,12 +19,14 @@ from autograder.own_code.subject import (
     literal,
     told,
     trace,
+    written_out,
 )
 from autograder.own_code.values import Seen, spelled
 from autograder.own_code.watching import Call, Key
 
 MOST, LEAST = 4, 3  # choices
 NEW_LINE = "\n\n"
+MODEST = 50  # numbers of which a thousand times as much is worth a question
 DTYPES = {"bool", "int64", "float32", "float64"}
 ENDINGS = {
     "error": "An error is raised.",
@@ -90,14 +92,16 @@ def named(key: Key) -> tuple[str, bool]:
     return key[1].removesuffix(" ="), key[1].endswith(" =")
 
 
-def place_of(call: Call, key: Key, subject: Subject, full: bool = False) -> str:
-    """A question about a name or an expression; what is asked of it is to be put in."""
+def place_of(
+    what: str, call: Call, key: Key, subject: Subject, full: bool = False
+) -> str:
+    """A question about a name or an expression."""
     label, is_name = named(key)
     again = call.lines[key[0]] > 1 or call.counts[key] > 1
     when = " when it first runs" if again else ""
     place = f"after this line{when}" if is_name else f"in this line{when}"
     return (
-        f"In the call {told(call, full)}: what is {{}} of `{label}` {place}?\n\n"
+        f"In the call {told(call, full)}: what is {what} of `{label}` {place}?\n\n"
         f"{subject.line(key[0])}"
     )
 
@@ -122,7 +126,7 @@ def shape(subject: Subject) -> Iterator[Asked]:
         for key, value in subject.some(call.values.items()):
             if value.kind != "array" or value.shape in given:
                 continue
-            text = place_of(call, key, subject).format("the shape")
+            text = place_of("the shape", call, key, subject)
             right, label = str(value.shape), named(key)[0]
             if right in text or right[1:-1].rstrip(",") in label:
                 continue
@@ -137,14 +141,15 @@ def shape(subject: Subject) -> Iterator[Asked]:
 def dtype(subject: Subject) -> Iterator[Asked]:
     """The dtype of a name or an expression, where it is not that of an argument."""
     for scene, call in subject.scenes():
-        given = {value.dtype for value in call.arguments.values()}
+        arrays = [v for v in call.arguments.values() if v.kind == "array"]
+        given = {value.dtype for value in arrays}
         for key, value in subject.some(call.values.items()):
             spoken = "dtype" in key[1] or "dtype" in subject.lines[key[0] - 1]
-            if value.kind != "array" or value.dtype in given or spoken:
+            if value.kind != "array" or not given or value.dtype in given or spoken:
                 continue
-            if value.dtype not in DTYPES or value.dtype == "float32":
+            if value.dtype not in ("int64", "float64"):  # a comparison is no question
                 continue
-            text = place_of(call, key, subject).format("the dtype")
+            text = place_of("the dtype", call, key, subject)
             why = f"Its dtype is {value.dtype}:\n\n{trace(call, key[0])}"
             wrong = sorted(DTYPES - {value.dtype})
             found = asked(
@@ -167,7 +172,10 @@ def value(subject: Subject) -> Iterator[Asked]:
                 about, shown = "the value", one
             else:
                 continue
-            text = place_of(call, key, subject, full=True).format(about)
+            if one.kind == "number" and ".shape" in subject.lines[key[0] - 1]:
+                continue
+            near.sort(key=lambda other: other.shape != shown.shape)
+            text = place_of(about, call, key, subject, full=True)
             if f" {shown.text}" in text or f"{shown.text}," in text:
                 continue
             wrong = [
@@ -234,8 +242,11 @@ def change(subject: Subject) -> Iterator[Asked]:
                 continue
             if after and (end := ending(call.result, after)):
                 found.setdefault(end, []).append((altered, scene, call, after))
-    for end in subject.some(found):
-        altered, scene, call, after = subject.draw.choice(found[end])
+    ends = subject.some(found)
+    firsts = [subject.draw.choice(found[end]) for end in ends]
+    more = [one for end in ends for one in found[end] if one not in firsts]
+    for altered, scene, call, after in [*firsts, *more]:
+        end = ending(call.result or Seen("other"), after)
         text = suppose(altered, subject).rstrip("\n")
         text += f"{' ' if text.endswith('out') else NEW_LINE}What would change in the "
         text += f"result of {told(call)}?"
@@ -327,10 +338,11 @@ def raises(subject: Subject) -> Iterator[Asked]:
         if not bad:
             continue
         right = subject.draw.choice(bad)
-        rest = {k: v for k, v in call.arguments.items() if k not in arrays}
-        others = told(Call(call.function, call.made, rest, {})) if rest else ""
-        beside = f", beside the other arguments of {others}," if rest else ""
-        text = f"With which of these shapes{beside} does `{call.function}` raise?"
+        rest = [v for name, v in call.arguments.items() if name not in arrays]
+        if not all(map(written_out, rest)):
+            continue
+        called = told(call).partition(", with ")[0]
+        text = f"With which of these shapes does {called} raise an error?"
         why = f"With {right} your code raises an error; it runs with the others."
         yield from asked(
             subject, "raises", first_line_of(subject, call), text, right,
@@ -364,7 +376,8 @@ def overflows(subject: Subject) -> Iterator[Asked]:
             if call.arguments[name].kind == "array"
             and call.arguments[name].dtype.startswith("float")
         ]
-        if not floats:
+        shown = call.arguments[floats[0][0]].entries if floats else None
+        if shown is None or not 0 < abs(shown).max(initial=0) < MODEST:
             continue
         name, array = floats[0]
         inputs = [array, array * 0, array * 1000, array * 1000 - 5000, array / 4]

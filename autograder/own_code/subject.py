@@ -14,6 +14,7 @@ from autograder.own_code.values import SHOWN, Seen
 from autograder.own_code.watching import Call, Trial, Watched
 
 MOST_CHANGES = 18
+UNTOLD = {"dict", "list", "tuple", "str"}
 Scene = tuple[int, int]  # the number of a check, and of a call in it
 
 
@@ -114,15 +115,24 @@ class Subject:
             if call.function in self.methods and call.result is not None
         ]
         for scene, call in self.some(every):
+            given = list(call.arguments.values())
+            if any(map(untold, given)):
+                continue
             if not literal or (
-                call.function == self.name
-                and all(map(written_out, call.arguments.values()))
+                call.function == self.name and all(map(written_out, given))
             ):
                 yield scene, call
 
     def line(self, number: int) -> str:
         """A line of the answer, as a block."""
         return f"    {self.lines[number - 1].strip()}"
+
+
+def untold(value: Seen) -> bool:
+    """Whether no sentence describes it well enough."""
+    if value.kind == "pair":
+        return not written_out(value)
+    return value.kind == "other" and value.dtype in UNTOLD
 
 
 def written_out(value: Seen) -> bool:
@@ -146,17 +156,20 @@ def told(call: Call, full: bool = False) -> str:
     for name, value in call.arguments.items():
         if value.kind == "other" and value.dtype == "NoneType":
             continue
-        if value.kind == "number" and value.small:
+        listing = value.kind == "pair" and written_out(value)
+        if listing or (value.kind == "number" and value.small):
             flag = value.dtype == "bool"
-            inline.append(f"{name}={value.text}" if flag else value.text)
+            inline.append(f"{name}={value.text}" if flag else literal(value))
             continue
         inline.append(name)
         if full:
             about.append(f"`{name} = {literal(value)}`")
         elif value.kind == "array":
             about.append(f"`{name}` of shape {value.shape}")
-    made = [v.text for v in call.made.values() if v.kind == "number" and v.small]
-    maker = f" of an instance made with ({', '.join(made)})" if made else ""
+        else:
+            about.append(f"`{name}` of type {value.dtype}")
+    made = ", ".join(literal(v) for v in call.made.values() if written_out(v))
+    maker = f" of `{call.owner}({made})`" if call.owner else ""
     words = f"`{call.function}({', '.join(inline)})`{maker}"
     return f"{words}, with {listed(about)}" if about else words
 

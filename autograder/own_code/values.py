@@ -74,14 +74,16 @@ class Seen:
 def seen(value: Any) -> Seen:
     """The snapshot of a value. Nothing of the value itself is kept."""
     torch: Any = sys.modules.get("torch")
-    if isinstance(value, tuple | list) and 0 < len(value) <= 4:
-        return Seen("pair", parts=tuple(map(seen, value)))
+    if isinstance(value, tuple | list) and 0 < len(value) <= SHOWN:
+        parts = tuple(map(seen, value))
+        if len(value) <= 4 or all(part.kind == "number" for part in parts):
+            return Seen("pair", parts=parts)
     if torch and isinstance(value, torch.Tensor):
         dtype = str(value.dtype).removeprefix("torch.")
         value = value.detach()
         value = value.float() if dtype in ("bfloat16", "float16") else value
         return array(value.numpy(), dtype)
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray:  # masked arrays have entries that are no numbers
         return array(value, value.dtype.name)
     if isinstance(value, bool | int | float | np.number | np.bool):
         entries = np.asarray(value)

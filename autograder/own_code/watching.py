@@ -28,7 +28,7 @@ from autograder.notebook.running import seed
 from autograder.own_code.values import Seen, seen
 
 NAME = "_watch_"
-STEPS, SECONDS = 30_000, 3.0  # of one check
+STEPS, SECONDS = 200_000, 3.0  # of one check
 CALLS = 4  # of a check that are kept
 EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
@@ -45,7 +45,8 @@ class Call:
     """A call that a check made: its arguments, and what its lines did."""
 
     function: str
-    made: dict[str, Seen]  # the arguments of the constructor, for a method
+    owner: str  # the class, of a method
+    made: dict[str, Seen]  # and the arguments that its constructor had
     arguments: dict[str, Seen]
     live: dict[str, Any]  # copies of the arguments, to call once more
     values: dict[Key, Seen] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class Watch:
             return
         given = {k: v for k, v in names.items() if k not in ("self", "__class__")}
         shown, own = {k: seen(v) for k, v in given.items()}, id(names.get("self"))
+        owner = type(names["self"]).__name__ if "self" in names else ""
         if function == "__init__":
             self.made[own] = shown
             return
@@ -114,7 +116,7 @@ class Watch:
             live = copy.deepcopy(names)
         except Exception:  # tensors inside of a graph, open files
             live = {}
-        self.current = Call(function, self.made.get(own, {}), shown, live)
+        self.current = Call(function, owner, self.made.get(own, {}), shown, live)
         self.calls.append(self.current)
 
     def leave(self) -> None:
@@ -159,6 +161,7 @@ class Instrument(ast.NodeTransformer):
         if not body:
             return node
         enter = ask("enter", ast.Constant(node.name), call("locals"))
+        body.append(ast.Expr(ask("result", ast.Constant(None))))  # where none is given
         guarded = ast.Try(body, [], [], [ast.Expr(ask("leave"))])
         node.body[start:] = [ast.Expr(enter), guarded]
         return node
@@ -266,6 +269,20 @@ def ask(method: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(watch, list(arguments), [])
 
 
+def defines(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement is part of the program; what else a cell does has been done.
+
+    Functions are, imports, and what gives the name its value.
+    """
+    match statement:
+        case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Assign(targets=targets, value=value):
+            named = [one.id for one in targets if isinstance(one, ast.Name)]
+            return name in named or isinstance(value, ast.Lambda)
+    return False
+
+
 class Watched:
     """A program whose functions are watched; ``answer`` is what it defines.
 
@@ -274,7 +291,9 @@ class Watched:
 
     def __init__(self, source: str, name: str, names: dict[str, Any]) -> None:
         self.watch = Watch()
-        tree = ast.fix_missing_locations(Instrument().visit(ast.parse(source)))
+        tree = ast.parse(source)
+        tree.body = [one for one in tree.body if defines(one, name)]
+        tree = ast.fix_missing_locations(Instrument().visit(tree))
         space = {**names, NAME: self.watch}
         with quiet():
             exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)

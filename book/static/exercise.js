@@ -1,6 +1,7 @@
 // An exercise in the page: the notebook is the state. Each answer is written into it,
 // it is kept in this browser, it is what Python runs and what "Download" gives.
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
+import { quizOf } from "./choices.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
 import { note } from "./progress.js";
@@ -115,8 +116,9 @@ class Exercise {
     const output = make("div", { className: "exercise-output" });
     for (const place of [status, output]) place.setAttribute("role", "status");
     const row = make("div", { className: "exercise-row" }, press, status);
-    bar.append(row, output);
-    this.stations.set(id, { row, status, press, output, wanted, last: check ?? id });
+    const own = make("div", { className: "exercise-own" });
+    bar.append(row, output, own);
+    this.stations.set(id, { row, status, press, output, own, wanted, last: check ?? id });
   }
 
   // ---- what is kept
@@ -191,8 +193,9 @@ class Exercise {
     this.run("", stations.flatMap(({ wanted }) => wanted ?? []));
   }
 
-  /** Run cells; pressed: the station at which all that happens is told. */
-  run(pressed, ids) {
+  /** Run cells; pressed: the station at which all that happens is told.
+   *  ask: make so many questions about the code instead, which is known to pass. */
+  run(pressed, ids, ask = 0) {
     if (this.pressed !== undefined || !this.keeper.writing) return;
     this.pressed = pressed;
     this.disable(true);
@@ -201,7 +204,7 @@ class Exercise {
     row.classList.add("busy");
     const code = this.code();
     const wanted = ids.map((id) => code.findIndex((cell) => gradeId(cell) === id));
-    const job = { sources: code.map(source), wanted };
+    const job = { sources: code.map(source), wanted, ask };
     this.python.run(job, this.packages(), ({ state, part, loaded, failed, outcomes }) => {
       if (this.pressed !== pressed) return;
       if (loaded && this.bar.parentNode !== row) status.before(this.bar);
@@ -217,7 +220,8 @@ class Exercise {
         }, PATIENCE);
       }
       if (failed) this.finish(`${NO_PYTHON} (${failed})`);
-      if (outcomes) this.tell(named(outcomes, code), code, ids);
+      if (outcomes && ask) this.pose(pressed, outcomes);
+      else if (outcomes) this.tell(named(outcomes, code), code, ids);
     });
   }
 
@@ -275,6 +279,14 @@ class Exercise {
     );
   }
 
+  /** Show questions about the code of an answer; they are for oneself, without points. */
+  pose(id, outcomes) {
+    const asked = outcomes.flatMap((outcome) => outcome.asked);
+    const found = asked.map((one, number) => quizOf(`own:${assignment}:${id}:${number}`, one));
+    this.stations.get(id).own.replaceChildren(...found);
+    this.finish(found.length ? "No points: these are for you." : "There are no good questions about this code.");
+  }
+
   questions() {
     return [...this.stations].filter(([, { press }]) => press.textContent === "Check").map(([id]) => id);
   }
@@ -303,10 +315,13 @@ class Exercise {
 
   /** Show the last outcome of a station, and how old it is. */
   draw(id) {
-    const { output } = this.stations.get(id);
+    const { output, own, last } = this.stations.get(id);
     const result = this.results[id];
     if (!output) return;
     output.replaceChildren(...(result ? panel(result, this.next(id)) : []));
+    const passes = result && holds(result) && /^(def|class) (?!check_)/m.test(source(this.cell(id)));
+    const ask = () => this.run(id, [last], 2);
+    own.replaceChildren(...(passes ? [button("Two questions about your code", ask)] : []));
     this.age(id);
   }
 

@@ -3,13 +3,8 @@
 // this browser. A prediction covers the output that it asks for until there is a choice;
 // a question whose first choice was wrong is asked again in later chapters.
 
+import { enhance, make, quizOf } from "./choices.js";
 import { miss, missed, nameOf, note, settle } from "./progress.js";
-
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 
 const all = [...document.querySelectorAll(".quiz")];
 const quizzes = all.filter((quiz) => !quiz.matches(".predict"));
@@ -38,38 +33,6 @@ const remember = (quiz, open) => {
     // private windows may have no storage: the quiz works without
   }
 };
-
-/** Bring a question to life; first(right): what comes of its first choice. */
-function enhance(quiz, open, { changed = () => {}, first = () => {} }) {
-  const choices = [...quiz.querySelectorAll(":scope > details")];
-  const verdict = make("span");
-  verdict.setAttribute("role", "status");
-  const again = make("button", { type: "button", textContent: "Start over", hidden: true });
-  quiz.append(make("div", { className: "quiz-foot" }, verdict, again));
-  let before = Array.isArray(open) ? open : [];
-
-  const update = () => {
-    const open = choices.flatMap((choice, index) => (choice.open ? [index] : []));
-    const found = choices.some((choice) => choice.open && choice.matches(".correct"));
-    const tries = open.length === 1 ? "1 try" : `${open.length} tries`;
-    verdict.textContent = open.length ? (found ? `Found in ${tries}.` : "Not yet.") : "";
-    again.hidden = open.length === 0;
-    if (!before.length && open.length) first(found);
-    before = open;
-    changed(open);
-  };
-
-  choices.forEach((choice, index) => {
-    choice.open = before.includes(index);
-    choice.addEventListener("toggle", update);
-  });
-  again.addEventListener("click", () => {
-    choices.forEach((choice) => (choice.open = false));
-    choices[0].querySelector("summary").focus();
-  });
-  update();
-  quiz.setAttribute("aria-live", "polite"); // an explanation that opens is read out
-}
 
 /** Cover the output of the next cell that has one; the way to uncover it. */
 function cover(quiz) {
@@ -105,19 +68,23 @@ for (const quiz of all) {
 const SHOWN = 2; // questions at the head of a chapter
 const CHAPTER = /^quiz:(\d\d-[\w-]+)$/;
 
-/** The questions of earlier chapters that were missed: [id, chapter]. */
+/** What was missed and is due: [id, chapter], of earlier ones, or [id, a question about code]. */
 function due() {
-  const found = Object.entries(missed()).map(([id, where]) => [id, String(where).match(CHAPTER)?.[1]]);
   const here = page?.match(CHAPTER)?.[1];
-  return found.filter(([, chapter]) => here && chapter && chapter < here).slice(0, SHOWN);
+  const today = new Date().toDateString();
+  const found = Object.entries(missed()).map(([id, where]) => [id, where?.asked ? where : String(where).match(CHAPTER)?.[1]]);
+  const later = (where) => (where?.asked ? where.day !== today : where && where < here);
+  return found.filter(([, where]) => here && later(where)).slice(0, SHOWN);
 }
 
 const titleOf = (chapter) =>
+  (chapter.asked && "your own code") ||
   [...document.querySelectorAll(".bd-sidenav a")].find((link) => nameOf(link.href) === `quiz:${chapter}`)?.textContent.trim() ??
   chapter;
 
 /** A question of another page, to be asked here; null where it is not there any more. */
 async function fetched(id, chapter) {
+  if (chapter.asked) return quizOf(id, chapter.asked);
   const answer = await fetch(`${chapter}.html`);
   if (!answer.ok) throw new Error(answer.status);
   const text = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -19,12 +19,14 @@ def run(job):
 
     job: JSON with "sources", the code cells, and "wanted", numbers of cells. Checks
     that are not wanted are left out. Every call begins anew, as Restart & Run All
-    does, so nothing depends on what was run before.
+    does, so nothing depends on what was run before. "ask": so many questions about the
+    answers that are wanted are made, and nothing is checked.
     Returns JSON: outcomes of the wanted cells, and of others that went wrong, with
     "number", "question" (a name or null), "said", "problem" (null: none), "drawing"
-    (the fields of a Drawing, or null) and "figures" (PNG in base64).
+    (the fields of a Drawing, or null), "figures" (PNG in base64) and "asked".
     """
     sources, wanted = (json.loads(job)[key] for key in ("sources", "wanted"))
+    ask = json.loads(job).get("ask", 0)
     prepare(sources)
     notebook = Run()
     outcomes = []
@@ -33,7 +35,9 @@ def run(job):
         if checked and number not in wanted:
             continue
         if checked:
-            outputs, outcome = [], notebook.question(number + 1, source, checked[1])
+            about = number + 1, source, checked[1]
+            outputs = []
+            outcome = notebook.asked(*about, ask) if ask else notebook.question(*about)
             said = outcome.said
         else:
             outputs, outcome = notebook.cell(number + 1, source)
@@ -47,6 +51,7 @@ def run(job):
                     "problem": outcome.problem,
                     "drawing": outcome.drawing,
                     "figures": [picture(o) for o in outputs if o[0] == "figure"],
+                    "asked": outcome.asked,
                 }
             )
     return json.dumps(outcomes)

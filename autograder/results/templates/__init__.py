@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -27,7 +28,18 @@ def ticked(words: str) -> Markup:
     return Markup(TICKED.sub(r"<code>\1</code>", str(escape(one_line(words)))))
 
 
-PAGES.filters["ticked"] = ticked
+def told(text: str) -> Markup:
+    """Paragraphs, and blocks of code where lines begin with four spaces."""
+    blocks = [block for block in text.split("\n\n") if block.strip()]
+    return Markup("\n").join(
+        Markup("<pre>{}</pre>").format(textwrap.dedent(block))
+        if block.startswith("    ")
+        else Markup("<p>{}</p>").format(ticked(block))
+        for block in blocks
+    )
+
+
+PAGES.filters |= {"ticked": ticked, "told": told}
 
 
 def render(template: str, /, **values: object) -> str:

@@ -1,0 +1,158 @@
+"""Sheets for conversations: three questions to each student about their own code.
+
+The submission is run behind the wall, and the questions are made there. No test cell is
+run, and nothing of hidden checks, references or solutions comes near it. What comes out
+is what a student's process says of itself: good for a talk, and never for points.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, Submission
+from autograder.errors import Held
+from autograder.files import write_whole
+from autograder.intake.notebook_file import open_submission
+from autograder.notebook.matching import match
+from autograder.notebook.reading import read
+from autograder.notebook.records import Release
+from autograder.options import add_student, describe
+from autograder.own_code import CHECKS, defining
+from autograder.release.plan import plans
+from autograder.results.templates import render
+from autograder.text import one_line
+from autograder.wall import Cell, Grader
+
+ASK = """\
+from autograder.own_code import in_notebook as _asked_
+print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {most})))
+"""
+MOST = 3  # questions on a page
+LONGEST, LONGEST_CHOICE = 4000, 600  # characters
+Json = dict[str, Any]
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder interview`."""
+    describe(
+        verb,
+        "One page for each student, in interview/ASSIGNMENT.html, with the answers at "
+        "its end. Nothing of hidden checks is in it.",
+        "autograder interview 04-masking",
+    )
+    verb.add_argument("assignment", metavar="ASSIGNMENT")
+    add_student(verb)
+    verb.add_argument(
+        "--seed", type=int, default=0, help="another number draws other questions"
+    )
+    verb.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the questions to FILE too"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the sheets; 1 when nobody could be asked."""
+    course = Course.find()
+    (assignment,) = course.chosen([options.assignment])
+    submissions = course.submissions([assignment], options.students)
+    releases = plans(course, assignment)
+    with Grader() as grader:
+        sheets = [sheet(one, releases, grader, options.seed) for one in submissions]
+    page = render("interview.html", title=assignment.name, sheets=sheets)
+    target = course.root / "interview" / f"{assignment.name}.html"
+    write_whole(target, page)
+    if options.json:
+        content = {"assignment": assignment.name, "students": sheets}
+        write_whole(options.json, json.dumps(content, indent=1) + "\n")
+    asked = [one for one in sheets if one["questions"]]
+    for one in sheets:
+        if one["note"]:
+            print(f"{one_line(one['student'])}: {one_line(one['note'])}")
+    path = target.relative_to(course.root)
+    print(f"{len(asked)} of {len(sheets)} students can be asked: {path}")
+    return 0 if asked else 1
+
+
+def sheet(
+    submission: Submission, releases: tuple[Release, ...], grader: Grader, seed: int
+) -> Json:
+    """What is on one student's page; ``note`` says why there is nothing."""
+    found: list[list[Json]] = []
+    note = ""
+    for release in releases:
+        names = [f"{one.notebook}.ipynb" for one in releases]
+        try:
+            data, _ = open_submission(submission, release, names)
+            found += asked(release, data, grader)
+        except Held as held:
+            note = str(held)
+    draw = random.Random(f"{seed} {submission.student} {submission.assignment}")
+    draw.shuffle(found)
+    turns = (answer[n] for n in range(MOST) for answer in found if n < len(answer))
+    chosen = [question for question, _ in zip(turns, range(MOST), strict=False)]
+    if not chosen:
+        note = note or "no answer passes of which a good question can be asked."
+    return {"student": submission.student, "note": note, "questions": chosen}
+
+
+def asked(release: Release, data: bytes, grader: Grader) -> Iterator[list[Json]]:
+    """For each answer that passes, questions about it; made behind the wall."""
+    cells = [
+        cell
+        for cell in match(release, read(data)).cells
+        if cell.cell_type == "code" and cell.runs
+    ]
+    own = [cell.source for cell in cells if cell.kind != "test"]
+    code = [Cell(str(place), source) for place, source in enumerate(own)]
+    for cell in cells:
+        name = (cell.grade_id or "").removeprefix("test_")
+        # the line that imports the checks, and no other line of the test
+        if cell.kind == "test" and (checks := CHECKS.search(cell.source)):
+            ask = ASK.format(name=name, test=checks[0], most=MOST)
+            code.append(Cell(f"ask {name}", ask))
+    transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
+    if transcript.held:
+        raise Held(transcript.held)
+    for key, outputs in transcript.outputs.items():
+        if key.startswith("ask "):
+            name = key.removeprefix("ask ")
+            text = "".join(
+                one.get("text", "") for one in outputs if one["output_type"] == "stream"
+            )
+            source = defining(name, own) or ""
+            if source and (said := questions_in(text)):
+                yield [{"name": name, "code": source} | one for one in said]
+
+
+def questions_in(text: str) -> list[Json]:
+    """The questions in what a student's process has printed, which may be anything."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [one for one in found if is_question(one)] if type(found) is list else []
+
+
+def is_question(one: Any) -> bool:
+    """Whether it has the fields of a question, each of the right type and length."""
+    match one:
+        case {
+            "kind": str(),
+            "line": int(line),
+            "text": str(text),
+            "choices": list(choices),
+            "key": int(key),
+            "why": str(why),
+            **others,
+        }:
+            short = max(len(text), len(why)) <= LONGEST
+            listed = all(type(c) is str and len(c) <= LONGEST_CHOICE for c in choices)
+            placed = 0 <= key < len(choices) <= 4 and line > 0
+            return not others and short and listed and placed
+    return False
