@@ -49,6 +49,25 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
     assert text.splitlines()[-1] == "4 of 4 questions pass all visible checks."
 
 
+def test_questions_about_the_code_follow_when_they_are_asked_for(
+    check, right, monkeypatch
+):
+    typed = iter(["a", "x", "b", "c", "a", ""])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    code, plain = check(right)
+    _, text = check(right, "--ask")
+    assert code == 0 and text.startswith(plain)
+    asked = text.removeprefix(plain)
+    assert asked.count("question 1 of 2") >= 2 and "One of the letters" in asked
+    assert asked.count("Right.") + asked.count("It is ") == 4
+
+
+def test_nothing_is_asked_about_an_answer_that_does_not_pass(check, wrong, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: "")
+    code, text = check(wrong, "--ask")
+    assert code == 1 and "attention_scores, question" not in text
+
+
 def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
     (tmp_path / "my_helper.py").write_text("")
     source = "import my_helper, math\nfrom scipy.special import softmax as other\n"

@@ -1,0 +1,86 @@
+"""Sheets about students' own code: made behind the wall, and nothing hidden in them."""
+
+import json
+
+import pytest
+
+from autograder.cli import main
+from autograder.release.sample_class import with_cells
+from autograder.results.interview import questions_in
+
+QUESTION = {
+    "kind": "shape",
+    "line": 1,
+    "text": "`f`?",
+    "choices": ["a", "b", "c"],
+    "key": 2,
+    "why": "so",
+}
+FORGED = """
+import json, autograder.own_code
+def in_notebook(*_):
+    return [{"kind": "x", "line": 1, "text": "<script>alert(1)</script>", "key": 0,
+             "choices": ["<img src=x onerror=alert(2)>", "b", "c"], "why": "w"}]
+autograder.own_code.in_notebook = in_notebook
+"""
+
+
+def interview(classroom, *options):
+    """The page and what --json says of each student."""
+    target = classroom.root / "questions.json"
+    command = ["interview", "01-attention", "--json", str(target), *options]
+    code = main(command)
+    students = json.loads(target.read_text())["students"]
+    page = (classroom.root / "interview" / "01-attention.html").read_text()
+    return code, page, {each["student"]: each for each in students}
+
+
+def with_code(text, source):
+    cell = {"cell_type": "code", "source": source, "metadata": {}}
+    return with_cells(text, lambda cells: [*cells, cell])
+
+
+def test_each_student_has_three_questions_and_nothing_hidden(classroom, right, wrong):
+    classroom.hand_in("ada", right)
+    classroom.hand_in("bela", "no notebook")
+    classroom.hand_in("mallory", with_code(right, FORGED))
+    code, page, students = interview(classroom)
+    assert code == 0
+    asked = students["ada"]["questions"]
+    assert len(asked) == 3 and len({one["name"] for one in asked}) > 1
+    for one in asked:
+        assert f"def {one['name']}" in one["code"] and one["code"] in right_code(right)
+    assert students["bela"]["questions"] == [] and students["bela"]["note"]
+    assert students["mallory"]["questions"]
+    assert "<script" not in page and "<img" not in page
+    # hidden checks and references are on the instructor's side alone
+    for secret in ("hidden", "BEGIN", "oracle", "rng"):
+        assert secret not in page + json.dumps(students["ada"])
+    assert interview(classroom)[1] == page
+    _, other, _ = interview(classroom, "--seed", "1", "--student", "ada")
+    assert "mallory" not in other
+
+
+def right_code(text):
+    return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ([QUESTION], 1),
+        ([QUESTION | {"key": 3}], 0),
+        ([QUESTION | {"key": True}], 1),
+        ([QUESTION | {"choices": ["a", {}]}], 0),
+        ([QUESTION | {"text": "x" * 5000}], 0),
+        ([QUESTION | {"more": 1}], 0),
+        ([QUESTION | {"line": 0}], 0),
+        ([QUESTION, 3, None, []], 1),
+        ({"text": "x"}, 0),
+        ("[", 0),
+        ("[" * 100_000, 0),
+    ],
+)
+def test_what_a_students_process_says_is_data(said, kept):
+    text = said if isinstance(said, str) else json.dumps(said)
+    assert len(questions_in(text)) == kept
