@@ -78,9 +78,10 @@ function due() {
 }
 
 const titleOf = (chapter) =>
-  (chapter.asked && "your own code") ||
-  [...document.querySelectorAll(".bd-sidenav a")].find((link) => nameOf(link.href) === `quiz:${chapter}`)?.textContent.trim() ??
-  chapter;
+  chapter.asked
+    ? "your own code"
+    : ([...document.querySelectorAll(".bd-sidenav a")].find((link) => nameOf(link.href) === `quiz:${chapter}`)?.textContent.trim() ??
+      chapter);
 
 /** A question of another page, to be asked here; null where it is not there any more. */
 async function fetched(id, chapter) {
