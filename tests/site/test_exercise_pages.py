@@ -81,6 +81,18 @@ def test_a_visit(python, page, axe, solution, tmp_path, monkeypatch, capsys, inl
     assert page.locator(".exercise-said.right").count() == int(found[1])
     assert page.locator(".exercise-said.wrong").count() == 0
 
+    # of the code that passes two questions are asked; one that is missed is kept
+    page.get_by_role("button", name="Two questions about your code").first.click()
+    own = page.locator(".exercise-own .own-code")
+    own.nth(1).wait_for(timeout=START)
+    own.first.locator("details:not(.correct) > summary").first.click()
+    own.nth(1).locator("details.correct > summary").click()
+    page.wait_for_function("localStorage.getItem('missed') !== null")
+    kept = json.loads(page.evaluate("localStorage.getItem('missed')"))
+    ((about, missed),) = kept.items()
+    assert about.startswith(f"own:{name}:") and len(missed["asked"]["choices"]) > 2
+    page.evaluate("localStorage.removeItem('missed')")
+
     # the file that is handed in is the one that was opened, and earns its points
     mine = downloaded(page, tmp_path / "download")
     assert json.loads(mine.read_text()) == json.loads(path.read_text())

@@ -127,6 +127,37 @@ def missed(page):
     return page
 
 
+QUESTION = {
+    "kind": "shape",
+    "line": 2,
+    "text": "What is the shape of `x`?\n\n    return <b>x</b>",
+    "choices": ["(2,)", "`(3,)`", "(4,)"],
+    "key": 1,
+    "why": "Its shape is (3,):\n\n    x   (3,)",
+}
+
+
+def test_a_question_about_code_comes_back_on_another_day(page):
+    page.goto("book/02-scaling.html")
+    today = page.evaluate("new Date().toDateString()")
+    own = {
+        "own:01-attention:softmax:0": {"asked": QUESTION, "day": "Mon Nov 02 2026"},
+        "own:01-attention:softmax:1": {"asked": QUESTION, "day": today},
+    }
+    page.evaluate("own => localStorage.setItem('missed', JSON.stringify(own))", own)
+    page.reload()
+    fold = page.locator(AGAIN)
+    told = "Before you begin: a question that you missed in your own code"
+    assert fold.text_content() == told
+    fold.click()
+    quiz = page.locator(".quiz-again .own-code")
+    assert quiz.locator("pre").first.text_content() == "return <b>x</b>"
+    choose(page, quiz, RIGHT)
+    assert list(kept(page, "missed")) == ["own:01-attention:softmax:1"]
+    page.reload()
+    assert page.locator(AGAIN).count() == 0
+
+
 def test_a_later_chapter_asks_what_was_missed_until_it_is_known(missed, axe):
     missed.goto("book/03-multi-head.html")
     fold = missed.locator(AGAIN)
