@@ -17,7 +17,7 @@ from typing import Any
 from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
-from autograder.own_code.kinds import KINDS, Asked
+from autograder.own_code.kinds import KINDS, Asked, posed
 from autograder.own_code.subject import Subject
 
 TRIED = 6  # questions of a kind, from which one is drawn
@@ -49,7 +49,7 @@ def chosen(subject: Subject, most: int) -> Iterator[Asked]:
     """Questions of different kinds first, then others about other lines."""
     drawn: list[list[Asked]] = []
     for kind in subject.some(KINDS):
-        found = list(islice(kind(subject), TRIED))
+        found = list(islice(posed(subject, kind), TRIED))
         if found:
             drawn.append(subject.some(found))
         if len(drawn) == most:

@@ -10,42 +10,18 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SWAPS = {
-    "tril": "triu",
-    "max": "min",
-    "amax": "amin",
-    "maximum": "minimum",
-    "sum": "mean",
-    "mean": "sum",
-    "zeros": "ones",
-    "ones": "zeros",
-    "zeros_like": "ones_like",
-    "ones_like": "zeros_like",
-    "sin": "cos",
-    "cos": "sin",
-    "any": "all",
-    "all": "any",
-    "argmax": "argmin",
-    "var": "std",
-    "std": "var",
-    "concatenate": "stack",
-    "cat": "stack",
-}
-SWAPS |= {new: old for old, new in list(SWAPS.items()) if new not in SWAPS}
+PAIRS = (
+    "tril triu, max min, amax amin, maximum minimum, sum mean, zeros ones, sin cos, "
+)
+PAIRS += "zeros_like ones_like, any all, argmax argmin, var std, concatenate stack"
+SWAPS = dict(pair.split() for pair in PAIRS.split(", "))
+SWAPS |= {new: old for old, new in SWAPS.items()} | {"cat": "stack"}
 LEFT_OUT = {"sqrt", "log", "exp", "square", "abs", "swapaxes", "transpose", "unsqueeze"}
 LEFT_OUT |= {"tril", "triu", "flatten", "reshape", "view", "softmax", "log_softmax"}
 MODULES = ("np", "numpy", "torch", "math")
 MIRRORED = {ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<="}
-SHARPER = {
-    ast.Lt: "<=",
-    ast.LtE: "<",
-    ast.Gt: ">=",
-    ast.GtE: ">",
-    ast.Eq: "!=",
-    ast.NotEq: "==",
-    ast.Is: "is not",
-    ast.IsNot: "is",
-}
+SHARPER = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!="}
+SHARPER |= {ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is"}
 SIGNS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 DROPS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.BitAnd)
 
