@@ -41,7 +41,7 @@ class Frames:
         self.key, self.stack, self.calls = key, [], []
 
     def __call__(self, frame, event, arg):
-        if frame.f_code.co_filename != FILE or frame.f_code.co_name == "__qualname__":
+        if frame.f_code.co_filename != FILE:
             return None
         name = frame.f_code.co_name
         if not self.stack and name != "__init__":
@@ -54,7 +54,7 @@ class Frames:
         outer = bool(self.stack)
         self.stack.append(name)
         call = self.calls[-1] if self.calls and "__init__" not in self.stack else None
-        last = [None, None]
+        last = [None]
 
         def local(frame, event, arg):
             if call is not None and self.key:
@@ -63,9 +63,6 @@ class Frames:
                 last[0] = frame.f_lineno
             if event == "return":
                 self.stack.pop()
-                if not outer and call is not None:
-                    call["raised"], call["result"] = last[1] == "exception", arg
-            last[1] = event
             return local
 
         return local
@@ -160,7 +157,6 @@ def of_times(asked, question, source, names):
     if text.lstrip().startswith(("elif", "else", "except")):
         return None
     lines.insert(line - 1, f"{indent}_count_()")
-    calls = []
 
     def count():
         counts.append(len(frames.calls))
@@ -171,7 +167,6 @@ def of_times(asked, question, source, names):
         sys.settrace(frames)
         failure_of(question.checks[number], answer)
         sys.settrace(None)
-    del calls
     return [str(counts.count(index + 1))]
 
 
@@ -179,12 +174,15 @@ def of_change(asked, question, source, names):
     number, index = asked.about["scene"]
     results = []
     for code in (source, asked.about["source"]):
-        _, calls = run(defined(code, question.name, names), question.checks[number])
-        results.append(calls[index])
+        answer = defined(code, question.name, names)
+        _, calls = run(answer, question.checks[number])
+        results.append(again(answer, calls[index], {}))
     before, after = results
-    if after["raised"]:
+    if isinstance(before, str):
+        return None
+    if isinstance(after, str):
         return ["An error is raised."]
-    pairs = list(zip(*map(flat, (before["result"], after["result"])), strict=True))
+    pairs = list(zip(*map(flat, results), strict=True))
     if any(a.shape != b.shape for a, b in pairs):
         return ["The result has another shape."]
     same = all(np.allclose(a, b, 1e-5, 1e-6, equal_nan=True) for a, b in pairs)
