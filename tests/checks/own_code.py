@@ -48,10 +48,7 @@ class Frames:
             given = {k: v for k, v in frame.f_locals.items() if k != "__class__"}
             with contextlib.suppress(Exception):
                 given = copy.deepcopy(given)
-            self.calls.append(
-                {"given": given, "name": name, "seen": [], "raised": True}
-            )
-        outer = bool(self.stack)
+            self.calls.append({"given": given, "name": name, "seen": []})
         self.stack.append(name)
         call = self.calls[-1] if self.calls and "__init__" not in self.stack else None
         last = [None]
