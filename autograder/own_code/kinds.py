@@ -34,6 +34,7 @@ ENDINGS = {
     "values": "The result has the same shape and other numbers.",
     "same": "The result is the same.",
 }
+PLAIN = ("np.arange", "np.zeros", "np.ones", "torch.arange", "torch.ones")
 FIXED = [*DTYPES, *ENDINGS.values()]  # choices that stand in this order
 
 
@@ -151,7 +152,8 @@ def value(subject: Subject) -> Iterator[Draft]:
                 near = [v.rows[row] for v in near if len(v.rows) > row] + one.rows
             size = one.kind == "number" and ".shape" in subject.lines[key[0] - 1]
             flag = (one.kind, one.dtype) == ("number", "bool")
-            if not shown.small or size or flag:
+            plain = key[1].startswith(PLAIN)
+            if not shown.small or size or flag or plain:
                 continue
             text = place_of(what, call, key, subject, True)
             if f" {shown.text}" in text or f"{shown.text}," in text:

@@ -50,7 +50,10 @@ class Altered:
     @property
     def told(self) -> str:
         """The changed line, for a list of choices."""
-        return f"line {self.change.number}: `{self.change.new}`"
+        number, new = self.change.number, self.change.new
+        return f"line {number} " + (
+            f"reads `{new}`" if new != "pass" else "is left out"
+        )
 
 
 class Subject:
