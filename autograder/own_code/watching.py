@@ -112,10 +112,10 @@ class Watch:
             self.made[own] = shown
             return
         names = {k: v for k, v in names.items() if k != "__class__"}
-        try:
-            live = copy.deepcopy(names)
-        except Exception:  # tensors inside of a graph, open files
-            live = {}
+        live = {}
+        if all(v.kind != "other" or v.dtype == "NoneType" for v in shown.values()):
+            with contextlib.suppress(Exception):  # tensors inside of a graph
+                live = copy.deepcopy(names)
         self.current = Call(function, owner, self.made.get(own, {}), shown, live)
         self.calls.append(self.current)
 
