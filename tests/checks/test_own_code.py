@@ -9,10 +9,13 @@ import pytest
 
 from autograder.checks.entries import read
 from autograder.checks.half import Game
+from autograder.checks.puzzle import Exposes
 from autograder.own_code import questions
 from autograder.tools.judging import catalog_of, packages
 
 FOLDER = Path(__file__).parent / "outside"
+# the result is a figure, or tensors are copied and nothing is computed: few questions
+LEFT_OUT = ("plot_", "load_")
 SEED = random.SystemRandom().randrange(10**6)
 
 
@@ -20,8 +23,9 @@ def right_answers(package):
     """(question, code, names of the notebook) of each right answer."""
     catalog, name = catalog_of(package), package.__name__.rpartition(".")[2]
     for question in package.assignment.questions.values():
-        hunt = any(isinstance(check, Game) for check in question.checks)
-        if hunt or question.name not in catalog.references:
+        made_up = any(isinstance(c, Game | Exposes) for c in question.checks)
+        odd = made_up or question.name.startswith(LEFT_OUT)
+        if odd or question.name not in catalog.references:
             continue
         entries, path = catalog.right(question.name), FOLDER / name / "x"
         path = path.with_name(f"{question.name}.toml")
