@@ -78,8 +78,25 @@ class Subject:
 
     @cached_property
     def trials(self) -> list[Trial]:
-        """What each visible check does with the answer."""
-        return [self.program.tried(c, keep=True) for c in self.question.checks]
+        """What each visible check does with the answer, where it does it every time."""
+        return [self.steady(check) for check in self.question.checks]
+
+    def steady(self, check: Any) -> Trial:
+        """A check, without the values that are others when it is run again."""
+        trial, again = (self.program.tried(check, keep=True) for _ in range(2))
+        for one, other in zip(trial.calls, again.calls, strict=False):
+            one.values = {
+                key: value
+                for key, value in one.values.items()
+                if key in other.values and value.like(other.values[key]) != "values"
+            }
+            if (
+                one.result
+                and other.result
+                and one.result.like(other.result) == "values"
+            ):
+                one.result = None
+        return trial
 
     @cached_property
     def altered(self) -> list[Altered]:

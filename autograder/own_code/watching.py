@@ -11,6 +11,7 @@ import ast
 import contextlib
 import copy
 import io
+import re
 import sys
 import time
 import warnings
@@ -33,6 +34,7 @@ CALLS = 4  # of a check that are kept
 EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
 UNWATCHED = {"super", "locals", "globals", "vars", "print", "range", "len", "int"}
+UNSET = re.compile(r"empty(_like)?\(")  # whatever was in memory before
 Key = tuple[int, str]  # a line, and the name that it assigns or the expression in it
 
 
@@ -193,8 +195,9 @@ class Instrument(ast.NodeTransformer):
             number = ast.Constant(statement.lineno)
             if not isinstance(statement, ast.Nonlocal | ast.Global):
                 found.append(ast.Expr(ask("line", number)))
+            unset = UNSET.search(ast.unparse(statement))
             found.append(self.statement(statement))
-            for name in assigned(statement):
+            for name in [] if unset else assigned(statement):
                 value = ast.Name(name, ast.Load())
                 noted = ask("value", number, ast.Constant(f"{name} ="), value)
                 found.append(ast.Expr(noted))
@@ -242,7 +245,8 @@ def label(node: ast.AST) -> str:
             return ""
         case ast.Subscript(value=ast.Attribute(attr="shape")):
             return ""
-    return ast.unparse(node)
+    text = ast.unparse(node)
+    return "" if UNSET.search(text) else text
 
 
 def assigned(node: ast.stmt) -> list[str]:
