@@ -10,7 +10,7 @@ import sys
 
 os.environ["MPLBACKEND"] = "agg"
 
-from autograder.notebook.questions import CHECKED, NoTorch, profile_of
+from autograder.notebook.questions import CHECKED, NotOffered, profile_of
 from autograder.notebook.running import Run, seed
 
 
@@ -60,8 +60,7 @@ def run(job):
 def prepare(sources):
     """The libraries of the exercise, and a start that is the same each time."""
     sys.meta_path[:] = [f for f in sys.meta_path if not is_ours(f)]
-    if profile_of(sources) != "torch":
-        sys.meta_path.insert(0, NoTorch())
+    sys.meta_path.insert(0, NotOffered(profile_of(sources)))
     if any("matplotlib" in source for source in sources):
         import matplotlib.pyplot as plt
 
