@@ -282,7 +282,8 @@ class Exercise {
   /** Show questions about the code of an answer; they are for oneself, without points. */
   pose(id, outcomes) {
     const asked = outcomes.flatMap((outcome) => outcome.asked);
-    const found = asked.map((one, number) => quizOf(`own:${assignment}:${id}:${number}`, one));
+    const about = { name: id, code: source(this.cell(id)) }; // to be asked again without this page
+    const found = asked.map((one, number) => quizOf(`own:${assignment}:${id}:${number}`, { ...one, ...about }));
     this.stations.get(id).own.replaceChildren(...found);
     this.finish(found.length ? "No points: these are for you." : "There are no good questions about this code.");
   }

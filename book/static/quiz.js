@@ -79,13 +79,13 @@ function due() {
 
 const titleOf = (chapter) =>
   chapter.asked
-    ? "your own code"
+    ? `your own ${chapter.asked.name}`
     : ([...document.querySelectorAll(".bd-sidenav a")].find((link) => nameOf(link.href) === `quiz:${chapter}`)?.textContent.trim() ??
       chapter);
 
 /** A question of another page, to be asked here; null where it is not there any more. */
 async function fetched(id, chapter) {
-  if (chapter.asked) return quizOf(id, chapter.asked);
+  if (chapter.asked) return quizOf(id, chapter.asked, true);
   const answer = await fetch(`${chapter}.html`);
   if (!answer.ok) throw new Error(answer.status);
   const text = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -134,6 +134,8 @@ QUESTION = {
     "choices": ["(2,)", "`(3,)`", "(4,)"],
     "key": 1,
     "why": "Its shape is (3,):\n\n    x   (3,)",
+    "name": "softmax",
+    "code": "def softmax(x):\n    return <b>x</b>",
 }
 
 
@@ -147,11 +149,12 @@ def test_a_question_about_code_comes_back_on_another_day(page):
     page.evaluate("own => localStorage.setItem('missed', JSON.stringify(own))", own)
     page.reload()
     fold = page.locator(AGAIN)
-    told = "Before you begin: a question that you missed in your own code"
+    told = "Before you begin: a question that you missed in your own softmax"
     assert fold.text_content() == told
     fold.click()
     quiz = page.locator(".quiz-again .own-code")
-    assert quiz.locator("pre").first.text_content() == "return <b>x</b>"
+    code = quiz.locator("> pre").all_text_contents()
+    assert code == [QUESTION["code"], "return <b>x</b>"]
     choose(page, quiz, RIGHT)
     assert list(kept(page, "missed")) == ["own:01-attention:softmax:1"]
     page.reload()
