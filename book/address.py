@@ -20,7 +20,7 @@ from sphinx.transforms import SphinxTransform
 
 BOOK = Path(__file__).resolve().parent
 ROOT = BOOK.parent
-CARD = "site.png"  # in book/images: what a link to the site shows
+CARD = "site.png"  # in book/images: what a link to most pages shows
 
 SETUP = """\
 # Away from the course's own folder: install its small package first.
@@ -89,6 +89,12 @@ def offer_launch(app: Sphinx, config) -> None:
         config.html_theme_options["launch_buttons"] = {}
 
 
+def card(pagename: str) -> str:
+    """What a link to a page shows: the picture of its name, or the site's."""
+    own = f"{pagename.rpartition('/')[2]}.png"
+    return own if (BOOK / "images" / own).is_file() else CARD
+
+
 def preview(app: Sphinx, pagename: str, title: str, description: str) -> str:
     """The tags by which other sites show a link to a page."""
     tags = {
@@ -99,7 +105,7 @@ def preview(app: Sphinx, pagename: str, title: str, description: str) -> str:
     }
     if address := app.config.html_baseurl:
         tags["og:url"] = urljoin(address, f"{pagename}.html")
-        tags["og:image"] = urljoin(address, f"_static/{CARD}")
+        tags["og:image"] = urljoin(address, f"_static/{card(pagename)}")
     return "".join(
         f'\n<meta property="{name}" content="{escape(text)}">'
         for name, text in tags.items()
@@ -132,7 +138,8 @@ def announce(app: Sphinx, folder: Path) -> None:
     (folder / "robots.txt").write_text(
         f"User-agent: *\nAllow: /\nSitemap: {urljoin(address, 'sitemap.xml')}\n"
     )
-    (folder / "_static" / CARD).write_bytes((BOOK / "images" / CARD).read_bytes())
+    for name in {CARD, *map(card, app.env.found_docs)}:
+        (folder / "_static" / name).write_bytes((BOOK / "images" / name).read_bytes())
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:

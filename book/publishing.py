@@ -80,13 +80,16 @@ TOYS = [
     "guess-price",
     "cache-steps",
     "norm-compare",
+    "pairs-kept",
 ]
+# what was recorded (recording.py); each has a page of its own as well
+PICTURES = ["head-born", "one-token"]
 ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
     '<div class="quiz"': "quiz.js",
     "<attention-start": "attention-start.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
-    **{f"<{toy}": f"{toy}.js" for toy in TOYS},
+    **{f"<{toy}": f"{toy}.js" for toy in TOYS + PICTURES},
     'class="puzzle-board"': "puzzles.js",  # it listens to the next one
     'id="exercise-tools"': "exercise.js",
     'id="my-progress"': "where-was-i.js",

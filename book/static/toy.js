@@ -52,7 +52,7 @@ export class Toy extends HTMLElement {
 
   /** What the knobs say: numbers, truth values, names. */
   values() {
-    const knobs = [...this.form.elements].filter((knob) => knob.tagName !== "OUTPUT");
+    const knobs = [...this.form.elements].filter((knob) => /INPUT|SELECT/.test(knob.tagName));
     const value = (knob) =>
       ({ range: knob.valueAsNumber, checkbox: knob.checked })[knob.type] ?? knob.value;
     return Object.fromEntries(knobs.map((knob) => [knob.name, value(knob)]));

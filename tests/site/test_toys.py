@@ -17,9 +17,8 @@ TOYS = {
     for toy in publishing.TOYS
     if f"<{toy}>" in (ROOT / f"book/text/{chapter}.md").read_text("utf-8")
 }
-PLAYED = ", ".join(
-    ["attention-start", "attention-lab", "head-viewer", *publishing.TOYS]
-)
+LARGER = ["attention-start", "attention-lab", "head-viewer"]
+PLAYED = ", ".join([*LARGER, *publishing.PICTURES, *publishing.TOYS])
 
 
 def test_every_toy_has_its_chapter():
@@ -31,7 +30,7 @@ BOTTOM = "element => element.getBoundingClientRect().bottom + scrollY"
 STILL = "*, ::before, ::after { transition: none !important }"
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS[:11])
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_has_something_to_play_with_before_its_middle(page, chapter):
     page.set_viewport_size(WIDE)
     page.goto(f"book/{chapter}.html")
@@ -263,3 +262,26 @@ def test_the_two_norms_of_four_numbers(compute):
     found = compute("norm-compare", "rmsNorm", x.tolist())
     assert np.allclose(found, expected)
     assert np.isclose(compute("norm-compare", "cosine", x.tolist(), found), 1)
+
+
+def test_shares_and_sizes_of_seven_memories(page):
+    """Shares as chapter 13 prints them; sizes of what each layer would keep."""
+    page.goto("404.html")
+    run = """async (lengths) => {
+        const toy = await import("/_static/pairs-kept.js");
+        return [toy.SHARES, lengths.map(toy.keptBy)];
+    }"""
+    lengths, d = [4, 8, 16, 32, 64], 32
+    shares, kept = page.evaluate(run, lengths)
+    printed = (ROOT / "book/13-what-came-after.ipynb").read_text("utf-8")
+    rows = re.findall(r"(\w+) +(new|update) +((?:\d\.\d\d ?){5})", printed)
+    assert len(rows) == 14
+    for name, kind, numbers in rows:
+        assert shares[name][kind] == [float(number) for number in numbers.split()]
+    for n, sizes in zip(lengths, kept, strict=True):
+        pairs, state, latents = np.zeros((n, 2, d)), np.zeros((d, d)), np.zeros((n, 16))
+        assert sizes["Softmax"] == sizes["Recent"] == pairs.size
+        assert sizes["Window"] == pairs[-16:].size
+        assert sizes["Latent"] == latents.size
+        assert sizes["Linear"] == sizes["Delta"] == state.size
+        assert sizes["Hybrid"] == pairs[-8:].size + state[:16].size
