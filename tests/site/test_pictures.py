@@ -354,7 +354,7 @@ def test_without_scripts_a_table_of_the_recording_stays(browser, address):
         page.goto(f"book/{name}.html")
         assert page.locator(f"{name} table caption").is_visible()
         page.goto(f"book/{chapter}.html")
-        assert page.locator(name).inner_text().startswith("With scripts, ")
+        assert page.locator(name).inner_text().startswith("Turn on JavaScript to ")
     context.close()
 
 
