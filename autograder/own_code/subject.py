@@ -11,7 +11,7 @@ from typing import Any
 from autograder.checks.question import Question, first_line
 from autograder.own_code.changes import Change, changes
 from autograder.own_code.values import SHOWN, Seen
-from autograder.own_code.watching import Call, Trial, Watched
+from autograder.own_code.watching import UNSET, Call, Trial, Watched
 
 MOST_CHANGES = 18
 UNTOLD = {"dict", "list", "tuple", "str"}
@@ -100,7 +100,12 @@ class Subject:
 
     @cached_property
     def altered(self) -> list[Altered]:
-        """Some changes of the answer that can be run, in an order that is drawn."""
+        """Some changes of the answer that can be run, in an order that is drawn.
+
+        None where a change could show memory that nothing was written to.
+        """
+        if UNSET.search(self.source):
+            return []
         found = []
         for change in self.some(changes(self.source)):
             try:

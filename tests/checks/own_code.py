@@ -70,14 +70,19 @@ class Frames:
         if label.endswith(" ="):  # once the line has run
             name = label.removesuffix(" =")
             if last[0] == line != frame.f_lineno and name in frame.f_locals:
-                call["seen"].append(copy.copy(frame.f_locals[name]))
+                call["seen"].append(kept(frame.f_locals[name]))
         elif line == frame.f_lineno and label and not call["seen"]:
             held = sys.gettrace()
             sys.settrace(None)
             with contextlib.suppress(Exception):
                 names = frame.f_globals | frame.f_locals  # for what is inside of it
-                call["seen"].append(eval(label, names))
+                call["seen"].append(kept(eval(label, names)))
             sys.settrace(held)
+
+
+def kept(value):
+    """A copy, which does not change with what comes after."""
+    return value.detach().clone() if hasattr(value, "clone") else copy.deepcopy(value)
 
 
 def run(answer, check, key=None):
