@@ -112,7 +112,7 @@ def test_the_key_of_a_prediction_is_what_its_chapter_says(number):
     marked = Marked()
     marked.feed(chapter.read_text("utf-8"))
     items = list(predictions(chapter, Random(1)))
-    assert len(items) >= 4
+    assert len(items) >= 2
     for item in items:
         quiz = item.from_where.rpartition(", ")[2]
         assert plain(item.choices[item.right]) == marked.found[quiz]
