@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import Exposes, Inputs, differ, result_of
 from autograder.own_code import questions
-from autograder.results.templates import ticked
+from autograder.results.templates import ticked, told
 from autograder.sitting.inputs import DRAWS
 
 LETTERS = "ABC"
@@ -109,7 +108,7 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
     return Item(
         f"{kind.title()} it",
         int(card[1]),
-        worded(
+        told(
             f"{sentence} {'One of them is' if kind == 'spot' else 'It is'} wrong for "
             f"some inputs. {ask} which of these is the result wrong? Say why in a line."
         ),
@@ -225,11 +224,11 @@ def code_questions(catalog: Catalog, rng: Random) -> Iterator[Item]:
         yield Item(
             "Read the code",
             READING,
-            worded(anybodys(one.text)),
+            told(anybodys(one.text)),
             "\n".join(f"{n:2}  {ln}" for n, ln in enumerate(code.splitlines(), 1)),
             tuple(ticked(choice) for choice in one.choices),
             one.key,
-            worded(anybodys(one.why)),
+            told(anybodys(one.why)),
             f"{style.id}, {one.kind}",
         )
 
@@ -237,13 +236,3 @@ def code_questions(catalog: Catalog, rng: Random) -> Iterator[Item]:
 def anybodys(text: str) -> str:
     """A text about one's own code, for those who did not write it."""
     return text.replace("your code", "this code")
-
-
-def worded(text: str) -> Markup:
-    """Paragraphs with code between backticks; those after four spaces are all code."""
-    return Markup("").join(
-        Markup("<pre>{}</pre>").format(dedent(part))
-        if part.startswith("    ")
-        else Markup("<p>{}</p>").format(ticked(part))
-        for part in text.strip("\n").split("\n\n")
-    )
