@@ -5,6 +5,7 @@ from corpus import text_of
 from shared import drawn
 
 from autograder.checks import multi_head
+from autograder.checks.published import books_of, module_file
 from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader, Limits, available
 
@@ -226,7 +227,9 @@ check.hidden.{entry.question}({entry.question})"""
         cells.append(Cell(f"test {key}", test, key, points))
         cells.append(Cell(f"again {key}", catalog.prelude))
         local[key] = verdicts.of(package, entry)
-    seen = patient.judge(cells, profile="torch")
+    books = books_of([catalog.prelude])
+    files = {f"{book}.py": module_file(book).read_bytes() for book in books}
+    seen = patient.judge(cells, profile="torch", files=files)
     assert seen.held is None
     there = {
         id: (result.score, result.misconception) for id, result in seen.results.items()
