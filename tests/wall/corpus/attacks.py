@@ -171,7 +171,7 @@ WIRE = [
     Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="malformed"),
     Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
     Case("reply-of-another-kind", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
-    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False, {}))\n" + SQUARE, points=None, says="a name was due"),
+    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False))\n" + SQUARE, points=None, says="a name was due"),
     Case("forged-ending", "from autograder.wall.sandbox.runner import Runner\nRunner._end = lambda self: 'fine'\n" + SQUARE, points=None, says="how a process ended"),
     Case("forged-outputs", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
     Case("forged-picture", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture was due"),
