@@ -81,7 +81,7 @@ VERBS = {
     "interview": (
         "autograder.results.interview",
         "Write three questions to each student about their own code, with answers, "
-        "one page each: for a conversation, or a sitting on paper.",
+        "for a conversation: a page or two each.",
     ),
     "sitting": (
         "autograder.sitting.paper",

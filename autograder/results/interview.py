@@ -41,8 +41,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder interview`."""
     describe(
         verb,
-        "One page for each student, in interview/ASSIGNMENT.html, with the answers at "
-        "its end. Nothing of hidden checks is in it.",
+        "They are in interview/ASSIGNMENT.html, each student's on a new page, with "
+        "answers at the end. Nothing of hidden checks is in it.",
         "autograder interview 04-masking",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
