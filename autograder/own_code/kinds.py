@@ -32,7 +32,6 @@ ENDINGS = {
     "shape": "The result has another shape.",
     "dtype": "The result has the same numbers and another dtype.",
     "values": "The result has the same shape and other numbers.",
-    "same": "The result is the same.",
 }
 PLAIN = ("np.arange", "np.zeros", "np.ones", "torch.arange", "torch.ones")
 FIXED = [*DTYPES, *ENDINGS.values()]  # choices that stand in this order
@@ -196,7 +195,10 @@ def suppose(altered: Altered, question: str) -> str:
 
 
 def change(subject: Subject) -> Iterator[Draft]:
-    """What a changed line does to the result of a call."""
+    """What a changed line does to the result of a call.
+
+    That it does nothing is never the key: the call of a check may hide what it does.
+    """
     found: dict[str, list[tuple[Altered, Scene, Call, Call]]] = {}
     for scene, call in list(subject.scenes())[:4]:
         for altered in subject.altered:
@@ -218,28 +220,31 @@ def change(subject: Subject) -> Iterator[Draft]:
         yield Draft(number, text, ENDINGS[end], [*ENDINGS.values()], why, about)
 
 
-def first(subject: Subject) -> Iterator[Draft]:
-    """Which visible check a changed line fails first."""
+def fails(subject: Subject) -> Iterator[Draft]:
+    """Which visible check a changed line fails, where it fails one alone."""
     for altered in subject.altered:
-        failed = [subject.sentences[number] for number in altered.failed]
-        passing = [one for one in subject.sentences if one not in failed]
-        if not failed or not passing:
+        if len(altered.failed) != 1:
             continue
-        text = suppose(altered, "Which visible check is the first that fails?")
-        why = f"“{failed[0]}” fails first. Still passing: {'; '.join(passing)}."
-        number, wrong = altered.change.number, subject.some(subject.sentences)
-        yield Draft(number, text, failed[0], wrong, why, vars(altered.change))
+        failed = subject.sentences[altered.failed[0]]
+        passing = [one for one in subject.sentences if one != failed]
+        text = suppose(altered, "Which visible check fails then, and no other?")
+        why = f"“{failed}” fails. Still passing: {'; '.join(passing)}."
+        number, wrong = altered.change.number, subject.some(passing)
+        yield Draft(number, text, failed, wrong, why, vars(altered.change))
 
 
 def breaks(subject: Subject) -> Iterator[Draft]:
-    """Which change makes one visible check fail."""
+    """Which change makes one visible check fail; the others fail none.
+
+    A change that spoils the answer, and passes this check by its inputs, is no choice.
+    """
     for number, sentence in subject.some(enumerate(subject.sentences)):
         every = len(subject.sentences)
-        good = [a for a in subject.altered if number not in a.failed]
+        good = [a for a in subject.altered if not a.failed and a.change.keeps]
         bad = [a for a in subject.altered if number in a.failed]
         for right in [a for a in bad if len(a.failed) < every][:1]:
             text = f"Which of these changes makes this check fail?\n\n“{sentence}”"
-            why = f"{was(right)}With the other changes this check still passes."
+            why = f"{was(right)}The other changes compute the same."
             about = {"check": number, "sources": sources([right, *good])}
             wrong = [a.told for a in good]
             yield Draft(right.change.number, text, right.told, wrong, why, about)
@@ -355,5 +360,5 @@ def overflows(subject: Subject) -> Iterator[Draft]:
 Kind = Callable[[Subject], Iterator[Draft]]
 KINDS: tuple[Kind, ...] = (
     *(change, value, breaks, keeps, overflows),
-    *(first, raises, times, shape, dtype),
+    *(fails, raises, times, shape, dtype),
 )

@@ -176,17 +176,21 @@ def literal(value: Seen) -> str:
 
 
 def told(call: Call, full: bool = False) -> str:
-    """A call in words: "`softmax(x)`, with `x` of shape (2, 3)"; ``full``: values."""
-    inline, about = [], []
+    """A call in words: "`softmax(x)`, with `x` of shape (2, 3)"; ``full``: values.
+
+    Arguments that are None are left out; those after one have their names.
+    """
+    inline, about, named = [], [], ""
     for name, value in call.arguments.items():
         if value.kind == "other" and value.dtype == "NoneType":
+            named = "{}="
             continue
+        before = ("{}=" if value.dtype == "bool" else named).format(name)
         listing = value.kind == "pair" and written_out(value)
         if listing or (value.kind == "number" and value.small):
-            flag = value.dtype == "bool"
-            inline.append(f"{name}={value.text}" if flag else literal(value))
+            inline.append(before + literal(value))
             continue
-        inline.append(name)
+        inline.append(named.format(name) + name)
         if full:
             about.append(f"`{name} = {literal(value)}`")
         elif value.kind == "array":

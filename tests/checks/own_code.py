@@ -206,10 +206,10 @@ def failures(source, question, names):
     return [n for n, check in enumerate(question.checks) if run(answer, check)[0]]
 
 
-def of_first(asked, question, source, names):
-    number = failures(asked.about["source"], question, names)[0]
-    sentence = question.checks[number].__doc__.strip().splitlines()[0].rstrip(".")
-    return [sentence]
+def of_fails(asked, question, source, names):
+    numbers = failures(asked.about["source"], question, names)
+    first_lines = [check.__doc__.strip().splitlines()[0] for check in question.checks]
+    return [first_lines[number].rstrip(".") for number in numbers]
 
 
 def of_breaks(asked, question, source, names):
@@ -218,7 +218,9 @@ def of_breaks(asked, question, source, names):
         for words, code in asked.about["sources"].items()
         if words in asked.choices
     }
-    return [words for words, failed in found.items() if asked.about["check"] in failed]
+    (right,) = [words for words, failed in found.items() if failed]
+    assert asked.about["check"] in found[right]
+    return [right]
 
 
 def of_keeps(asked, question, source, names):

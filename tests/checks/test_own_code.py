@@ -1,22 +1,26 @@
 """Questions about one's own code: on the right answers of everybody, in all styles."""
 
+import os
 import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import own_code
 import pytest
 
 from autograder.checks.entries import read
 from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
+from autograder.checks.question import Question
 from autograder.own_code import questions
+from autograder.own_code.subject import Subject, told
 from autograder.tools.judging import catalog_of, packages
 
 FOLDER = Path(__file__).parent / "outside"
 # the result is a figure, or tensors are copied and nothing is computed: few questions
 LEFT_OUT = ("plot_", "load_")
-SEED = random.SystemRandom().randrange(10**6)
+SEED = int(os.environ["SEED"])
 
 
 def right_answers(package):
@@ -62,6 +66,26 @@ def keys_that_are_wrong(answers, seed):
             if right is not None and right != [asked.choices[asked.key]]:
                 wrong.append((question.name, seed, asked, right, source))
     return counts, wrong
+
+
+BLEND = """def blend(weights, scale=None, power=2):
+    total = weights * power
+    return total if scale is None else total * scale
+"""
+
+
+def test_a_call_without_its_none_says_which_arguments_come_after():
+    """As it is printed, the call can be made."""
+    question = Question("blend", 1, "x#y")
+
+    @question.visible
+    def blend_doubles(answer):
+        """The weights are doubled."""
+        assert answer(np.ones(3), None, 2).tolist() == [2, 2, 2]
+
+    subject = Subject(question, BLEND, {}, random.Random(0))
+    ((_, call),) = subject.scenes()
+    assert told(call) == "`blend(weights, power=2)`, with `weights` of shape (3,)"
 
 
 @pytest.mark.filterwarnings("ignore")
