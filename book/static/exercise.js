@@ -1,9 +1,9 @@
 // An exercise in the page: the notebook is the state. Each answer is written into it,
 // it is kept in this browser, it is what Python runs and what "Download" gives.
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
-import { quizOf } from "./choices.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
+import { quizOf } from "./own-code.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
 import { ageOf, holds, make, panel } from "./verdicts.js";

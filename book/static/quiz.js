@@ -3,8 +3,46 @@
 // this browser. A prediction covers the output that it asks for until there is a choice;
 // a question whose first choice was wrong is asked again in later chapters.
 
-import { enhance, make, quizOf } from "./choices.js";
 import { miss, missed, nameOf, note, settle } from "./progress.js";
+
+/** An element with properties and children. */
+export const make = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+/** Bring a question to life; first(right): what comes of its first choice. */
+export function enhance(quiz, open, { changed = () => {}, first = () => {} }) {
+  const choices = [...quiz.querySelectorAll(":scope > details")];
+  const verdict = make("span");
+  verdict.setAttribute("role", "status");
+  const again = make("button", { type: "button", textContent: "Start over", hidden: true });
+  quiz.append(make("div", { className: "quiz-foot" }, verdict, again));
+  let before = Array.isArray(open) ? open : [];
+
+  const update = () => {
+    const open = choices.flatMap((choice, index) => (choice.open ? [index] : []));
+    const found = choices.some((choice) => choice.open && choice.matches(".correct"));
+    const tries = open.length === 1 ? "1 try" : `${open.length} tries`;
+    verdict.textContent = open.length ? (found ? `Found in ${tries}.` : "Not yet.") : "";
+    again.hidden = open.length === 0;
+    if (!before.length && open.length) first(found);
+    before = open;
+    changed(open);
+  };
+
+  choices.forEach((choice, index) => {
+    choice.open = before.includes(index);
+    choice.addEventListener("toggle", update);
+  });
+  again.addEventListener("click", () => {
+    choices.forEach((choice) => (choice.open = false));
+    choices[0].querySelector("summary").focus();
+  });
+  update();
+  quiz.setAttribute("aria-live", "polite"); // an explanation that opens is read out
+}
 
 const all = [...document.querySelectorAll(".quiz")];
 const quizzes = all.filter((quiz) => !quiz.matches(".predict"));
@@ -85,7 +123,7 @@ const titleOf = (chapter) =>
 
 /** A question of another page, to be asked here; null where it is not there any more. */
 async function fetched(id, chapter) {
-  if (chapter.asked) return quizOf(id, chapter.asked, true);
+  if (chapter.asked) return (await import("./own-code.js")).quizOf(id, chapter.asked, true);
   const answer = await fetch(`${chapter}.html`);
   if (!answer.ok) throw new Error(answer.status);
   const text = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,10 @@ def agent(installed, folder):
     """Make requests of a tutor, as an agent's program does; what each one brought."""
 
     def asked(*requests):
-        return asyncio.run(answers(installed, folder, requests))
+        # in a thread of its own: a browser in this process keeps a loop running
+        with ThreadPoolExecutor(1) as thread:
+            wanted = answers(installed, folder, requests)
+            return thread.submit(asyncio.run, wanted).result()
 
     return asked
 
