@@ -29,7 +29,12 @@ def case_of(id: str, found: dict[str, Any], square: str, points: Any) -> Case:
 
 
 def table(name: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads((HERE / name).read_text("utf-8"))
+    """Our cases of a kind, and those of somebody who knew the guides alone."""
+    ours, others = (
+        tomllib.loads((HERE / file).read_text("utf-8"))
+        for file in (name, f"outsider_{name}")
+    )
+    return ours | {f"outsider-{id}": one for id, one in others.items()}
 
 
 harm, honest = table("harm.toml"), table("honest.toml")
@@ -41,6 +46,8 @@ OPEN = {i for i, one in harm.items() if one.get("any")}
 SECOND = {
     i: one["landlock_points"] for i, one in honest.items() if "landlock_points" in one
 }
+# what `check`, which answers in forks, does not find right
+CHECK = {i: one["check"] for i, one in honest.items() if "check" in one}
 
 
 def due_on(case: Case, wall: str) -> Case:
