@@ -1,4 +1,4 @@
-"""Who is who: students of the gradebook among the people of the platform's course."""
+"""Matching students: the gradebook's names with the people of the platform's course."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "It releases the assignment, judges every entry of its catalog, puts small "
-        "errors into its solution, and writes which mistakes students are told of. "
+        "errors into its solution, and lists the mistakes that messages name. "
         "The exit code is 1 when a check or an entry has to be changed.",
         "autograder try 01-attention",
     )
