@@ -59,6 +59,10 @@ VERBS = {
         "autograder.grading.grade",
         "Grade the submissions in submitted/<student>/<assignment>/.",
     ),
+    "history": (
+        "autograder.results.history",
+        "Show who had what, when, and why it changed.",
+    ),
     "feedback": (
         "autograder.results.feedback",
         "Make a page for each student in feedback/<student>/<assignment>/: the "

@@ -7,6 +7,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from autograder.errors import CourseError
+
 
 def read_regular(path: Path, limit: int) -> bytes:
     """The bytes of a regular file; OSError for links, pipes and devices.
@@ -33,3 +35,10 @@ def write_whole(path: Path, data: str | bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def expect_writable(path: Path) -> None:
+    """CourseError when a file could not be written after all the work is done."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        kind = "is a folder" if path.is_dir() else "cannot be written there"
+        raise CourseError(f"--json {path} {kind}; give the name of a file.")

@@ -53,6 +53,28 @@ def _spelled(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+class Left:
+    """Who was left out of something, by the reason: a line for each reason."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.names: dict[str, list[str]] = {}
+
+    def add(self, name: str, reason: str) -> None:
+        """One more; ``reason`` ends a sentence about them."""
+        self.names.setdefault(reason, []).append(name)
+
+    def told(self) -> list[str]:
+        """The lines: how many, the first names, and why; the rarest reasons first."""
+        rare = sorted(self.names.items(), key=lambda pair: len(pair[1]))
+        return [
+            f"{self.what}: {names[0]} {reason}"
+            if len(names) == 1
+            else f"{self.what}: {len(names)} ({reason}): {listed(names)}"
+            for reason, names in rare
+        ]
+
+
 def listed(names: list[str]) -> str:
     """The first of them, and how many more."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""

@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,8 @@ from autograder.files import write_whole
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.progress import Progress
+from autograder.grading.rows import Kept
+from autograder.grading.seen import DryRun, Seen
 from autograder.grading.store import Store
 from autograder.grading.verdict import (
     Run,
@@ -70,12 +72,15 @@ class Driver:
         dry_run: bool = False,
         unproven: bool = False,
         alone: bool = False,
+        seen: Mapping[tuple[str, str], Seen] | None = None,
     ) -> None:
         self.course, self.store = course, store
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
         self.alone = alone  # one student's grading changes nobody else's points
+        self.seen = seen  # what a dry run saw, where it is to be stored
+        self.differs: dict[str, list[str]] = defaultdict(list)  # from it, by reason
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
@@ -89,6 +94,7 @@ class Driver:
         A dry run stores nothing; its verdicts are in ``judged``.
         """
         self.progress = progress
+        self.noted = DryRun(self.course) if self.dry_run else None
         self.started, self.clock = int(time.time()), time.monotonic()
         self.refused = self.store.refused({s.student for s in submissions})
         submissions = [s for s in submissions if s.student not in self.refused]
@@ -150,8 +156,15 @@ class Driver:
                 for release, (data, notes, reason) in zip(releases, opened, strict=True)
             ]
             key = one_hash(keys)
+            if verdicts := self.as_seen(submission, key):
+                for release in releases:
+                    task = Task(submission, release, key, b"")
+                    self.finish(task, verdicts[release.notebook])
+                continue
             if not self.force and self.is_done(submission, key):
                 continue
+            if self.seen is not None:
+                self.differs[self.why_judged(submission)].append(submission.student)
             for release, (data, notes, reason) in zip(releases, opened, strict=True):
                 task = Task(submission, release, key, data, notes)
                 if reason == MISSING:
@@ -160,6 +173,24 @@ class Driver:
                     self.finish(task, hold(reason, release.max_score))
                 else:
                     yield task
+
+    def as_seen(self, submission: Submission, key: str) -> Mapping[str, Verdict]:
+        """The verdicts of the dry run on exactly this, if it saw it."""
+        seen = (self.seen or {}).get((submission.assignment, submission.student))
+        if seen is None or seen.key != key:
+            return {}
+        self.counts["seen"] += 1
+        return seen.parts
+
+    def why_judged(self, submission: Submission) -> str:
+        """Why a submission is not stored as the dry run saw it."""
+        name = submission.assignment
+        seen = (self.seen or {}).get((name, submission.student))
+        if seen is None:
+            return f"{name}: judged now, since the dry run did not see them"
+        changed = seen.release != one_hash(r.hash for r in self.releases[name])
+        what = "the assignment or its checks have" if changed else "their work has"
+        return f"{name}: judged again, since {what} changed after the dry run"
 
     def opened(
         self, submission: Submission, release: Release
@@ -203,28 +234,30 @@ class Driver:
             path = self.autograded(task.submission, task.release)
             write_whole(path, verdict.notebook)
         parts = self.parts[task.submission]
-        parts[task.release.notebook] = replace(verdict, notebook=None)
+        parts[task.release.notebook] = (
+            verdict if self.noted else replace(verdict, notebook=None)
+        )
         releases = self.releases[task.release.assignment]
         if len(parts) < len(releases):
             return
         in_order = {r.notebook: parts[r.notebook] for r in releases}
-        verdict = together(in_order)
+        if self.noted:
+            judged_by = one_hash(r.hash for r in releases)
+            self.noted.note(task.submission, Seen(judged_by, task.key, in_order))
+        verdict = replace(together(in_order), notebook=None)
         del self.parts[task.submission]
-        waiting = len(verdict.waiting)
+        kept = Kept(len(verdict.waiting), verdict.earned, 0.0)
         if self.dry_run:
             self.judged.append((task.submission, verdict))
         else:
-            waiting = self.keep(task, verdict)
+            kept = self.keep(task, verdict)
         self.counts[verdict.status] += 1
-        line = describe(task.submission, verdict, waiting)
+        line = describe(task.submission, verdict, kept)
         log.info("%s: %s", task.submission.assignment, line)
         self.progress.step(line)
 
-    def keep(self, task: Task, verdict: Verdict) -> int:
-        """Store points and verdict in one step; the notebooks are written by now.
-
-        How many answers wait for a person.
-        """
+    def keep(self, task: Task, verdict: Verdict) -> Kept:
+        """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
         hashes = [r.hash for r in self.releases[task.release.assignment]]
         run = Run(self.started, seconds, self.workers, one_hash(hashes))
@@ -235,10 +268,11 @@ class Driver:
         )
 
 
-def describe(submission: Submission, verdict: Verdict, waiting: int) -> str:
-    """A verdict in a line."""
+def describe(submission: Submission, verdict: Verdict, kept: Kept) -> str:
+    """A verdict in a line, with the points that people gave before."""
     student = one_line(submission.student)
     if verdict.held:
         return f"{student}: held. {one_line(verdict.reason or '')}"
-    by_hand = f", {waiting} to grade by hand" if waiting else ""
-    return f"{student}: {verdict.score:g} of {verdict.max_score:g}{by_hand}"
+    by_hand = f", {kept.by_hand:g} of them by hand" if kept.by_hand else ""
+    waiting = f", {kept.waiting} to grade by hand" if kept.waiting else ""
+    return f"{student}: {kept.score:g} of {verdict.max_score:g}{by_hand}{waiting}"

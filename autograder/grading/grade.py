@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,7 +15,7 @@ from typing import Any
 from autograder import wall
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError
-from autograder.files import write_whole
+from autograder.files import expect_writable, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.options import (
     add_assignments,
@@ -74,11 +75,18 @@ def command(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="regrade submissions that already have a verdict",
     )
-    verb.add_argument(
+    look = verb.add_mutually_exclusive_group()
+    look.add_argument(
         "--dry-run",
         action="store_true",
         help="show which points would change, and store nothing; --json writes the "
         "list of changes (the exit code is 0 either way)",
+    )
+    look.add_argument(
+        "--apply",
+        action="store_true",
+        help="store what the last dry run saw; only what has changed since is judged "
+        "again, and listed",
     )
     verb.add_argument(
         "--unproven",
@@ -125,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
     from autograder.grading.driver import Driver, alone
     from autograder.grading.missing_work import remarks, unused
     from autograder.grading.progress import Progress
+    from autograder.grading.seen import SEEN, read
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash
 
@@ -140,10 +149,13 @@ def run(options: argparse.Namespace) -> int:
             dry_run=options.dry_run,
             unproven=options.unproven,
             alone=bool(options.students),
+            seen=read(course) if options.apply else None,
         )
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
-            show_changes(store, driver.judged, options.json)
+            if show_changes(store, driver.judged, options.json):
+                again = shlex.join([*options.assignments, "--apply"])
+                print(f"To store this without judging again: autograder grade {again}")
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines.enter(store, submissions, alone=bool(options.students))
@@ -189,6 +201,10 @@ def run(options: argparse.Namespace) -> int:
                 cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
                 print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
     said += [f"not used: {place}" for place in unused(course, options.students)]
+    if options.apply:
+        said.append(f"{counts['seen']} stored as the dry run saw them")
+        said += [f"{why}: {listed(who)}" for why, who in driver.differs.items()]
+        (course.root / SEEN).unlink(missing_ok=True)
     for line in said:
         print(line)
     broken = driver.broken | ({} if options.assignments else course.broken())
@@ -204,17 +220,10 @@ def run(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def expect_writable(path: Path) -> None:
-    """CourseError when a file could not be written after all the work is done."""
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        kind = "is a folder" if path.is_dir() else "cannot be written there"
-        raise CourseError(f"--json {path} {kind}; give the name of a file.")
-
-
 def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
-) -> None:
-    """What would change; nothing was stored."""
+) -> int:
+    """What would change, for how many students; nothing was stored."""
     from autograder.grading.changes import changes, lost_by_all
 
     changed = changes(store, judged)
@@ -229,6 +238,7 @@ def show_changes(
         print(line)
     students = len({(change.assignment, change.student) for change in changed})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
+    return students
 
 
 def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:

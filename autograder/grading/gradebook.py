@@ -16,7 +16,7 @@ from typing import Any, Self
 import nbgrader.api
 from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry, Student
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, func, select
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
@@ -158,6 +158,11 @@ class OpenGradebook:
         return found
 
     # ------------------------------------------------------- the assignment
+
+    def assignments(self) -> list[str]:
+        """The names of those in the gradebook."""
+        with self.reachable():
+            return sorted(self.gradebook.db.scalars(select(Assignment.name)))
 
     def prepare(self, releases: Sequence[Release]) -> None:
         """Make the rows of an assignment what its solution notebooks say."""

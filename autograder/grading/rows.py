@@ -1,10 +1,47 @@
-"""Rows of the gradebook's tables: one statement for all of a submission."""
+"""Rows of the gradebook's tables: one statement for all of a submission, or of all."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Notebook,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from sqlalchemy import Table, bindparam, insert, select, update
+
+
+class Kept(NamedTuple):
+    """What the gradebook has of a submission now: answers that wait for a person, all
+    points so far, and how many of them people gave."""
+
+    waiting: int
+    score: float
+    by_hand: float
+
+    def plus(self, more: Kept) -> Kept:
+        """That of another notebook as well."""
+        waiting, score, by_hand = more
+        return Kept(self.waiting + waiting, self.score + score, self.by_hand + by_hand)
+
+
+def cells_of(assignment: str, table: Any, *columns: Any) -> Any:
+    """Student, cell, notebook and these columns of the grades, or of the comments."""
+    return (
+        select(SubmittedAssignment.student_id, BaseCell.name, Notebook.name, *columns)
+        .join(SubmittedNotebook, SubmittedNotebook.id == table.notebook_id)
+        .join(BaseCell, BaseCell.id == table.cell_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(
+            SubmittedAssignment,
+            SubmittedAssignment.id == SubmittedNotebook.assignment_id,
+        )
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .where(Assignment.name == assignment)
+    )
 
 
 def add(session: Any, table: Table, row: dict[str, Any]) -> str:

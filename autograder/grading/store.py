@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from nbgrader.api import (
     Assignment,
-    BaseCell,
     Comment,
     Grade,
     Notebook,
@@ -30,9 +29,10 @@ from sqlalchemy import (
 )
 
 from autograder.course import Course
+from autograder.grading import record
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import OpenGradebook, Place
-from autograder.grading.rows import add, write
+from autograder.grading.rows import Kept, add, cells_of, write
 from autograder.grading.verdict import Verdict
 
 VERDICTS = Table(
@@ -78,15 +78,11 @@ class Store(OpenGradebook):
             row = self.gradebook.db.execute(query).first()
         return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(self, student: str, assignment: str, key: str, verdict: Verdict) -> int:
-        """Store a verdict and its points in one transaction.
-
-        How many answers wait for a person now: of those in the verdict, some may have
-        been graded by hand before.
-        """
+    def save(self, student: str, assignment: str, key: str, verdict: Verdict) -> Kept:
+        """Store a verdict and its points in one transaction; what has come of it."""
         stored = self.verdict(student, assignment)
         before = stored.verdict.answers if stored else {}
-        waiting = 0
+        kept = Kept(0, 0.0, 0.0)
         with self.transaction() as session:
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
@@ -94,14 +90,15 @@ class Store(OpenGradebook):
                 places = self.places[assignment]
                 for name, place in places.items():
                     part = Part(place, f"{name}/" if len(places) > 1 else "")
-                    waiting += self.save_points(session, student, part, verdict, before)
+                    more = self.save_points(session, student, part, verdict, before)
+                    kept = kept.plus(more)
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
                 session.execute(update(VERDICTS).filter_by(**where).values(row))
             else:
                 session.execute(insert(VERDICTS).values(where | row))
-        return waiting
+        return kept
 
     def save_points(
         self,
@@ -110,20 +107,18 @@ class Store(OpenGradebook):
         part: Part,
         verdict: Verdict,
         before: Mapping[str, str],
-    ) -> int:
-        """Points and comments of one notebook; how many of them wait for a person.
+    ) -> Kept:
+        """Points and comments of one notebook; what has come of it.
 
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
         place = part.place
         notebook = self.submitted_notebook(session, student, place)
-        query = select(GRADE.c.cell_id, GRADE.c.manual_score)
-        by_hand = {
-            cell
-            for cell, given in session.execute(query.filter_by(notebook_id=notebook))
-            if given is not None
-        }
+        query = select(GRADE.c.cell_id, GRADE.c.manual_score, GRADE.c.extra_credit)
+        rows = session.execute(query.filter_by(notebook_id=notebook)).all()
+        by_hand = {cell: given for cell, given, _ in rows if given is not None}
+        extra = sum(more or 0.0 for *_, more in rows)
         grades = {}
         for question in verdict.questions:
             if not question.id.startswith(part.prefix):
@@ -145,7 +140,14 @@ class Store(OpenGradebook):
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
-        return sum(bool(grade["needs_manual_grade"]) for grade in grades.values())
+        checked = sum(
+            grade["auto_score"] or 0.0
+            for c, grade in grades.items()
+            if c not in by_hand
+        )
+        given = sum(by_hand.get(cell, 0.0) for cell in grades) + extra
+        waiting = sum(bool(grade["needs_manual_grade"]) for grade in grades.values())
+        return Kept(waiting, checked + given, given)
 
     def submitted_notebook(self, session: Any, student: str, place: Place) -> str:
         """The row of this student's notebook, made when it is the first time."""
@@ -162,37 +164,32 @@ class Store(OpenGradebook):
     # ---------------------------------------------------------- the results
 
     def results(self, assignment: str) -> dict[str, Verdict]:
-        """Every stored verdict with the points of the gradebook, by student."""
+        """Every stored verdict with the points of the gradebook, by student.
+
+        What has changed since they were read last goes into the record.
+        """
         points: dict[str, dict[str, Points]] = defaultdict(dict)
         late: dict[str, float | None] = {}
         taken: dict[str, dict[str, float]] = defaultdict(dict)  # off, by notebook
-        graded = (
-            select(
-                SubmittedAssignment.student_id,
-                BaseCell.name,
-                Notebook.name,
-                Grade.score,
-                Grade.needs_manual_grade,
-                Grade.manual_score,
-                SubmittedNotebook.late_submission_penalty,
-                SubmittedAssignment.timestamp,
-                Assignment.duedate,
-                SubmittedAssignment.extension,
-            )
-            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-            .join(BaseCell, BaseCell.id == Grade.cell_id)
-            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-            .join(
-                SubmittedAssignment,
-                SubmittedAssignment.id == SubmittedNotebook.assignment_id,
-            )
-            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-            .where(Assignment.name == assignment)
+        graded = cells_of(
+            assignment,
+            Grade,
+            Grade.score,
+            Grade.needs_manual_grade,
+            Grade.manual_score,
+            SubmittedNotebook.late_submission_penalty,
+            SubmittedAssignment.timestamp,
+            Assignment.duedate,
+            SubmittedAssignment.extension,
         )
         stored = select(VERDICTS.c.student, VERDICTS.c.verdict).where(
             VERDICTS.c.assignment == assignment
         )
+        written = cells_of(assignment, Comment, Comment.manual_comment)
+        comments: dict[str, str] = defaultdict(str)
         with self.transaction() as session:
+            for student, name, notebook, text in sorted(session.execute(written)):
+                comments[student] += f"{notebook}/{name}: {text}\n" if text else ""
             for row in session.execute(graded):
                 student, name, notebook, score, waiting, by_hand, *times = row
                 given = Points(score, waiting, by_hand is not None)
@@ -209,6 +206,8 @@ class Store(OpenGradebook):
             if seconds is not None:  # points by hand may have come since
                 penalty = self.penalty(student, verdict.earned, seconds)
             results[student] = replace(verdict, late=seconds, penalty=penalty)
+        if results:
+            record.note(self.course, assignment, results, comments)
         return results
 
     def students(self) -> set[str]:

@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,15 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
+from autograder.grading import record
 from autograder.grading.autograded import with_attachments
 from autograder.options import add_assignments, add_book, add_student, describe
 from autograder.results.feedback_zip import write_zips
 from autograder.results.formulas import Formulas
+from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
-from autograder.text import one_line
+from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)
 
@@ -72,24 +74,41 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="also write a zip for each assignment, for this platform's bulk upload, "
         "with the pages whose points are final",
     )
+    verb.add_argument(
+        "--again",
+        action="store_true",
+        help="only pages that show what students no longer have, which have to go out "
+        "again; see `autograder history`",
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the pages; 1 when one could not be written."""
     course = Course.find()
-    assignments, book = course.chosen(options.assignments), options.book
-    pages, failures = write_feedback(
-        course, assignments, options.students, book or course.book()
+    assignments = course.chosen(options.assignments)
+    lines = up_to_date(course)
+    old = {a.name: record.again(lines, a.name) for a in assignments}
+    only = old if options.again else None
+    if options.again and not any(old.values()):
+        raise CourseError("No feedback page has to go out again.")
+    written, failures = write_feedback(
+        course, assignments, options.students, options.book or course.book(), only
     )
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
+    pages = sum(map(len, written.values()))
     noun = "page is" if pages == 1 else "pages are"
     print(f"{pages} feedback {noun} in {course.feedback}.")
+    for name, students in written.items():
+        if changed := sorted(set(students) & set(old[name])):
+            print(f"{name}: pages to send again, since they changed: {listed(changed)}")
     if options.zip:
-        paths, lines = write_zips(course, assignments, options.zip)
-        for line in (*lines, *(f"wrote {path}" for path in paths)):
+        paths, left = write_zips(course, assignments, options.zip, only)
+        for line in (*left, *(f"wrote {path}" for path in paths)):
             print(one_line(line))
+    for name, students in written.items():
+        record.sent(course, name, students)
     return 1 if failures else 0
 
 
@@ -162,20 +181,24 @@ def write_feedback(
     assignments: list[Assignment],
     students: Sequence[str] = (),
     book: str = "",
-) -> tuple[int, list[str]]:
+    only: Mapping[str, Collection[str]] | None = None,
+) -> tuple[dict[str, list[str]], list[str]]:
     """Write feedback/<student>/<assignment>/<notebook>.html.
 
-    How many, and a line for each that could not be made; these stop no other.
-    ``book`` is the address before the chapters' names; empty: there are no links.
+    For whom, by assignment, and a line for each page that could not be made; these
+    stop no other. ``book`` is the address before the chapters' names; empty: there are
+    no links. ``only`` has the students, by assignment; None means all.
     """
     from autograder.grading.store import Store
 
-    written, failures = 0, []
+    written: dict[str, list[str]] = {}
+    failures = []
     with Store(course) as store:
         exporter = make_exporter(course)
         for assignment in assignments:
             results = store.results(assignment.name)
-            chosen = [who for who in results if not students or who in students]
+            mine = results if only is None else only[assignment.name]
+            chosen = [w for w in results if w in mine and w in (students or results)]
             store.enter_penalties(assignment.name, chosen)
             shown = may_be_shown(course, store, assignment.name)
             for who, verdict in results.items():
@@ -196,7 +219,7 @@ def write_feedback(
                     line = f"{who}, {assignment.name}: {why}"
                     failures.append(one_line(line)[:300])
                 else:
-                    written += 1
+                    written.setdefault(assignment.name, []).append(who)
     if not written and not failures:
         raise CourseError("Nothing is graded yet, so there is no feedback to write.")
     return written, failures

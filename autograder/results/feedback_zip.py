@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
@@ -19,19 +19,29 @@ from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
 from autograder.intake.names import label_of
 from autograder.intake.versions import Origin, origin_of
+from autograder.text import Left
 
 
 def write_zips(
-    course: Course, assignments: list[Assignment], platform: str
+    course: Course,
+    assignments: list[Assignment],
+    platform: str,
+    only: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[list[Path], list[str]]:
-    """One zip for each assignment, of pages whose points are final; lines on others."""
+    """One zip for each assignment, of pages whose points are final; lines on others.
+
+    ``only`` has the students whose pages go in, by assignment; None means all.
+    """
     from autograder.grading.store import Store
 
     paths: list[Path] = []
-    lines: list[str] = []
+    lines = Left("not in the zip")
     with Store(course) as store:
         for assignment in assignments:
             results = store.results(assignment.name)
+            if only is not None:
+                mine = only.get(assignment.name, ())
+                results = {who: results[who] for who in mine if who in results}
             if not results:
                 continue
             data = zipped(pages(course, assignment, results, platform, lines))
@@ -41,9 +51,9 @@ def write_zips(
             write_whole(path, data)
             paths.append(path)
     if not paths:
-        why = f" {lines[0][0].upper()}{lines[0][1:]}." if lines else ""
+        why = "".join(f" {line[0].upper()}{line[1:]}." for line in lines.told())
         raise CourseError(f"There is no page to send to {platform.title()}.{why}")
-    return paths, lines
+    return paths, lines.told()
 
 
 def pages(
@@ -51,7 +61,7 @@ def pages(
     assignment: Assignment,
     results: Mapping[str, Verdict],
     platform: str,
-    lines: list[str],
+    lines: Left,
 ) -> Iterator[tuple[str, bytes]]:
     """Where in the zip each page goes. A group on Canvas gets one."""
     sent: dict[str, str] = {}
@@ -60,18 +70,16 @@ def pages(
         page = page / f"{assignment.notebook}.html"
         origin = origin_of(course, student, assignment.name)
         if verdict.unfinished:
-            lines.append(f"not in the zip: {student} {verdict.unfinished}")
+            lines.add(student, verdict.unfinished)
         elif origin is None or origin.platform != platform:
-            lines.append(
-                f"not in the zip: the work of {student} was not collected from "
-                f"{platform.title()}"
-            )
+            where = platform.title()
+            lines.add(student, f"has work that was not collected from {where}")
         elif not page.is_file():
-            lines.append(f"not in the zip: there is no page for {student}")
+            lines.add(student, "has no page")
         elif (place := place_of(origin, page.name)) is None:
-            lines.append(f"not in the zip: {student} is anonymous there")
+            lines.add(student, "is anonymous there")
         elif place in sent:
-            lines.append(f"not in the zip: {student} gets the page of {sent[place]}")
+            lines.add(student, f"gets the page of {sent[place]}")
         else:
             sent[place] = student
             yield place, page.read_bytes()

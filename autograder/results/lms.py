@@ -20,6 +20,7 @@ from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
 from autograder.intake.times import course_zone
+from autograder.text import Left
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
@@ -66,7 +67,7 @@ def export_lms(
             "A grading worksheet of Moodle belongs to one assignment; name it: "
             f"{', '.join(results)}."
         )
-    lines: list[str] = []
+    lines = Left("not exported")
     wanted, filled = list(results), False
     for name, verdicts in results.items():
         try:
@@ -74,13 +75,13 @@ def export_lms(
         except NoColumn as why:
             if name == wanted[-1] and not filled:
                 raise
-            lines.append(f"not exported: {name}: {why}")
+            lines.add(f"{name}:", str(why))
             continue
         filled = True
         fill(roster, column, name, verdicts, lines, wishes.scale)
     path = folder / ("canvas.csv" if wishes.form == "canvas" else f"moodle-{name}.csv")
     write_whole(path, roster.sheet.text())
-    return [path], lines
+    return [path], lines.told()
 
 
 class NoColumn(CourseError):
@@ -129,7 +130,7 @@ def fill(
     column: int,
     name: str,
     verdicts: Mapping[str, Verdict],
-    lines: list[str],
+    lines: Left,
     scale: bool,
 ) -> None:
     """Put the points of one assignment into the sheet."""
@@ -160,7 +161,7 @@ def fill(
         given = round(points[person.student] * factor, 2)
         before = sheet.value(person.row, column)
         if before in KEPT:
-            lines.append(f"not exported: {person.student} has {before} there")
+            lines.add(person.student, f"has {before} there")
         elif not NUMBER.fullmatch(before) or number(before) != given:
             sheet.change(person.row, column, written(given, comma))
 
@@ -182,16 +183,16 @@ def possible(sheet: Sheet, row: int) -> bool:
 
 
 def points_of(
-    roster: Roster, results: Mapping[str, Verdict], lines: list[str]
+    roster: Roster, results: Mapping[str, Verdict], lines: Left
 ) -> dict[str, float]:
     """Points by the roster's student id, of those whose points are final."""
     points = {}
     for student, verdict in results.items():
         person = roster.of_student(student)
         if person is None:
-            lines.append(f"not exported: {student} is not in the roster")
+            lines.add(student, "is not in the roster")
         elif verdict.score is None or verdict.unfinished:
-            lines.append(f"not exported: {student} {verdict.unfinished}")
+            lines.add(student, verdict.unfinished or "")
         else:
             points[person.student] = verdict.score
     return points

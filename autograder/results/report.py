@@ -9,9 +9,10 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, add_book, describe
+from autograder.results.history import told
 from autograder.results.section import Section
 from autograder.results.templates import render
-from autograder.text import one_line
+from autograder.text import listed, one_line
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -38,11 +39,12 @@ def write_report(
     course: Course, assignments: list[Assignment], path: Path, book: str
 ) -> None:
     """Write the page; ``book`` is the address before the chapters' names, or empty."""
+    from autograder.grading import record
     from autograder.grading.missing_work import remarks, unused
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash, plans
 
-    sections = []
+    sections: list[Section] = []
     with Store(course) as store:
         for assignment in assignments:
             verdicts = store.results(assignment.name)
@@ -53,7 +55,15 @@ def write_report(
             except CourseError:  # what was graded can be told all the same
                 release = ""
             said = list(remarks(course, store, assignment, verdicts, release))
-            sections.append(Section(assignment, verdicts, book, said))
+            found = record.lines(course)
+            if old := record.again(found, assignment.name):
+                command = f"`autograder feedback {assignment.name} --again`"
+                said.append(
+                    f"pages to send again: {listed(old)}; {command} writes them"
+                )
+            mine = record.states(found, assignment.name).items()
+            history = {who: list(told(each)) for who, each in mine}
+            sections.append(Section(assignment, verdicts, book, said, history))
     if not sections:
         raise CourseError("Nothing is graded yet, so there is nothing to report.")
     lost = list(unused(course))

@@ -84,7 +84,10 @@ class RunCost:
 
 
 class Section:
-    """One assignment of the report. ``remarks`` are sentences of the census."""
+    """One assignment of the report. ``remarks`` are sentences of the census.
+
+    ``history`` has a line for each change of a student's points.
+    """
 
     def __init__(
         self,
@@ -92,9 +95,10 @@ class Section:
         verdicts: Mapping[str, Verdict],
         book: str,
         remarks: Sequence[str] = (),
+        history: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.assignment, self.verdicts, self.book = assignment, verdicts, book
-        self.remarks = remarks
+        self.remarks, self.history = remarks, history or {}
         self.graded = [v for v in verdicts.values() if not v.held]
         self.held = {s: v.reason for s, v in verdicts.items() if v.held}
         self.waiting = sum(len(v.waiting) for v in self.graded)

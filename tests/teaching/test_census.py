@@ -82,14 +82,14 @@ def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
         read = replace(verdict.questions[-1], score=None, waiting=True)
         questions = (*verdict.questions[:-1], read)
         verdict = replace(verdict, questions=questions, answers=answers)
-        assert store.save("ada", "01-attention", "key", verdict) == 1
+        assert store.save("ada", "01-attention", "key", verdict).waiting == 1
         where = ("explain_roles", "attention", "01-attention", "ada")
         grade = store.gradebook.find_grade(*where)
         grade.manual_score, grade.needs_manual_grade = 3.0, False
         store.gradebook.db.commit()
-        assert store.save("ada", "01-attention", "key", verdict) == 0
+        assert store.save("ada", "01-attention", "key", verdict).waiting == 0
         other = replace(verdict, answers=dict.fromkeys(answers, "another"))
-        assert store.save("ada", "01-attention", "key", other) > 0
+        assert store.save("ada", "01-attention", "key", other).waiting > 0
 
 
 def test_what_nobody_uses_is_named_with_the_reason(course, folder):

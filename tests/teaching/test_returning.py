@@ -62,7 +62,7 @@ def test_moodle_finds_every_student_and_what_waits_stays_here(
     ]
     assert list(files.values()) == ["<p>ada@x.org</p>"]
     assert lines == [
-        "not in the zip: the work of by-hand was not collected from Moodle",
+        "not in the zip: by-hand has work that was not collected from Moodle",
         "not in the zip: grace@x.org waits for a grade by hand",
     ]
 

@@ -1,0 +1,118 @@
+"""``autograder history``: the record, read aloud."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.checks.failures import nearest
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.files import expect_writable, write_whole
+from autograder.grading import record
+from autograder.grading.record import Line
+from autograder.options import describe
+from autograder.text import listed, one_line
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder history`."""
+    describe(
+        verb,
+        "It also lists the feedback pages that have to go out again, since they show "
+        "what students no longer have.",
+        "autograder history ada 01-attention",
+    )
+    verb.add_argument(
+        "names",
+        nargs="*",
+        metavar="STUDENT or ASSIGNMENT",
+        help="only about these (default: all)",
+    )
+    verb.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the lines to FILE as well"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what is asked for."""
+    course = Course.find()
+    if options.json:
+        expect_writable(options.json)
+    found = up_to_date(course)
+    if not found:
+        raise CourseError("Nothing is graded yet, so there is no history.")
+    there = dict.fromkeys(line["assignment"] for line in found)
+    names = [name for name in options.names if name in there]
+    who = [name for name in options.names if name not in there]
+    known = {line["student"] for line in found}
+    for name in who:
+        if name not in known:
+            near = nearest(name, [*known, *there])
+            hint = f"; did you mean {one_line(near)}?" if near else "."
+            raise CourseError(f"{one_line(name)} is not in {record.RECORD}{hint}")
+    names, who = names or list(there), who or list(known)
+    shown: list[Line] = []
+    for name in names:
+        for student, mine in sorted(record.states(found, name).items()):
+            if student in who:
+                shown += mine
+                for line in told(mine):
+                    print(f"{one_line(student)}, {name}: {line}")
+    for name in names:
+        old = [student for student in record.again(found, name) if student in who]
+        if old:
+            print(f"feedback pages of {name} to send again: {listed(old)}")
+    if options.json:
+        write_whole(options.json, json.dumps(shown, indent=1) + "\n")
+
+
+def up_to_date(course: Course) -> list[Line]:
+    """The record with what has come since it was written, such as points by hand."""
+    from autograder.grading.store import Store
+
+    if (course.root / record.RECORD).exists():
+        with Store(course) as store:
+            for assignment in store.assignments():
+                store.results(assignment)
+    return record.lines(course)
+
+
+def told(mine: list[Line]) -> Iterator[str]:
+    """What a student had, a sentence for each line."""
+    before: dict[str, Any] = {}
+    for line in mine:
+        when = line["time"][:16].replace("T", " ")
+        why = ", ".join(line["why"]) or "changed"
+        by = f" by {one_line(line['by'])}" if "by" in line else ""
+        yield f"{when} UTC, {points(line)} ({why}{by}){moved(before, line)}"
+        before = line["questions"]
+
+
+def points(line: Line) -> str:
+    """The points of a line, and whether they are final."""
+    if line["held"]:
+        return "held"
+    late = f", {line['penalty']:g} less for lateness" if line["penalty"] else ""
+    so_far = "" if line["final"] else " so far"
+    return f"{line['score']:g} of {line['max_score']:g}{so_far}{late}"
+
+
+def moved(before: dict[str, float | None], line: Line) -> str:
+    """The questions whose points are others than before."""
+    now = line["questions"]
+    changed = [
+        f"{name.removeprefix('test_')} {number(before[name])} -> {number(now[name])}"
+        for name in now
+        if name in before and before[name] != now[name]
+    ]
+    return f": {'; '.join(map(one_line, changed))}" if changed else ""
+
+
+def number(value: float | None) -> str:
+    """Points, or that there are none yet."""
+    return "none" if value is None else f"{value:g}"

@@ -1,0 +1,201 @@
+"""The record: who had what, when, and why; and a dry run that is stored as it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import wall
+from autograder.cli import main
+from autograder.grading import record
+from autograder.grading.store import Store
+from autograder.grading.verdict import Run
+from autograder.text import Left
+
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+NAME = "01-attention"
+
+
+def read(course):
+    with Store(course) as store:
+        return store.results(NAME)
+
+
+def whys(course, student="ada"):
+    return [line["why"] for line in record.states(record.lines(course), NAME)[student]]
+
+
+def by_hand(course, student, score=None, comment=None):
+    """As formgrader does it."""
+    where = ("explain_roles", "attention", NAME, student)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        if score is not None:
+            grade = book.find_grade(*where)
+            grade.manual_score, grade.needs_manual_grade = score, False
+        if comment is not None:
+            book.find_comment(*where).manual_comment = comment
+        book.db.commit()
+
+
+@pytest.fixture
+def again(course, attention):
+    """Store a changed verdict on a student's work."""
+
+    def store(student, change, **changes):
+        with Store(course) as store:
+            old = store.results(NAME)[student]
+            questions = (change(old.questions[0]), *old.questions[1:])
+            verdict = replace(old, questions=questions, **changes)
+            from autograder.release.plan import plan
+
+            store.prepare([plan(course, attention)])
+            store.save(student, NAME, "key", verdict)
+
+    return store
+
+
+def test_every_reason_for_other_points_is_in_the_record(course, marked, again):
+    marked({"ada": None, "bob": 16.0})
+    read(course)
+    by_hand(course, "ada", score=3.0)
+    read(course)
+    by_hand(course, "ada", comment="Two effects, both measured.")
+    read(course)
+    less = lambda question: replace(question, score=1.0)  # noqa: E731
+    again("ada", less, run=Run(100, 1.0, 1, "other checks"))
+    read(course)
+    other = {question.id: "more" for question in read(course)["ada"].questions}
+    again("ada", lambda question: question, answers=other)
+    read(course)
+    assert whys(course) == [
+        ["graded"],
+        ["by hand"],
+        ["comment"],
+        ["checks"],
+        ["other work"],
+    ]
+    assert whys(course, "bob") == [["graded"]]
+    mine = record.states(record.lines(course), NAME)["ada"]
+    assert [line["score"] for line in mine[:2]] == [0.0, 3.0]
+    assert mine[0]["questions"]["explain_roles"] is None
+    assert mine[3]["time"] == "1970-01-01T00:01:41+00:00"  # that of the grading
+
+
+def test_nothing_is_written_twice_and_a_line_that_was_cut_off_comes_again(
+    course, marked
+):
+    marked({"ada": 16.0, "bob": 12.0})
+    read(course)
+    path = course.root / record.RECORD
+    whole = path.read_bytes()
+    read(course)
+    assert path.read_bytes() == whole and whole.count(b"\n") == 2
+    for end in range(0, len(whole), 41):  # a kill after any byte
+        path.write_bytes(whole[:end])
+        read(course)
+        found = record.states(record.lines(course), NAME)
+        assert path.read_bytes().startswith(whole[:end])
+        assert [len(found[who]) for who in ("ada", "bob")] == [1, 1]
+
+
+def test_history_tells_it_of_one_and_finds_what_was_done_since(course, marked, capsys):
+    marked({"ada": None, "bob": 16.0})
+    read(course)
+    by_hand(course, "ada", score=3.0)
+    assert main(["history", "ada", "--json", "ada.json"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert "0 of 24 so far (graded)" in first and first.startswith("ada, 01-att")
+    assert second.endswith("3 of 24 (by hand): explain_roles none -> 3")
+    assert [
+        line["score"] for line in json.loads((course.root / "ada.json").read_text())
+    ] == [0.0, 3.0]
+    assert main(["history", NAME]) == 0
+    assert "bob, 01-attention: " in capsys.readouterr().out
+    assert main(["history", "aba"]) == 2
+    assert "did you mean ada?" in capsys.readouterr().err
+    assert main(["history", "--json", str(course.root)]) == 2
+    assert "is a folder" in capsys.readouterr().err
+
+
+def test_pages_go_out_again_to_those_whose_points_have_changed(course, marked, capsys):
+    marked({"ada": 16.0, "bob": 12.0})
+    read(course)
+    record.sent(course, NAME, ["ada", "bob"])
+    assert record.again(record.lines(course), NAME) == []
+    by_hand(course, "bob", comment="Look at the axis.")
+    assert main(["history"]) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("feedback pages of 01-attention to send again: bob\n")
+    assert main(["report"]) == 0
+    report = (course.root / "report.html").read_text()
+    assert "pages to send again: bob; <code>autograder feedback 01-att" in report
+    assert "12 of 24 (comment)" in report and "16 of 24 (graded)" not in report
+    record.sent(course, NAME, ["bob"])
+    assert main(["feedback", "--again"]) == 2
+    assert "No feedback page has to go out again." in capsys.readouterr().err
+
+
+def test_a_reason_that_many_share_is_one_line_with_ten_names():
+    left = Left("not exported")
+    for number in range(217):
+        left.add(f"s{number}", "waits for a grade by hand")
+    left.add("ada", "is held")
+    rare, often = left.told()
+    assert rare == "not exported: ada is held"
+    assert often.startswith("not exported: 217 (waits for a grade by hand): s0, s1, ")
+    assert often.endswith("s9 and 207 more")
+
+
+@pytest.fixture
+def handed_in(course, right):
+    """Put a notebook into submitted/."""
+
+    def put(student, text=right):
+        folder = course.submitted / student / NAME
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "attention.ipynb").write_text(text)
+
+    return put
+
+
+def test_what_a_dry_run_saw_is_stored_and_only_what_changed_is_judged_again(
+    course, handed_in, right, untouched, capsys, monkeypatch
+):
+    from autograder.grading import jobs
+
+    grade = ["grade", "--workers", "1", *UNPROTECTED]
+    for student in ("ada", "bob"):
+        handed_in(student, untouched)
+    assert main([*grade, "--apply"]) == 2
+    assert "There is no dry run to apply" in capsys.readouterr().err
+    assert main(grade) == 0
+    for student in ("ada", "bob", "cy"):
+        handed_in(student, right)
+    capsys.readouterr()
+    assert main([*grade, "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "To store this without judging again: autograder grade --apply" in said
+    assert {verdict.score for verdict in read(course).values()} == {0.0}
+    handed_in("bob", untouched.replace("Your answer here.", "Weights of values."))
+    handed_in("dan", right)
+    judged, work = [], jobs.work
+    monkeypatch.setattr(jobs, "work", lambda *job: judged.append(job) or work(*job))
+    assert main([*grade, "--apply"]) == 0
+    said = capsys.readouterr().out
+    assert "2 stored as the dry run saw them" in said
+    assert "judged again, since their work has changed after the dry run: bob" in said
+    assert "judged now, since the dry run did not see them: dan" in said
+    assert len(judged) == 2
+    scores = {who: verdict.score for who, verdict in read(course).items()}
+    assert scores == {"ada": 20.0, "bob": 0.0, "cy": 20.0, "dan": 20.0}
+    assert (
+        "all checks pass"
+        in (course.autograded / "cy" / NAME / "attention.ipynb").read_text()
+    )
+    by_hand(course, "ada", score=3.0)
+    assert main([*grade, "--force"]) == 0
+    assert "ada: 23 of 24, 3 of them by hand\n" in capsys.readouterr().out
+    assert main([*grade, "--apply"]) == 2  # it is stored once
