@@ -25,12 +25,13 @@ _build/tests-passed: $(EVERYTHING)
 	@$(MAKE) --no-print-directory run-tests
 	@touch $@
 
-# without what is marked long, and of the chapters those that changed
+# without what is marked long, and of the chapters those that changed; three at a time,
+# since tests of limits wait
 run-tests: setup lint book
-	@$(PYTEST) -n 2 -m "not long" tests $$($(BIN)/python book/replayed.py) $(PYTEST_FLAGS)
+	@$(PYTEST) -n 3 -m "not long" tests $$($(BIN)/python book/replayed.py) $(PYTEST_FLAGS)
 
 test-long: setup book  ## what is marked long, and every chapter
-	@$(PYTEST) -n 2 -m "long or chapter" tests $(CHAPTERS) $(PYTEST_FLAGS)
+	@$(PYTEST) -n 3 -m "long or chapter" tests $(CHAPTERS) $(PYTEST_FLAGS)
 
 quick: setup lint  ## a minute, for every commit: something of each part
 	@$(PYTEST) -n 2 -m "not long" $(QUICK) $(PYTEST_FLAGS)

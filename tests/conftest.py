@@ -41,6 +41,8 @@ FLAGS = [
 
 
 DURATIONS = Path(__file__).with_name("durations.json")  # seconds, by file
+# tests of the long run that once failed: in every run since
+FAILED = Path(__file__).with_name("failed.txt")
 
 
 def pytest_configure():
@@ -57,6 +59,10 @@ def pytest_collection_modifyitems(items):
     """Long files first: what begins last should be short."""
     took = json.loads(DURATIONS.read_text("utf-8"))
     items.sort(key=lambda item: -took.get(item.nodeid.partition("::")[0], 0))
+    failed = set(FAILED.read_text("utf-8").splitlines())
+    for item in items:
+        if item.nodeid in failed:
+            item.own_markers = [m for m in item.own_markers if m.name != "long"]
 
 
 seconds: Counter[str] = Counter()

@@ -16,14 +16,20 @@ from autograder.tools.judging import catalog_of, judge
 Verdict = tuple[float, str | None, str | None]  # points, message, name of the mistake
 
 
+def numbers(every: list, count: int) -> set[int]:
+    """The places that the run's seed draws in a list, apart from other lists' places:
+    a color scheme says nothing of a width."""
+    names = [str(getattr(value, "id", value)) for value in every]
+    draw = random.Random(f"{os.environ['SEED']} {names}")
+    return set(draw.sample(range(len(every)), min(count, len(every))))
+
+
 def drawn(values: Iterable, count: int = 1) -> list:
     """Parameters of which the run's seed draws some; the long run has the others."""
     every = list(values)
-    numbers = random.Random(int(os.environ["SEED"])).sample(
-        range(len(every)), min(count, len(every))
-    )
+    now = numbers(every, count)
     return [
-        value if n in numbers else pytest.param(value, marks=pytest.mark.long)
+        value if n in now else pytest.param(value, marks=pytest.mark.long)
         for n, value in enumerate(every)
     ]
 

@@ -17,6 +17,7 @@ import publishing
 import pytest
 import torch
 from attention import positional_encoding, softmax
+from shared import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 READER = json.loads((ROOT / "book/static/lab.json").read_text(encoding="utf-8"))
@@ -332,15 +333,18 @@ def test_an_explanation_that_opens_is_read_out(page):
 
 
 @pytest.mark.parametrize(
-    "chapter, element",
-    [
-        ("02-scaling", "attention-lab"),
-        ("04-masking", "attention-lab"),
-        ("07-reading-attention", "head-viewer"),
-    ],
+    "place",
+    drawn(
+        [
+            "02-scaling attention-lab",
+            "04-masking attention-lab",
+            "07-reading-attention head-viewer",
+        ]
+    ),
 )
-def test_an_element_at_work_is_accessible_and_fits_a_phone(page, chapter, element, axe):
+def test_an_element_at_work_is_accessible_and_fits_a_phone(page, place, axe):
     """The pages' own test sees the tables of readers without scripts."""
+    chapter, element = place.split()
     page.set_viewport_size({"width": 375, "height": 800})
     enliven(page, chapter, element)
     page.locator(".quiz summary").first.click()  # an explanation is open

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from shared import drawn
 
 STATIC = Path(__file__).resolve().parents[2] / "book/static"
 WORDS = len(json.loads((STATIC / "lab.json").read_text())["words"])
@@ -189,7 +190,7 @@ def test_an_address_that_says_nonsense_shows_something_sound(page, query):
     assert not page.troubles
 
 
-@pytest.mark.parametrize("view", ["pair", "steps"])
+@pytest.mark.parametrize("view", drawn(["pair", "steps"]))
 def test_it_is_accessible_and_fits_a_phone(page, view, axe):
     page.set_viewport_size({"width": 375, "height": 800})
     enliven(page, f"book/index.html?view={view}")

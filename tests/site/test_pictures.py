@@ -307,8 +307,9 @@ def test_a_link_that_means_nothing_shows_the_beginning(page, name, query):
     assert not page.troubles
 
 
-@pytest.mark.parametrize("name, path", PAGES)
-def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, name, path):
+@pytest.mark.parametrize("shown", drawn(PAGES), ids="-".join)
+def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, shown):
+    name, path = shown
     place = enliven(page, name, path)
     page.evaluate(axe)
     page.add_style_tag(content=STILL)

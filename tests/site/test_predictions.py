@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from shared import drawn
 
 from autograder.checks.drawing import beside
 
@@ -226,7 +227,7 @@ def test_a_question_that_is_gone_is_forgotten(page):
 # ---------------------------------------------------------------- yours and expected
 
 
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("width", drawn([1280, 375]))
 def test_a_wrong_table_is_drawn_beside_the_right_one(page, axe, width):
     """The page shows what it has kept of the last check; so no Python is needed."""
     page.set_viewport_size({"width": width, "height": 800})

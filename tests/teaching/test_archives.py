@@ -13,11 +13,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shared import drawn
 
 from autograder.cli import main
 
 CASES = tomllib.loads(Path(__file__).with_name("archives.toml").read_text("utf-8"))
-SAMPLED = 3
 NAMES = {"{deep}": "folder/" * 300, "{long}": "x" * 3000}
 MOST_MEMORY = 400 << 20  # bytes, beyond what this process has already
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
@@ -92,10 +92,7 @@ def edit(data, local, central, info, byte):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.long] if place % SAMPLED else [])
-        for place, name in enumerate(CASES)
-    ],
+    drawn(CASES, 15),
 )
 def test_what_cannot_be_used_is_left_out_by_name(course, right, tmp_path, capsys, name):
     case, path = CASES[name], tmp_path / "download.zip"

@@ -1,7 +1,7 @@
 """The cases that are kept as data: cells as other programs save them, and harm.
 
-They come from the guides and the notebook format. A sample runs always, all of them
-on both walls in `make test-long`.
+They come from the guides and the notebook format. The seed draws a share of them, all
+run on both walls in `make test-long`.
 """
 
 import json
@@ -17,27 +17,24 @@ from autograder.notebook.process import Plan, Runner
 sys.path.insert(0, str(Path(__file__).parent))
 from corpus.collected import CHECK, HARM, HONEST, OPEN, due_on
 from corpus.mistakes import MISTAKES
+from shared import drawn
 from test_corpus import assert_due
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def sampled(cases, every):
-    """All cases, and the mark `long` on those that are not in the sample."""
-    return [
-        pytest.param(
-            case, id=case.id, marks=[pytest.mark.long] if place % every else []
-        )
-        for place, case in enumerate(cases)
-    ]
+def ids(case):
+    return case.id
 
 
-@pytest.mark.parametrize("case", sampled(HONEST, 10))
+@pytest.mark.either_wall
+@pytest.mark.parametrize("case", drawn(HONEST, 25), ids=ids)
 def test_cells_as_other_programs_save_them_have_their_points(wall, strict, case):
     assert_due(due_on(case, wall), strict.judge(case.cells(), files=case.files))
 
 
-@pytest.mark.parametrize("case", sampled(HARM, 14))
+@pytest.mark.either_wall
+@pytest.mark.parametrize("case", drawn(HARM, 20), ids=ids)
 def test_harm_earns_nothing_and_costs_nobody_else(strict, case):
     transcript = strict.judge(case.cells())
     if case.id in OPEN:
@@ -56,7 +53,7 @@ def runner(tmp_path_factory):
         yield runner
 
 
-@pytest.mark.parametrize("case", sampled(HONEST, 10))
+@pytest.mark.parametrize("case", drawn(HONEST, 25), ids=ids)
 def test_check_says_the_same_of_them(case, runner):
     cells = [
         (number, cell.source, cell.test and cell.test.removeprefix("test_"))

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from corpus import PLAIN_SQUARE, TEST_SQUARE, WRONG, Case, text_of
 from corpus.attacks import RESOURCES, TAMPERING, WIRE
 from corpus.mistakes import MISTAKES
+from shared import drawn
 
 SHORT_OF_TIME = {"endless-iterator", "reads-the-requests", "threads-that-write"}
 SHORT_OF_TIME |= {"reads-nothing-any-more"}
@@ -46,15 +47,27 @@ def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, c
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("case", RESOURCES, ids=ids)
+@pytest.mark.parametrize("case", drawn(RESOURCES, 15), ids=ids)
 def test_a_greedy_submission_harms_itself_alone(strict, case):
     assert_due(case, strict.judge(case.cells()))
 
 
-@pytest.mark.parametrize("case", TAMPERING + WIRE, ids=ids)
-def test_a_cheating_submission_earns_nothing(grader, strict, case):
-    by = strict if case.id in SHORT_OF_TIME else grader
-    assert_due(case, by.judge(case.cells()))
+CHEATS = TAMPERING + WIRE
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CHEATS if case.id not in SHORT_OF_TIME], ids=ids
+)
+def test_a_cheating_submission_earns_nothing(grader, case):
+    assert_due(case, grader.judge(case.cells()))
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize(
+    "case", [case for case in CHEATS if case.id in SHORT_OF_TIME], ids=ids
+)
+def test_a_cheat_that_takes_its_time_earns_nothing(strict, case):
+    assert_due(case, strict.judge(case.cells()))
 
 
 def test_the_next_submission_after_all_of_them_is_judged_as_ever(grader, strict):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from corpus import SQUARE, Case, text_of
 from machine import SHORT, alive, family
+from shared import drawn
 
 from autograder.wall import Cell, Grader, available
 
@@ -43,7 +44,7 @@ def short():
         yield grader
 
 
-@pytest.mark.parametrize("word", ["cell", "question"])
+@pytest.mark.parametrize("word", drawn(["cell", "question"]))
 def test_a_judge_that_was_stopped_for_a_while_takes_the_reply_that_lies_there(
     short, word
 ):
