@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -150,17 +151,19 @@ class Section:
 
     def scores(self) -> list[Bar]:
         """How many submissions have how many points, final and so far."""
-        step = self.highest / BINS or 1.0
-        place = placed(step)
+        step = rounded(self.highest / BINS)
+        bars = max(math.ceil(self.highest / step - 1e-9), 1)
+        place = placed(step, bars)
         final, so_far = Counter(map(place, self.values)), Counter(map(place, self.open))
-        return [Bar(f"{n * step:g}", final[n], so_far[n]) for n in range(BINS)]
+        return [Bar(f"{n * step:g}", final[n], so_far[n]) for n in range(bars)]
 
     def scores_drawn(self) -> Markup:
         """The distribution of the scores."""
-        told = (f"{bar.whole} from {bar.label}" for bar in self.scores() if bar.whole)
+        bars = self.scores()
+        told = (f"{bar.whole} from {bar.label}" for bar in bars if bar.whole)
         return histogram(
-            self.scores(),
-            f"{BINS * (self.highest / BINS or 1.0):g}",
+            bars,
+            f"{len(bars) * rounded(self.highest / BINS):g}",
             "points",
             "Distribution of scores",
             f"Submissions by points: {', '.join(told)}. {self.average}",
@@ -170,7 +173,7 @@ class Section:
         """How many submissions took how long."""
         seconds = [v.seconds for v in self.verdicts.values()]
         step = rounded(max(seconds, default=0.0) / BINS)
-        counts = Counter(map(placed(step), seconds))
+        counts = Counter(map(placed(step, BINS), seconds))
         return [Bar(f"{n * step:g}", counts[n]) for n in range(BINS)]
 
     def times_drawn(self) -> Markup:
@@ -256,9 +259,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def placed(step: float) -> Callable[[float], int]:
+def placed(step: float, bins: int) -> Callable[[float], int]:
     """In which bin of this width a value lies; the last one has what is beyond."""
-    return lambda value: min(max(int(value / step + 1e-9), 0), BINS - 1)
+    return lambda value: min(max(int(value / step + 1e-9), 0), bins - 1)
 
 
 def rounded(step: float) -> float:

@@ -54,6 +54,12 @@ def test_means_leave_out_what_is_not_final(section):
     assert waiting.average == "No score is final yet."
 
 
+def test_bars_begin_at_round_numbers(attention):
+    most = replace(verdict(4.0, 4.0, 2.0), max_score=48.0)
+    labels = [bar.label for bar in Section(attention, {"ada": most}, "").scores()]
+    assert labels == [f"{5 * n}" for n in range(10)]
+
+
 def test_what_a_person_should_do_comes_first(section):
     assert section.todo == [
         "Repair 1 file, or ask for a new one: held.",
