@@ -9,7 +9,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: FORCE serve test run-tests test-long quick replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants dataset benchmark vendor clean
+.PHONY: FORCE serve test run-tests test-long quick replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -142,6 +142,9 @@ catalog: setup  ## which check catches which mistake: NAME=01-attention SEEDS=20
 
 mutants: setup  ## small errors in the solutions: the checks notice each; NAME=…
 	@$(BIN)/python -m autograder.tools.mutants $(NAME)
+
+names: setup  ## small changes to wrong answers: none gets an untrue name; NAME=…
+	@$(BIN)/python -m autograder.tools.names $(NAME)
 
 dataset: setup  ## the catalogs' wrong answers as JSON Lines with a description
 	@$(BIN)/python -m autograder.tools.dataset --baseline _build/dataset

@@ -25,8 +25,9 @@ class Assignment:
 
         softmax = assignment.question("softmax", 4, "softmax")
 
-    The package itself holds the visible checks, which students install; its modules
-    ``hidden`` and ``probes`` and its folder ``catalog`` are there for instructors only.
+    The package itself holds the visible checks, which students install with its module
+    ``probes``: inputs that tell answers apart. Its module
+    ``hidden`` and its folder ``catalog`` are there for instructors only.
     """
 
     def __init__(self, package: str, chapter: str) -> None:
@@ -47,8 +48,8 @@ class Assignment:
         read = section if "#" in section else f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.package.rpartition(".")[2])
-        promises = partial(self.promises, name)
-        question = Question(name, points, read, *by_name, cards, promises)
+        rest = cards, partial(self.promises, name), partial(self.probe, name)
+        question = Question(name, points, read, *by_name, *rest)
         self.questions[name], self.uses[name] = question, uses
         return question
 
@@ -86,6 +87,11 @@ class Assignment:
         )
 
     @cached_property
+    def probes(self) -> ModuleType | None:
+        """A function for each question, by its name: what tells its answers apart."""
+        return self.load("probes")
+
+    @cached_property
     def table(self) -> dict[str, Any]:
         """What the students' wheel knows of mistakes, by question."""
         return table(self.package)
@@ -117,6 +123,11 @@ class Assignment:
             if id := known["mistakes"].get(key):
                 return Misconception(id, question, *self.table["sentences"][id])
         return None
+
+    def probe(self, question: str, answer: Any) -> list | None:
+        """What an answer does on inputs that tell mistakes apart; None without any."""
+        function = getattr(self.probes, question, None)
+        return function(answer) if function else None
 
     def promises(self, question: str) -> list[str]:
         """What hidden checks look at: a sentence each, without their inputs."""

@@ -13,7 +13,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -59,25 +58,20 @@ def catalog_of(assignment: Assignment) -> Catalog | None:
     if broken:
         raise CourseError("\n".join(broken))
     prelude = (folder / "prelude.py").read_text("utf-8")
-    return Catalog(assignment, prelude, entries, assignment.load("probes"))
+    return Catalog(assignment, prelude, entries)
 
 
 class Catalog:
     """The misconceptions and correct styles of one assignment.
 
     ``prelude`` is code that every entry may use: the notebook's imports, and the
-    functions that earlier questions ask for. ``probes`` has a function for each
-    question, by its name: what tells its answers apart, as a list of outcomes.
+    functions that earlier questions ask for.
     """
 
     def __init__(
-        self,
-        assignment: Assignment,
-        prelude: str,
-        entries: dict[str, Entries],
-        probes: ModuleType | None = None,
+        self, assignment: Assignment, prelude: str, entries: dict[str, Entries]
     ) -> None:
-        self.assignment, self.prelude, self.probes = assignment, prelude, probes
+        self.assignment, self.prelude = assignment, prelude
         names = [name for name in assignment.questions if name in entries]
         self.entries = {name: entries[name] for name in names}
         self._planted: dict[str, dict[str, Any]] = {}
@@ -158,8 +152,7 @@ class Catalog:
         if subject := self.entries[question].hunts:
             tried = self.tried(answer, subject, np.random.default_rng(0))
             return [verdict.outcome for verdict in tried.values()]
-        function = getattr(self.probes, question, None)
-        return function(answer) if function else None
+        return self.assignment.probe(question, answer)
 
     def diagnose(self, question: str, answer: Any) -> Misconception | None:
         """The misconception whose outcomes are those of ``answer``, if any."""

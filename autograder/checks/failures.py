@@ -64,19 +64,16 @@ class CheckFailed(AssertionError):
                 said = f"calls `{self.missing}`, which has {said}"
             return f"{self.title}: {said}" if self.title else said
         lines = [self.title] if self.title else []
-        lines.append(f"  seen:     {self.seen}")
-        if self.place:
-            lines.append(f"  at:       {self.place}")
-        if self.arrays:
-            lines.append(f"  in it:    {self.arrays}")
-        if self.expected:
-            lines.append(f"  expected: {self.expected}")
         known = self.misconception
-        if likely := known.diagnosis if known else self.reason:
-            lines.append(f"  likely:   {likely}")
-        read = self.misconception.read if self.misconception else self.read
-        if read:
-            lines.append(f"  read:     {read}")
+        said = {
+            "likely": known.diagnosis if known else self.reason,
+            "seen": self.seen,
+            "expected": self.expected,
+            "at": self.place,
+            "in it": self.arrays,
+            "read": known.read if known else self.read,
+        }
+        lines += [f"  {f'{label}:':9} {text}" for label, text in said.items() if text]
         return "\n".join(lines)
 
     def about(self, title: str) -> CheckFailed:

@@ -3,8 +3,8 @@
 While the visible checks of a question run, they note what an answer gives. The notes of
 each known mistake are in ``known.json`` beside the checks, as hashes: no code, and
 nothing from which an answer could be made. So a mistake has the same name on a laptop,
-in the page and in grading. The instructor's side notes more, what its probes find, and
-names by fingerprints of that what the visible checks leave open.
+in the page and in grading. Probes note more, on inputs that tell apart what the visible
+checks cannot; the instructor's side names what passes these by fingerprints of that.
 """
 
 from __future__ import annotations

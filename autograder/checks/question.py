@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from autograder.checks.failures import CheckFailed, Misconception, told
 from autograder.checks.isolation import settled
-from autograder.checks.known import SHIFTS, Note, Trail, noted
+from autograder.checks.known import SHIFTS, Note, Trail, noted, rounded
 from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
@@ -49,7 +49,8 @@ class Question:
     Raises CheckFailed at the first property that does not hold. ``read`` points into
     the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
     misconception that behaves like an answer, if there is one; ``recognize`` looks one
-    up by its fingerprint: what the first failing check noted, and all checks after it.
+    up by its fingerprint: what the first failing check noted, all checks after it, and
+    ``probe``, whose inputs tell mistakes apart that the checks cannot.
     ``signatures`` are what the cards write, and ``promises`` the sentences of hidden
     checks: what of the card is open when the visible ones pass.
     """
@@ -65,10 +66,11 @@ class Question:
         recognize: Callable[[int, Trail], Misconception | None] = lambda n, trail: None,
         signatures: Callable[[], dict[str, str]] = dict,
         promises: Callable[[], list[str]] = list,
+        probe: Callable[[Any], list | None] = lambda answer: None,
     ) -> None:
         self.name, self.points, self.read = name, points, read
         self.diagnose, self.recognize = diagnose, recognize
-        self.signatures, self.promises = signatures, promises
+        self.signatures, self.promises, self.probe = signatures, promises, probe
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -90,8 +92,7 @@ class Question:
                 failure.title = (
                     f"{self.name}, visible check {number} of {total}: {sentence}"
                 )
-                others = (noticed(c, answer)[1] for c in self.checks[number:])
-                trail = itertools.chain([notes], others)
+                trail = itertools.chain([notes], self.trail(answer, number))
                 failure.reason = failure.reason or self.wrong_call(failure)
                 # by what visible checks see, it has the same name wherever this runs
                 failure.misconception = self.recognize(number, trail) or self.diagnose(
@@ -104,6 +105,11 @@ class Question:
         )
         for promise in self.promises():
             print(f"  hidden:   {promise}")
+
+    def trail(self, answer: Any, number: int = 0) -> Iterator[list[Note]]:
+        """What the checks after the first ``number`` note, and then the probe."""
+        yield from (noticed(check, answer)[1] for check in self.checks[number:])
+        yield probed(self.probe, answer)
 
     def wrong_call(self, failure: CheckFailed) -> str:
         """What the card writes, where a call did not even enter the function."""
@@ -168,8 +174,11 @@ class Hidden:
         held = len(self.checks) - len(broken)
         lines = [
             f"{question.name}: the visible checks pass, and {held} of "
-            f"{len(self.checks)} hidden checks pass. Not yet:"
+            f"{len(self.checks)} hidden checks pass."
         ]
+        if misconception:
+            lines.append(f"  likely:   {misconception.diagnosis}")
+        lines.append("  Not yet:")
         for check, failure in broken:
             told = failure.kind != "value" and not spells(failure.seen)
             seen = f" (seen: {failure.seen})" if told else ""
@@ -178,8 +187,6 @@ class Hidden:
             lines.append(
                 "  no points for an answer that is right for the visible inputs only"
             )
-        if misconception:
-            lines.append(f"  likely:   {misconception.diagnosis}")
         lines.append(f"  read:     {(misconception or question).read}")
         return "\n".join(lines)
 
@@ -205,6 +212,25 @@ def noticed(
         return None, [plain("holds"), plain(""), *notes]
     seen = ADDRESS.sub("", failure.seen)
     return failure, [plain(failure.kind), plain(seen), *notes]
+
+
+def probed(probe: Callable[[Any], list | None], answer: Any) -> list[Note]:
+    """The notes of a probe; of an error its type, since texts differ by versions."""
+    try:
+        with settled():
+            outcomes = probe(answer) or []
+    except (Exception, SystemExit) as error:
+        outcomes = [("raised", type(error).__name__)]
+    return [plain("value"), plain(""), *(rounded(untold(one)) for one in outcomes)]
+
+
+def untold(outcome: Any) -> Any:
+    """An outcome without what exceptions in it say."""
+    if isinstance(outcome, list | tuple):
+        if outcome and isinstance(outcome[0], str) and outcome[0] == "raised":
+            outcome = outcome[:2]
+        return [untold(part) for part in outcome]
+    return outcome
 
 
 def plain(text: str) -> Note:

@@ -1,7 +1,4 @@
-"""Tensors and parameters that hidden checks draw and catalogs repeat.
-
-It is part of the instructor's side and needs torch.
-"""
+"""Tensors and parameters that hidden checks draw and probes repeat; needs torch."""
 
 from __future__ import annotations
 

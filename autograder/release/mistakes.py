@@ -21,7 +21,7 @@ import numpy as np
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
 from autograder.checks.puzzle import Redrawn
-from autograder.checks.question import first_line, noticed
+from autograder.checks.question import first_line
 from autograder.files import write_whole
 from autograder.notebook.running import seed
 
@@ -30,13 +30,13 @@ Notes = list[list[known.Note]]
 
 
 def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> Notes:
-    """What each visible check notes of an answer, with random numbers of that seed."""
-    checks = package.assignment.questions[question].checks
+    """What each visible check and the probe note, with random numbers of that seed."""
+    asked = package.assignment.questions[question]
     quiet = contextlib.redirect_stdout(io.StringIO())
     with quiet, np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seed(number)
-        notes = [noticed(check, answer)[1] for check in checks]
+        notes = list(asked.trail(answer))
     if plt := sys.modules.get("matplotlib.pyplot"):
         plt.close("all")
     return notes
@@ -71,7 +71,7 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
         left = []
         for number in SEEDS:
             notes = notes_of(package, question, catalog.answer(entry), number)
-            failing = (i for i, texts in enumerate(notes) if texts[0][0] != "holds")
+            failing = (i for i, one in enumerate(notes[:-1]) if one[0][0] != "holds")
             if (first := next(failing, None)) is not None:
                 left.append(known.fingerprints(first + 1, notes[first:], chance))
         for key in {key for keys in left for key in keys}:

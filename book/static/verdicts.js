@@ -6,14 +6,20 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
+const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
 const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 
-/** A message whose places in the book are links. */
+/** A message: its likely cause is set as prose, and places in the book are links. */
 function message(text) {
   const place = make("pre");
   const book = document.getElementById("exercise-notebook")?.dataset.book ?? "../";
   text.split("\n").forEach((line, number) => {
     if (number) place.append("\n");
+    const told = line.match(TOLD);
+    if (told) {
+      const className = `told ${told[2] === "likely" ? "likely" : ""}`;
+      return place.append(told[1], make("span", { className, textContent: told[3] }));
+    }
     const found = line.match(READ);
     if (!found) return place.append(line);
     const [, before, chapter, heading] = found;

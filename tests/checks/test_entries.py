@@ -78,8 +78,8 @@ def catalog():
     assignment.question("double", 2, "doubling")
     assignment.question("check_double", 1, "checking")
     found = {"double": entries(), "check_double": entries(HUNT, "check_double")}
-    probes = SimpleNamespace(double=lambda answer: [answer(3)])
-    assignment.catalog = Catalog(assignment, "import math", found, probes)
+    assignment.probes = SimpleNamespace(double=lambda answer: [answer(3)])
+    assignment.catalog = Catalog(assignment, "import math", found)
     return assignment.catalog
 
 

@@ -14,6 +14,7 @@ def softmax(answer: Any) -> list:
     x = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 0.3], [-0.7, 1.2, 0.1]])
     far = np.array([[1e5, 1e5 + 1.0], [-1e5, -1e5 + 2.0]])
     low = np.array([[-np.inf, -1e5, 1.0 - 1e5]])
+    apart = np.array([[0.0, 1e4], [1.0, 1e4 + 2]])
     with np.errstate(all="ignore"):
         rows = outcome(answer, x.copy())
         return [
@@ -22,6 +23,8 @@ def softmax(answer: Any) -> list:
             any_error(outcome(answer, x[0].copy())),
             any_error(outcome(answer, np.stack([x, 1 - x]))),
             outcome(answer, low),
+            outcome(answer, np.array([[-np.inf, 0.0, 1.0]])),
+            outcome(answer, apart),
             outcome(answer, np.array([[0, 1, 3], [2, 2, 1]])),
             outcome(answer, x.copy(), axis=0),
             outcome(answer, x[:2].copy(), axis=1),
@@ -52,5 +55,7 @@ def scaled_dot_product_attention(answer: Any) -> list:
     ]
     draws = [[rng.standard_normal(shape) for shape in three] for three in shapes]
     large = [1e4 * draws[0][0], *draws[0][1:]]
+    batch = [rng.standard_normal(shape) for shape in ((2, 3, 5), (2, 4, 5), (2, 4, 6))]
     with np.errstate(all="ignore"):
-        return [outcome(answer, *three) for three in [*draws, large]]
+        found = [outcome(answer, *three) for three in [*draws, large]]
+        return [*found, any_error(outcome(answer, *batch))]

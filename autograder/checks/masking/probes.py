@@ -37,6 +37,9 @@ def masked_softmax(answer: Any) -> list:
     empty = np.array([[True, True], [False, False]])
     far = np.array([[0.0, 1.0, 1e5], [1e5, 1e5 + 1.0, 0.0]])
     behind = np.array([[True, True, False], [True, True, True]])
+    batch = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+    apart = np.array([[0.0, 1.0], [1e5, 1e5 + 1.0]])
+    hidden = np.array([[True, False, True, True]] * 2 + [[True] * 4])
     rows = outcome(answer, scores.copy(), mask)
     top = np.max(np.where(mask, scores, -np.inf), axis=-1, keepdims=True)
     totals = (np.exp(scores - top) * mask).sum(axis=-1)
@@ -46,6 +49,9 @@ def masked_softmax(answer: Any) -> list:
         any_error(outcome(answer, scores.copy(), mask[1])),
         warned(answer, np.array([[1.0, 2.0], [3.0, 4.0]]), empty),
         warned(answer, far, behind),
+        any_error(outcome(answer, batch, hidden)),
+        any_error(outcome(answer, scores[:2], mask[:2])),
+        any_error(outcome(answer, apart, np.array([[True, False], [False, True]]))),
     ]
 
 
@@ -67,5 +73,6 @@ def causal_attention(answer: Any) -> list:
     draws = [[rng.standard_normal(shape) for shape in three] for three in shapes]
     cube = [rng.standard_normal((3, 3, 3)) for _ in range(3)]
     low = [np.full((2, 1), 1e5), np.array([[-1.0], [-2.0]]), np.eye(2)]
+    draws.append([draws[0][0] * 1e4, *draws[0][1:]])
     with np.errstate(all="ignore"):
         return [outcome(answer, *three) for three in [*draws, cube, loud, low]]

@@ -14,7 +14,9 @@ from autograder.checks.outcomes import outcome
 
 def positional_encoding(answer: Any) -> list:
     """Tell encodings apart by their numbers and by what they refuse."""
-    found = [outcome(answer, *sizes) for sizes in ((5, 6), (3, 8), (4, 6), (4, 5))]
+    found = [
+        outcome(answer, *sizes) for sizes in ((5, 6), (3, 8), (4, 6), (4, 5), (3, 1))
+    ]
     # whatever a refusal says
     return [each[:2] if each[0] == "raised" else each for each in found]
 

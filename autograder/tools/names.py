@@ -1,0 +1,183 @@
+"""Names are tested by mutation: what gets a name does what the name says.
+
+    python -m autograder.tools.names [--share N] [--seed N] [ASSIGNMENT ...]
+
+Small changes are made to every catalogued mistake and every right style. A changed one
+that loses points and gets a name has to give what the named mistake gives, on inputs
+that the hidden checks draw then. Where it does not, its name is untrue, and is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import random
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from autograder.checks import known
+from autograder.checks.catalog import Catalog
+from autograder.checks.entries import Mistake, Style
+from autograder.checks.hunt import Hunt
+from autograder.checks.isolation import settled
+from autograder.checks.known import noted
+from autograder.checks.outcomes import alike
+from autograder.checks.question import failure_of
+from autograder.course import Course
+from autograder.notebook.running import seed as seed_all
+from autograder.tools.judging import judge
+from autograder.tools.mutants import SECONDS, mutants, too_long
+
+SEEDS = (11, 12)  # of the fresh inputs
+
+
+@dataclass
+class Count:
+    """What became of the changed answers of one or more questions."""
+
+    tried: int = 0
+    named: int = 0
+    untrue: list[str] = field(default_factory=list)
+
+
+def given(package: ModuleType, question: str, answer: Any) -> list:
+    """What an answer gives on fresh inputs: what each hidden check notes of it."""
+    half, found = getattr(package.hidden, question), list[Any]()
+    for number in SEEDS:
+        seed_all(number)
+        rng = np.random.default_rng(number)
+        if isinstance(half, Hunt):
+            tried = half.game.tried(answer)  # all that its names speak of
+            found.append([tried[id].outcome for id in sorted(tried)])
+            continue
+        for _, check in half.checks:
+            # the values themselves, since fingerprints of other dtypes are others
+            with settled(), noted() as notes, patch.object(known, "rounded", kept):
+                failure = failure_of(check, answer, rng)
+            # names speak of one part of a figure, and notes describe all of it
+            if question.startswith("plot_"):
+                found.append(failure.seen if failure else "")
+            else:
+                found += [failure.kind if failure else "", *notes]
+    return found
+
+
+def kept(value: Any) -> Any:
+    """A copy: some answers change later what they have returned."""
+    if hasattr(value, "detach"):
+        return value.detach().clone()
+    if isinstance(value, list | tuple):
+        return [kept(part) for part in value]
+    if isinstance(value, dict):
+        return {key: kept(part) for key, part in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+class Limit:
+    """At most so much processor time for an answer that may never end."""
+
+    def __enter__(self) -> None:
+        signal.signal(signal.SIGPROF, too_long)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        plt.close("all")
+
+
+class Names:
+    """The names that changed answers to the questions of an assignment get."""
+
+    def __init__(self, package: ModuleType) -> None:
+        self.package = package
+        self.catalog: Catalog = package.assignment.catalog
+        self.fresh: dict[str, list[list]] = {}  # of each mistake, by id
+
+    def of(self, id: str, question: str) -> list[list]:
+        """What a named mistake gives on fresh inputs, in each way to make it."""
+        if id not in self.fresh:
+            ways = [m for m in self.catalog.every(question) if m.id == id]
+            self.fresh[id] = [
+                given(self.package, question, self.catalog.answer(way)) for way in ways
+            ]
+        return self.fresh[id]
+
+    def changed(self, question: str) -> Iterator[tuple[Mistake | Style, str, str]]:
+        """Each entry with a change to it: the entry, the change, the code."""
+        seen = set()
+        for entry in [*self.catalog.every(question), *self.catalog.right(question)]:
+            for change, code in mutants(entry.code):
+                if code not in seen:
+                    seen.add(code)
+                    yield entry, change, code
+
+    def judged(self, entry: Mistake | Style, code: str) -> tuple[str | None, bool]:
+        """The id that a changed answer gets, and whether fresh inputs refute it."""
+        names = dict(self.catalog.prelude_names)
+        quiet = contextlib.redirect_stdout(io.StringIO())
+        question = entry.question
+        try:
+            with Limit(), quiet, np.errstate(all="ignore"):
+                exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
+                _, _, id = judge(self.package, question, names[question])
+                if id is None:
+                    return None, False
+                mine = given(self.package, question, names[question])
+                return id, not any(alike(mine, one) for one in self.of(id, question))
+        except Exception:  # it is no answer at all, or never ends
+            return None, False
+
+    def count(self, question: str, share: int, rng: random.Random) -> Count:
+        """Try one in ``share`` of the changed answers to a question."""
+        found = Count()
+        for entry, change, code in list(self.changed(question)):
+            if rng.randrange(share):
+                continue
+            found.tried += 1
+            id, refuted = self.judged(entry, code)
+            found.named += id is not None
+            if refuted:
+                found.untrue.append(f"{entry.id}: {change}\n    is named {id}")
+        return found
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT")
+    options.add_argument("--share", type=int, default=1, help="one in N changes")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--question", default="", help="one question alone")
+    given = options.parse_args()
+    warnings.simplefilter("ignore")
+    rng, total, untrue = random.Random(given.seed), 0, 0
+    for assignment in Course.find().chosen(given.assignments):
+        package = importlib.import_module(f"autograder.checks.{assignment.notebook}")
+        names = Names(package)
+        for question in names.catalog.entries:
+            if given.question in ("", question):
+                found = names.count(question, given.share, rng)
+                total, untrue = total + found.tried, untrue + len(found.untrue)
+                print(
+                    f"{assignment.name} {question}: {found.tried} changed, "
+                    f"{found.named} named, {len(found.untrue)} untrue",
+                    flush=True,
+                )
+                for line in found.untrue:
+                    print(f"  {line}", flush=True)
+    print(f"{total} changed answers, {untrue} untrue names")
+    return int(untrue > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

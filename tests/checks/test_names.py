@@ -1,0 +1,57 @@
+"""Names are proven: what gets one does what the named mistake does, on fresh inputs."""
+
+import random
+import warnings
+
+import pytest
+
+from autograder.checks import attention
+from autograder.tools import names
+from autograder.tools.judging import packages
+
+SHARE = 60  # one change in so many in `make test`; all of them in the long run
+
+
+def refuted(package, share, seed):
+    found, rng = [], random.Random(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tried = names.Names(package)
+        for question in tried.catalog.entries:
+            found.append(tried.count(question, share, rng))
+    return sum(one.tried for one in found), [
+        line for one in found for line in one.untrue
+    ]
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
+def test_no_changed_answer_gets_a_name_that_fresh_inputs_refute(package, seed):
+    tried, untrue = refuted(package, SHARE, seed)
+    assert tried and untrue == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
+def test_no_changed_answer_at_all_does(package):
+    tried, untrue = refuted(package, 1, 0)
+    assert tried > 400 and untrue == []
+
+
+def test_a_name_that_visible_checks_alone_would_give_is_refuted(monkeypatch):
+    """Scores of keys that are not turned look alike where nothing fits."""
+    monkeypatch.setattr(names, "judge", lambda *_: (0, "", "attention_scores-unscaled"))
+    tried = names.Names(attention)
+    wrong = {one.id: one for one in tried.catalog.of("attention_scores")}
+    unscaled, other = (
+        wrong[f"attention_scores-{name}"] for name in ("unscaled", "cosine")
+    )
+    assert not tried.judged(unscaled, unscaled.code)[1]
+    assert tried.judged(other, other.code) == ("attention_scores-unscaled", True)
+
+
+def test_an_answer_that_never_ends_has_no_name(monkeypatch):
+    monkeypatch.setattr(names, "SECONDS", 0.2)
+    tried = names.Names(attention)
+    (entry, *_) = tried.catalog.of("softmax")
+    code = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
+    assert tried.judged(entry, code) == (None, False)
