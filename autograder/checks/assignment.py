@@ -48,8 +48,8 @@ class Assignment:
         read = section if "#" in section else f"{self.chapter}#{section}"
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.package.rpartition(".")[2])
-        rest = cards, partial(self.promises, name), partial(self.probe, name)
-        question = Question(name, points, read, *by_name, *rest)
+        promises, probe = partial(self.promises, name), partial(self.probe, name)
+        question = Question(name, points, read, *by_name, cards, promises, probe)
         self.questions[name], self.uses[name] = question, uses
         return question
 

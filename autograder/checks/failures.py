@@ -65,7 +65,7 @@ class CheckFailed(AssertionError):
             return f"{self.title}: {said}" if self.title else said
         lines = [self.title] if self.title else []
         known = self.misconception
-        said = {
+        parts = {
             "likely": known.diagnosis if known else self.reason,
             "seen": self.seen,
             "expected": self.expected,
@@ -73,7 +73,7 @@ class CheckFailed(AssertionError):
             "in it": self.arrays,
             "read": known.read if known else self.read,
         }
-        lines += [f"  {f'{label}:':9} {text}" for label, text in said.items() if text]
+        lines += [f"  {f'{label}:':9} {text}" for label, text in parts.items() if text]
         return "\n".join(lines)
 
     def about(self, title: str) -> CheckFailed:

@@ -116,7 +116,8 @@ class Names:
     def changed(self, question: str) -> Iterator[tuple[Mistake | Style, str, str]]:
         """Each entry with a change to it: the entry, the change, the code."""
         seen = set()
-        for entry in [*self.catalog.every(question), *self.catalog.right(question)]:
+        entries: list[Mistake | Style] = [*self.catalog.every(question)]
+        for entry in [*entries, *self.catalog.right(question)]:
             for change, code in mutants(entry.code):
                 if code not in seen:
                     seen.add(code)
