@@ -71,7 +71,7 @@ class Agrees:
         """Why the answer is wrong for these inputs."""
         expected = self.right(**copy.deepcopy(inputs))
         try:
-            value = expect.call(answer, *inputs.values())
+            value = expect.call(answer, *copy.deepcopy(inputs).values())
             self.compare(value, expected, inputs)
         except CheckFailed as failure:
             if failure.kind == "unanswered":

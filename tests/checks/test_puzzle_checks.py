@@ -125,3 +125,20 @@ def test_an_input_that_is_made_up_has_a_size_that_can_be_run():
 def test_a_picture_has_inputs_before_the_arrow_and_the_result_after_it():
     drawn = picture({"n": 2}, np.array([[True, False], [True, True]]))
     assert drawn.splitlines() == ["n       result", "2   →   ■ □", "        ■ ■"]
+
+
+def test_an_answer_that_changes_its_input_spoils_no_later_check():
+    """A page runs many answers in one process."""
+
+    def in_place(scores):
+        scores -= scores.max()
+        powers = np.exp(scores)
+        return powers / powers.sum()
+
+    right = puzzles.assignment.catalog.references["softmax_row"]
+    for _ in range(2):
+        points, message, _ = judge(puzzles, "softmax_row", in_place)
+        assert points == 0 and "changed the array that it was given" in message
+    answer = puzzles.assignment.catalog.answer(right)
+    assert judge(puzzles, "softmax_row", answer)[:2] == (1.0, None)
+    assert puzzles.ROW.tolist() == [1.0, 2.0, 3.0]

@@ -47,7 +47,7 @@ def normal(rng: Rng, *shape: int) -> np.ndarray:
 
 def row_of_scores(rng: Rng, case: int) -> np.ndarray:
     """Scores: small ones, large ones, far below 0, one far above the others."""
-    row = normal(rng, size(rng, 3, 7)) * 2 + (0.0, 900.0, -900.0, 0.0)[case % 4]
+    row = normal(rng, size(rng, 3, 7)) * 2 + (0.0, 900.0, -3000.0, 0.0)[case % 4]
     row[0] += (0.0, 0.0, 0.0, 3000.0)[case % 4]
     return row
 
@@ -93,9 +93,9 @@ def masked(rng: Rng, case: int) -> Inputs:
     scores = row_of_scores(rng, case)
     mask = rng.random(len(scores)) < 0.6
     mask[:2] = True, False
-    scores[1] += 40.0
-    if case % 4 >= 2:
-        mask[:] = case % 4 == 3
+    scores[1] += (40.0, 3000.0)[case % 2]  # no part of a shift that is right
+    if case % 4 == 3:
+        mask[:] = case == 7
     return {"scores": scores, "mask": mask}
 
 
@@ -106,9 +106,10 @@ def packed(rng: Rng, case: int) -> Inputs:
 
 
 def halves(rng: Rng, case: int) -> Inputs:
-    """Two parts of an output; in every other case their sums are beyond any float."""
+    """Two parts of an output; their sums may be beyond any float, or far apart."""
     d, far = size(rng, 2, 4), 1000.0 * (case % 2)
     a, b = (float(x) + far for x in normal(rng, 2) * 2)
+    b += 3000.0 * (case % 4 == 2)
     return {"out_a": normal(rng, d), "log_a": a, "out_b": normal(rng, d), "log_b": b}
 
 
@@ -120,10 +121,13 @@ def gated(rng: Rng, case: int) -> Inputs:
 
 
 def guesses(rng: Rng, case: int) -> Inputs:
-    """Logits of a small vocabulary, and the tokens of the text."""
+    """Logits of a small vocabulary, and the tokens of the text; some words surprise."""
     n, words = size(rng, 3, 6), size(rng, 3, 6)
     logits = normal(rng, n, words) * 2 + 900.0 * (case % 2)
-    return {"logits": logits, "tokens": rng.integers(words, size=n)}
+    tokens = rng.integers(words, size=n)
+    logits[0] += 3000.0 * (case % 4 == 2)
+    logits[0, tokens[1] - 1] += 3000.0 * (case % 4 == 3)
+    return {"logits": logits, "tokens": tokens}
 
 
 def caches(rng: Rng, case: int) -> Inputs:
