@@ -5,6 +5,9 @@ in at least six styles of each name, in the form of a catalog. ``named`` is the
 catalogued mistake that a wrong answer was found to make, by a person who compared both
 sentences; ``passes`` says why an answer that its writer called wrong earns all points.
 Those of 08-cost are by the author of its cards, as their ``who`` says.
+
+``outside_later/`` has more, by two others who knew cards and chapters alone, after the
+names of ``outside/`` had been settled. Where a name is missing there, none is given.
 """
 
 from collections import Counter
@@ -16,14 +19,15 @@ from autograder.checks.entries import Mistake, read
 from autograder.tools.judging import catalog_of, judge, packages
 
 FOLDER = Path(__file__).parent / "outside"
+LATER = FOLDER.with_name("outside_later")
 PACKAGES = {p.__name__.rpartition(".")[2]: p for p in packages()}
 NAMES = sorted(path.name for path in FOLDER.iterdir())
 
 
-def answers(name):
+def answers(name, folder=FOLDER):
     """The entries about one assignment."""
     questions = PACKAGES[name].assignment.questions
-    for path in sorted((FOLDER / name).glob("*.toml")):
+    for path in sorted((folder / name).glob("*.toml")):
         question = questions[path.stem]
         code = catalog_of(PACKAGES[name]).references[path.stem].code
         text = path.read_text(encoding="utf-8")
@@ -42,11 +46,18 @@ def defined(catalog, question, code):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", NAMES)
-def test_what_others_write_is_judged_rightly(name, capsys):
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        *((FOLDER, name) for name in NAMES),
+        *((LATER, path.name) for path in sorted(LATER.iterdir())),
+    ],
+    ids=lambda part: part if isinstance(part, str) else part.name,
+)
+def test_what_others_write_is_judged_rightly(folder, name, capsys):
     package = PACKAGES[name]
     catalog, surprises = catalog_of(package), []
-    for entry in answers(name):
+    for entry in answers(name, folder):
         answer = defined(catalog, entry.question, entry.code)
         points, message, named = judge(package, entry.question, answer)
         full = points == getattr(package, entry.question).points
