@@ -279,7 +279,7 @@ class Notebook:
             content, self.room = content[: self.room] + b"\n" + CUT.encode(), -1
         else:
             self.room -= len(content)
-        text = content.decode("utf-8", "backslashreplace")
+        text = content.decode("utf-8", "replace")  # never more than the bytes
         if self.outputs and self.outputs[-1][:2] == ("stream", name):
             self.outputs[-1][2].append(text)
         else:

@@ -25,10 +25,15 @@ _kept: list[Any] = []  # pools end their workers when they go
 _had = False
 
 
+def running() -> bool:
+    """Whether the notebook has threads now."""
+    return threading.active_count() > 1
+
+
 def before_fork() -> None:
     """Note that the notebook has threads, or had some when it was asked before."""
     global _had
-    _had = _had or threading.active_count() > 1
+    _had = _had or running()
 
 
 def after_fork() -> None:

@@ -169,6 +169,21 @@ CHEATS = {
     "throws-a-coin": check("import os", "assert os.urandom(1)[0] < 128"),
     "looks-at-the-clock": check("import time", "assert time.time_ns() // 1000 % 2"),
     "looks-at-the-process": check("import os", "assert os.getpid() % 2"),
+    "looks-at-the-address": check("assert id(softmax) // 16 % 2"),
+    "reads-the-text-of-an-error": check(
+        "try: softmax('a text')", "except Exception as e: assert 'axis' in str(e)"
+    ),
+    "asks-for-other-operations": check(
+        "cells = [c.cell_contents for c in softmax.__closure__]",
+        "(ask,) = [value for value in cells if callable(value)]",
+        "assert 'overflow' not in str(ask('getattr', '__code__'))",
+    ),
+    "keeps-the-stand-in": "kept = []\n"
+    + check(
+        "kept.append(softmax)",
+        "x = np.array([[1.0, 2.0], [0.5, 3.0]])",
+        "assert np.allclose(kept[0](x), softmax(x))",
+    ),
     "counts-in-a-global": "calls = []\n"
     + check("calls.append(softmax)", "assert len(calls) < 4"),
     "counts-in-a-file": check(

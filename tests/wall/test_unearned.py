@@ -66,6 +66,40 @@ def test_the_books_module_is_beside_the_notebook_where_a_given_cell_imports_it(r
     assert "pasting the chapter's code would earn" in said
 
 
+ASKING = """from autograder.checks import attention as course
+from autograder.checks.failures import CheckFailed
+def asked(softmax):
+    try: course.softmax(softmax)
+    except CheckFailed: return False
+    return True
+{0}
+def check_softmax(softmax):
+    assert {1}"""
+ASKED = {
+    "plainly": ("", "asked(softmax)"),
+    "under-another-name": ("course.__name__ = 'mine'", "asked(softmax)"),
+    "in-another-thread": (
+        "from concurrent.futures import ThreadPoolExecutor",
+        "ThreadPoolExecutor(1).submit(asked, softmax).result()",
+    ),
+    "as-what-tries-it": (
+        "from autograder.checks import planted\nplanted.attempt = asked",
+        "planted.attempt(softmax)",
+    ),
+}
+
+
+def test_the_courses_visible_checks_earn_the_same_however_a_check_asks_them(earned):
+    """What the page admits: every student has them, and could copy them."""
+    found = {
+        how: earned(ASKING.format(*parts), "attention", "check_softmax")[0]
+        for how, parts in ASKED.items()
+    }
+    assert set(found.values()) == {found["plainly"]} and 2 < found["plainly"] < 4, found
+    said = " ".join(PAGE.read_text("utf-8").split())
+    assert "It earns what copying them would earn" in said
+
+
 FORGED = """
 import autograder.wall.sandbox.answers as answers
 class Axes:

@@ -8,8 +8,8 @@ or an error, its result is dropped and the slow path judges the submission.
 
 It gives no advantage either. A student's check could remember earlier functions, but a
 file would do for that on the slow path, too. Each check has to give the right verdicts
-at once, and the same verdicts again in another sandbox, with the functions in another
-order: the one in which the cells run once more for what students see.
+at once, and those of the hidden half again in another sandbox, with the functions in
+another order: the one in which the cells run once more for what students see.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from autograder.checks.planted import Verdict
+from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Held, Violation
 from autograder.notebook.questions import (
     Failed,
@@ -158,7 +158,7 @@ class Judge:
         self.trials = trials
         opinion = stopped_with(LOST)
         while trials.due:
-            found = self._tried(trials, ran)
+            found = self._tried(trials, ran, trials.plantings)
             if isinstance(found, Opinion):
                 return found
             trials.verdicts = found
@@ -168,9 +168,9 @@ class Judge:
         return opinion
 
     def _tried(
-        self, trials: Trials, ran: list[Numbered]
+        self, trials: Trials, ran: list[Numbered], parts: list[Planting]
     ) -> list[list[Verdict]] | Opinion:
-        """What a check says of all its functions where nothing can be remembered.
+        """What a check says of some plantings where nothing can be remembered.
 
         That is a sandbox in which these cells ``ran``, and no check met a function.
         """
@@ -179,7 +179,7 @@ class Judge:
             if self.student.met:  # it was killed, and this is another try
                 return None
             self.student.met = True
-            return trials.found(link)
+            return trials.found(link, parts)
 
         for _ in range(MOST_SANDBOXES):
             if self.student.met or self.student.ran != ran:
@@ -189,9 +189,15 @@ class Judge:
         return stopped_with(LOST)
 
     def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
-        """Whether the check says the same again, in another sandbox and order."""
-        found = self._tried(trials, ran)
-        return not isinstance(found, Opinion) and said(found) == said(trials.verdicts)
+        """Whether the check says the same again, in another sandbox and order.
+
+        That sandbox never meets the visible half: what the check knows of the hidden
+        one, it does not know from there.
+        """
+        parts = trials.hidden
+        found = self._tried(trials, ran, parts)
+        before = trials.verdicts[-len(parts) :]
+        return not isinstance(found, Opinion) and said(found) == said(before)
 
     def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
         """One mistake costs once: helpers that have lost points are given by us."""

@@ -3,7 +3,8 @@
 A question is asked first as if the check were perfect, and so tells what it tries the
 check on. All these functions, of the visible and the hidden half, are then tried in one
 order that is drawn, in a sandbox that has met none of them and ends with them. With
-these verdicts the question is asked again.
+these verdicts the question is asked again. It earns points only if the check says the
+same of the hidden half in a sandbox that never meets the visible one.
 """
 
 from __future__ import annotations
@@ -55,10 +56,14 @@ class Trials:
         wrong = len(planting.functions) - planting.rights
         return [Verdict(ACCEPTS)] * planting.rights + [Verdict(REJECTS)] * wrong
 
-    def found(self, link: Link) -> list[list[Verdict]]:
-        """What the check says now, of the functions of all plantings in one order."""
+    @property
+    def hidden(self) -> list[Planting]:
+        """All plantings but the visible half, which is the first; or that alone."""
+        return self.plantings[1:] or self.plantings
+
+    def found(self, link: Link, parts: list[Planting]) -> list[list[Verdict]]:
+        """What the check says now of some plantings, their functions in one order."""
         link.greet()
-        parts = self.plantings
         right = [f for part in parts for f in part.functions[: part.rights]]
         wrong = [f for part in parts for f in part.functions[part.rights :]]
         whole = Planting([*right, *wrong], len(right), parts[0].name)

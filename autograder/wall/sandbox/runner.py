@@ -102,7 +102,13 @@ class Runner:
             os._exit(0)
 
     def _here(self, descriptor: int) -> None:
-        """Answer a question in this process; what goes wrong ends it."""
+        """Answer a question in this process; what goes wrong ends it.
+
+        With threads it is for a fork, which has none: so what earns points does not
+        depend on the other questions, and `check`, which forks, says the same.
+        """
+        if threads.running():
+            os._exit(1)
         notebook, own = self.notebook, os.getpid()
         with contextlib.closing(Channel(socket.socket(fileno=descriptor))) as question:
             try:

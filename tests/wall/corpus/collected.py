@@ -46,8 +46,6 @@ OPEN = {i for i, one in harm.items() if one.get("any")}
 SECOND = {
     i: one["landlock_points"] for i, one in honest.items() if "landlock_points" in one
 }
-# what `check`, which answers in forks, does not find right
-CHECK = {i: one["check"] for i, one in honest.items() if "check" in one}
 
 
 def due_on(case: Case, wall: str) -> Case:
