@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from autograder.notebook.cells import OutOfTime
@@ -73,6 +74,41 @@ def check_softmax(softmax):
     for most, points in ((functions - 1, 0), (functions, 4)):
         limited = code.replace("MOST", str(most))
         assert judged(HOME, limited, HUNT)[0] == [points]
+
+
+def test_the_second_sandbox_never_meets_the_visible_half(judged, reference):
+    """A check that breaks on some functions loses points if it meets them there.
+
+    It knows the second sandbox by this: no question was asked there before.
+    """
+    from autograder.checks import attention
+
+    catalog, x = catalog_of(attention), np.diag([1.0, 2.0, 4.0])
+
+    def seen(entry):
+        return repr(np.round(catalog.answer(entry)(x.copy()), 4).tolist())
+
+    right = {seen(one) for one in catalog.right("softmax")}
+    half = catalog.half("check_softmax").wrong
+    known = {one.id: seen(one) for one in catalog.hunted("softmax")}
+    visible = {text for id, text in known.items() if id in half} - right
+    hidden = {text for id, text in known.items() if id not in half} - right - visible
+    assert visible and hidden
+    code = f"""{reference}
+whole, asked = check_softmax, []
+def f():
+    asked.append(1)
+    return True
+def check_softmax(softmax):
+    weights = softmax(np.array({x.tolist()}))
+    if not asked and repr(np.round(weights, 4).tolist()) in SOME:
+        raise ValueError
+    whole(softmax)"""
+    first, second = (
+        judged(HOME, code.replace("SOME", repr(some)), "assert f()", HUNT)[0][1]
+        for some in (visible, hidden)
+    )
+    assert first == 4 > second
 
 
 def test_a_check_that_is_right_is_judged_in_two_sandboxes(

@@ -81,3 +81,4 @@ def test_the_page_tells_how_many_cases_each_file_has():
     for name, told in rows:
         read = json.loads if name.endswith(".json") else tomllib.loads
         assert len(read((ROOT / name).read_text("utf-8"))) == int(told), name
+    assert f"| {len(HARM)} and 98 |" in page and f"| {len(HONEST)} |" in page

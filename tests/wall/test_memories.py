@@ -6,10 +6,15 @@ another question. ``memories`` has the places where it could keep something.
 
 import os
 import tempfile
+from collections import Counter
 
+import numpy as np
 import pytest
 from memories import PLACES
 
+from autograder.checks.planted import Planting
+from autograder.tools import hunts
+from autograder.tools.judging import catalog_of
 from autograder.wall import Cell
 
 DAILY = ("a-global", "a-file", "shared-memory")
@@ -65,9 +70,38 @@ def points(grader):
 
 
 def earned(points, *sources):
-    """What a check earns; who guesses an order may be lucky once, hardly twice."""
+    """What a check earns; who guesses an order may be lucky once, not three times."""
     test = TEST.format("attention", "check_softmax")
-    return min(points(*sources, test)["check_softmax"] for _ in range(2))
+    for _ in range(3):
+        if (found := points(*sources, test)["check_softmax"]) == 0:
+            break
+    return found
+
+
+@pytest.mark.parametrize("name", hunts.CHECKS)
+def test_who_guesses_the_first_right_function_is_lucky_once_in_fifty_at_best(name):
+    """The fast path has one sandbox for all functions and one for the hidden half; the
+    slow one, which is asked when the first says no, one more for the visible half.
+
+    Whoever takes the k-th function for the first right one is as lucky for every k.
+    """
+    catalog = catalog_of(hunts.hunts()[name])
+    subject, half = catalog.entries[name].hunts, catalog.half(name)
+    rights, wrongs = len(catalog.right(subject)), len(catalog.hunted(subject))
+    visible = len(half.right), len(half.wrong)
+
+    def luck(right, wrong):
+        planting = Planting([None] * (right + wrong), right, "f")
+        rng, found = np.random.default_rng(0), Counter()
+        for _ in range(4000):
+            order = planting.order(rng)
+            found[next(k for k, n in enumerate(order) if n < right)] += 1
+        assert found.keys() == set(range(wrong + 1))
+        assert max(found.values()) < 1.35 * 4000 / (wrong + 1)
+        return 1 / (wrong + 1)
+
+    fast = luck(rights, wrongs) * luck(rights - visible[0], wrongs - visible[1])
+    assert fast + fast * luck(*visible) < 1 / 50
 
 
 @pytest.mark.parametrize("place", WAYS)

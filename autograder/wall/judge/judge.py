@@ -189,14 +189,16 @@ class Judge:
         return stopped_with(LOST)
 
     def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
-        """Whether the check says the same again, in another sandbox and order.
+        """Whether the check says the same again of each half alone."""
+        return all(self._agrees(trials, ran, n) for n in range(len(trials.plantings)))
 
-        That sandbox never meets the visible half: what the check knows of the hidden
-        one, it does not know from there.
+    def _agrees(self, trials: Trials, ran: list[Numbered], number: int) -> bool:
+        """Whether it says the same of one planting where it has met no other.
+
+        So what it knows of the hidden half, it does not know from the visible one.
         """
-        parts = trials.hidden
-        found = self._tried(trials, ran, parts)
-        before = trials.verdicts[-len(parts) :]
+        found = self._tried(trials, ran, [trials.plantings[number]])
+        before = [trials.verdicts[number]]
         return not isinstance(found, Opinion) and said(found) == said(before)
 
     def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:

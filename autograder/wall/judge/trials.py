@@ -4,7 +4,8 @@ A question is asked first as if the check were perfect, and so tells what it tri
 check on. All these functions, of the visible and the hidden half, are then tried in one
 order that is drawn, in a sandbox that has met none of them and ends with them. With
 these verdicts the question is asked again. It earns points only if the check says the
-same of the hidden half in a sandbox that never meets the visible one.
+same of the hidden half in a sandbox that never meets the visible one, and the other way
+around; the fast path, which gives all points or none, does only the first.
 """
 
 from __future__ import annotations
@@ -55,11 +56,6 @@ class Trials:
             self.plantings.append(planting)
         wrong = len(planting.functions) - planting.rights
         return [Verdict(ACCEPTS)] * planting.rights + [Verdict(REJECTS)] * wrong
-
-    @property
-    def hidden(self) -> list[Planting]:
-        """All plantings but the visible half, which is the first; or that alone."""
-        return self.plantings[1:] or self.plantings
 
     def found(self, link: Link, parts: list[Planting]) -> list[list[Verdict]]:
         """What the check says now of some plantings, their functions in one order."""
