@@ -85,7 +85,7 @@ VERBS = {
     "interview": (
         "autograder.results.interview",
         "Write three questions to each student about their own code, with answers, "
-        "for a conversation: a page or two each.",
+        "for a conversation: a page each.",
     ),
     "sitting": (
         "autograder.sitting.paper",

@@ -33,6 +33,7 @@ from autograder.own_code import in_notebook as _asked_
 print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {most})))
 """
 MOST = 3  # questions on a page
+LONG = 20  # lines of code that are shown only where there is no shorter answer
 LONGEST, LONGEST_CHOICE = 4000, 600  # characters
 Json = dict[str, Any]
 
@@ -94,6 +95,7 @@ def sheet(
             note = str(held)
     draw = random.Random(f"{seed} {submission.student} {submission.assignment}")
     draw.shuffle(found)
+    found.sort(key=lambda answer: answer[0]["code"].count("\n") >= LONG)
     turns = (answer[n] for n in range(MOST) for answer in found if n < len(answer))
     chosen = [question for question, _ in zip(turns, range(MOST), strict=False)]
     if not chosen:
