@@ -19,7 +19,6 @@ SWAPS |= {new: old for old, new in SWAPS.items()} | {"cat": "stack"}
 LEFT_OUT = {"sqrt", "log", "exp", "square", "abs", "swapaxes", "transpose", "unsqueeze"}
 LEFT_OUT |= {"tril", "triu", "flatten", "reshape", "view", "softmax", "log_softmax"}
 MODULES = ("np", "numpy", "torch", "math")
-MIRRORED = {ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<="}
 SHARPER = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!="}
 SHARPER |= {ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is"}
 SIGNS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -28,23 +27,19 @@ DROPS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.BitAnd)
 
 @dataclass(frozen=True)
 class Change:
-    """A line as it is and as it might be, and the whole source with it.
-
-    ``keeps``: it was made in order to change nothing.
-    """
+    """A line as it is and as it might be, and the whole source with it."""
 
     number: int
     old: str
     new: str
     source: str
-    keeps: bool = False
 
 
 def changes(source: str) -> list[Change]:
     """All changes of the functions in a source that can still be parsed."""
     lines: list[str] = source.split("\n")
     found: dict[str, Change] = {}
-    for node, new, keeps in edits(ast.parse(source)):
+    for node, new in edits(ast.parse(source)):
         number = node.lineno
         if node.end_lineno != number:
             continue
@@ -59,7 +54,7 @@ def changes(source: str) -> list[Change]:
         at = -1 if parsed(wholes[-1]) == meant else 0  # without spare parentheses
         if meant and meant not in (parsed(source), *found):
             was, now = lines[number - 1].strip(), ways[at].strip()
-            found[meant] = Change(number, was, now, wholes[at], keeps)
+            found[meant] = Change(number, was, now, wholes[at])
     return list(found.values())
 
 
@@ -71,8 +66,8 @@ def parsed(source: str) -> str:
         return ""
 
 
-def edits(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, bool]]:
-    """Nodes inside of functions, with another text; whether it should do the same."""
+def edits(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Nodes inside of functions, with another text."""
     for function in ast.walk(tree):
         body = function.body if isinstance(function, ast.FunctionDef) else []
         if isinstance(function, ast.Lambda):
@@ -84,12 +79,12 @@ def edits(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, bool]]:
                 continue
             for node in ast.walk(statement):
                 if isinstance(node, ast.AugAssign) or once_more(node):
-                    yield node, "pass", False  # type: ignore[misc]
+                    yield node, "pass"  # type: ignore[misc]
                 if isinstance(node, ast.UnaryOp):
                     node.operand.negated = True  # type: ignore[attr-defined]
                 if isinstance(node, ast.expr) and not hasattr(node, "negated"):
-                    for new, keeps in others(node):
-                        yield node, new, keeps
+                    for new in others(node):
+                        yield node, new
 
 
 def once_more(node: ast.AST) -> bool:
@@ -106,80 +101,69 @@ def is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def others(node: ast.expr) -> Iterator[tuple[str, bool]]:
+def others(node: ast.expr) -> Iterator[str]:
     """Other texts for an expression."""
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(size))):
-            yield {1: "-2", 2: "-1"}.get(size, str(1 - size)), False
+            yield {1: "-2", 2: "-1"}.get(size, str(1 - size))
         case ast.UnaryOp(op=ast.Invert() | ast.Not() | ast.USub(), operand=inner):
-            yield text(inner), False
+            yield text(inner)
         case ast.Constant(value=bool(value)):
-            yield str(not value), False
+            yield str(not value)
         case ast.Constant(value=int(value)):
-            yield str({0: 1, 1: 0}.get(value, value - 1)), False
+            yield str({0: 1, 1: 0}.get(value, value - 1))
         case ast.Constant(value=float(value)) if value:
-            yield text(ast.Constant(2 * value)), False
+            yield text(ast.Constant(2 * value))
         case ast.Constant(value=str(value)) if "->" in value:
             given, _, out = value.partition("->")  # of einsum
-            yield repr(f"{given}->{out[:-2]}{out[:-3:-1]}"), False
+            yield repr(f"{given}->{out[:-2]}{out[:-3:-1]}")
         case ast.Tuple(elts=[first, second], ctx=ast.Load()):
-            yield f"({ast.unparse(second)}, {ast.unparse(first)})", False
+            yield f"({ast.unparse(second)}, {ast.unparse(first)})"
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             if sharper := SHARPER.get(type(op)):
-                yield f"{text(left)} {sharper} {text(right)}", False
-            if mirrored := MIRRORED.get(type(op)):
-                yield f"{text(right)} {mirrored} {text(left)}", True
+                yield f"{text(left)} {sharper} {text(right)}"
         case ast.BinOp(left=left, op=op, right=right):
             yield from sums(node, left, op, right)
         case ast.Attribute(value=inner, attr="T" | "mT"):
-            yield text(inner), False
+            yield text(inner)
         case ast.Attribute(value=inner, attr=name) if name in SWAPS:
-            yield f"{text(inner)}.{SWAPS[name]}", False
+            yield f"{text(inner)}.{SWAPS[name]}"
         case ast.Call(func=function, args=arguments):
             if isinstance(function, ast.Attribute) and function.attr in LEFT_OUT:
                 owner = function.value
                 module = isinstance(owner, ast.Name) and owner.id in MODULES
                 if not module or arguments:
-                    yield text(arguments[0] if module else owner), False
+                    yield text(arguments[0] if module else owner)
                 if function.attr in ("tril", "triu") and not node.keywords:
-                    yield f"{ast.unparse(node)[:-1]}, k=-1)", False
+                    yield f"{ast.unparse(node)[:-1]}, k=-1)"
             yield from rearranged(node)
 
 
 def sums(
     node: ast.BinOp, left: ast.expr, op: ast.operator, right: ast.expr
-) -> Iterator[tuple[str, bool]]:
+) -> Iterator[str]:
     """Other texts for an operation with two sides."""
     one, two = text(left), text(right)
     if isinstance(op, DROPS):
-        yield one, False
+        yield one
     if isinstance(op, ast.MatMult):
-        yield f"({two} @ {one})", False
+        yield f"({two} @ {one})"
     if sign := SIGNS.get(type(op)):
-        yield replaced(node, sign), False
-    if isinstance(op, ast.Add | ast.Mult):
-        sign = "+" if isinstance(op, ast.Add) else "*"
-        yield f"({two} {sign} {one})", True
-    if isinstance(op, ast.Sub):
-        yield f"(-{two} + {one})", True
-    if isinstance(op, ast.Div):
-        yield f"({one} * (1 / {two}))", True
-    if isinstance(op, ast.Pow) and isinstance(right, ast.Constant) and right.value == 2:
-        yield f"({one} * {one})", True
+        yield replaced(node, sign)
 
 
-def rearranged(node: ast.Call) -> Iterator[tuple[str, bool]]:
+def rearranged(node: ast.Call) -> Iterator[str]:
     """A call with its first arguments swapped, or with one keyword less."""
     match node.args:
         case [ast.Name() as one, ast.Name() as two, *rest]:
             less = copy.copy(node)
             less.args = [two, one, *rest]
-            yield ast.unparse(less), False
+            yield ast.unparse(less)
     for keyword in node.keywords:
         if keyword.arg in ("axis", "dim", "dtype"):
             less = copy.copy(node)
             less.keywords = [one for one in node.keywords if one is not keyword]
-            yield ast.unparse(less), False
+            yield ast.unparse(less)
 
 
 def replaced(node: ast.BinOp, sign: str) -> str:

@@ -5,55 +5,37 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from autograder.checks.question import Question, first_line
 from autograder.own_code.changes import Change, changes
 from autograder.own_code.values import SHOWN, Seen
-from autograder.own_code.watching import UNSET, Call, Trial, Watched
+from autograder.own_code.watching import UNSET, Call, Watched
 
 MOST_CHANGES = 18
-UNTOLD = {"dict", "list", "tuple", "str"}
-Scene = tuple[int, int]  # the number of a check, and of a call in it
 
 
 class Altered:
     """An answer with one line changed, and what the visible checks say of it."""
 
     def __init__(self, subject: Subject, change: Change) -> None:
-        self.change, self.checks = change, subject.question.checks
+        self.change = change
         self.program = Watched(change.source, subject.name, subject.names)
-        self.failed = [
-            number
-            for number, check in enumerate(self.checks)
-            if self.program.tried(check).failure
-        ]
-        self.calls = cache(lambda number: self.kept(number).calls)
+        self.trials = [self.program.tried(check) for check in subject.question.checks]
+        self.failed = [n for n, trial in enumerate(self.trials) if trial.failure]
 
-    def kept(self, number: int) -> Trial:
-        """A check, with all values noted."""
-        return self.program.tried(self.checks[number], keep=True)
-
-    def call(self, scene: Scene, original: Call) -> Call | None:
+    def call(self, original: Call) -> Call | None:
         """The same call as in the original; None where it is not made the same way."""
-        calls = self.calls(scene[0])
-        found = calls[scene[1]] if scene[1] < len(calls) else None
-        if found is None or found.arguments.keys() != original.arguments.keys():
+        check, number = original.place
+        calls = self.trials[check].calls[number:]
+        if not calls or calls[0].function != original.function:
             return None
-        given = original.arguments.items()
-        same = all(
-            value.like(found.arguments[name]) != "values" for name, value in given
+        found, given = calls[0].arguments, original.arguments
+        same = found.keys() == given.keys() and all(
+            value.like(found[name]) != "values" for name, value in given.items()
         )
-        return found if same and found.function == original.function else None
-
-    @property
-    def told(self) -> str:
-        """The changed line, for a list of choices."""
-        number, new = self.change.number, self.change.new
-        return f"line {number} " + (
-            f"reads `{new}`" if new != "pass" else "is left out"
-        )
+        return calls[0] if same else None
 
 
 class Subject:
@@ -73,30 +55,12 @@ class Subject:
         self.source, self.lines, self.draw = source, source.split("\n"), draw
         self.program = Watched(source, question.name, names)
         self.sentences = [first_line(check) for check in question.checks]
-        if any(self.program.tried(check).failure for check in question.checks):
+        self.trials = [self.program.tried(check) for check in question.checks]
+        if any(trial.failure for trial in self.trials):
             raise ValueError(f"{question.name} does not pass")
-
-    @cached_property
-    def trials(self) -> list[Trial]:
-        """What each visible check does with the answer, where it does it every time."""
-        return [self.steady(check) for check in self.question.checks]
-
-    def steady(self, check: Any) -> Trial:
-        """A check, without the values that are others when it is run again."""
-        trial, again = (self.program.tried(check, keep=True) for _ in range(2))
-        for one, other in zip(trial.calls, again.calls, strict=False):
-            one.values = {
-                key: value
-                for key, value in one.values.items()
-                if key in other.values and value.like(other.values[key]) != "values"
-            }
-            if (
-                one.result
-                and other.result
-                and one.result.like(other.result) == "values"
-            ):
-                one.result = None
-        return trial
+        for check, trial in enumerate(self.trials):
+            for number, call in enumerate(trial.calls):
+                call.place = check, number
 
     @cached_property
     def altered(self) -> list[Altered]:
@@ -131,22 +95,20 @@ class Subject:
         self.draw.shuffle(items)
         return items
 
-    def scenes(self, literal: bool = False) -> Iterator[tuple[Scene, Call]]:
+    def calls(self, literal: bool = False) -> Iterator[Call]:
         """Calls that came to an end; only those that can be written out, if asked."""
-        every = [
-            ((number, index), call)
-            for number, trial in enumerate(self.trials)
-            for index, call in enumerate(trial.calls)
-            if call.function in self.methods and call.result is not None
-        ]
-        for scene, call in self.some(every):
+        for call in self.some(call for trial in self.trials for call in trial.calls):
             given = list(call.arguments.values())
-            if any(map(untold, given)):
+            if call.result is None or call.function not in self.methods:
                 continue
-            if not literal or (
-                call.function == self.name and all(map(written_out, given))
-            ):
-                yield scene, call
+            full = call.function == self.name and all(map(written_out, given))
+            if not any(map(untold, given)) and (full or not literal):
+                yield call
+
+    def alike(self, call: Call) -> list[Call]:
+        """The calls that the same words describe."""
+        words, every = told(call), [one for trial in self.trials for one in trial.calls]
+        return [one for one in every if told(one) == words]
 
     def line(self, number: int) -> str:
         """A line of the answer, as a block."""
@@ -157,7 +119,7 @@ def untold(value: Seen) -> bool:
     """Whether no sentence describes it well enough."""
     if value.kind == "pair":
         return not written_out(value)
-    return value.kind == "other" and value.dtype in UNTOLD
+    return value.kind == "box"
 
 
 def written_out(value: Seen) -> bool:
@@ -215,16 +177,17 @@ def form(value: Seen) -> str:
         return f"({', '.join(map(form, value.parts))})"
     if value.kind == "number":
         return value.text if value.entries is not None else value.dtype
-    if value.kind == "other":
+    if value.kind in ("other", "box"):
         return value.dtype
     shown = f" = {value.text}" if value.small else ""
     return f"{value.dtype} {value.shape}{shown}"
 
 
-def trace(call: Call, number: int) -> str:
-    """What happened in a line: each of its expressions, with what it was."""
+def trace(call: Call, number: int, asked: str = "") -> str:
+    """What happened in a line: its expressions up to that asked for, with values."""
     rows = [(key[1], value) for key, value in call.values.items() if key[0] == number]
-    rows = [row for row in rows if len(row[0]) <= 60][-4:]
+    last = next((n for n, row in enumerate(rows, 1) if row[0] == asked), len(rows))
+    rows = [row for row in rows[:last] if len(row[0]) <= 60 or row[0] == asked][-4:]
     width = max((len(name.rstrip(" =")) for name, _ in rows), default=0)
     lines = [
         f"    {name.rstrip(' ='):<{width}}   {form(value)}" for name, value in rows

@@ -16,7 +16,7 @@ DECIMALS = 3
 
 @dataclass(frozen=True)
 class Seen:
-    """A value as it was: its kind ("array", "number", "pair" or "other") and its form.
+    """A value as it was: its kind ("array", "number", "pair", "box", "other") and form.
 
     ``entries`` are None where the value is no array of numbers, or too large to keep.
     """
@@ -89,7 +89,8 @@ def seen(value: Any) -> Seen:
         entries = np.asarray(value)
         kind = entries.dtype.name if entries.dtype.kind in "biuf" else ""
         return Seen("number", (), kind, entries if kind else None)
-    return Seen("other", dtype=type(value).__name__)
+    kind = "box" if hasattr(value, "__len__") else "other"  # what is in it is not told
+    return Seen(kind, dtype=type(value).__name__)
 
 
 def array(value: np.ndarray, dtype: str) -> Seen:

@@ -30,7 +30,7 @@ from autograder.own_code.values import Seen, seen
 
 NAME = "_watch_"
 STEPS, SECONDS = 200_000, 3.0  # of one check
-CALLS = 4  # of a check that are kept
+CALLS = 8  # of a check that are kept
 EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
 UNWATCHED = {"super", "locals", "globals", "vars", "print", "range", "len", "int"}
@@ -42,7 +42,7 @@ class Endless(BaseException):
     """An answer has taken too many steps. Not an Exception: few programs catch it."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """A call that a check made: its arguments, and what its lines did."""
 
@@ -55,6 +55,8 @@ class Call:
     counts: Counter[Key] = field(default_factory=Counter)
     lines: Counter[int] = field(default_factory=Counter)
     result: Seen | None = None  # None: it was left by an exception
+    error: str = ""
+    place: tuple[int, int] = (0, 0)  # the numbers of the check, and of the call in it
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,14 @@ class Trial:
 
 
 class Watch:
-    """Notes what runs. ``keep``: values too; otherwise steps are counted alone."""
+    """Notes what runs: lines, values and calls."""
 
     def __init__(self) -> None:
-        self.begin(keep=False)
+        self.begin()
 
-    def begin(self, keep: bool) -> None:
+    def begin(self) -> None:
         """Forget what was noted, and allow new steps."""
-        self.keep, self.steps, self.end = keep, 0, time.monotonic() + SECONDS
+        self.steps, self.end = 0, time.monotonic() + SECONDS
         self.calls: list[Call] = []
         self.made: dict[int, dict[str, Seen]] = {}
         self.depth = 0
@@ -105,7 +107,7 @@ class Watch:
     def enter(self, function: str, names: dict[str, Any]) -> None:
         """A function is entered; what it calls belongs to the same call."""
         self.depth += 1
-        if self.depth > 1 or not self.keep or len(self.calls) == CALLS:
+        if self.depth > 1 or len(self.calls) == CALLS:
             return
         given = {k: v for k, v in names.items() if k not in ("self", "__class__")}
         shown, own = {k: seen(v) for k, v in given.items()}, id(names.get("self"))
@@ -113,44 +115,44 @@ class Watch:
         if function == "__init__":
             self.made[own] = shown
             return
+        if owner and own not in self.made:
+            return  # what earlier calls have left in an object is not told
+        made = self.made.pop(own, {})
         names = {k: v for k, v in names.items() if k != "__class__"}
         live = {}
-        if all(v.kind != "other" or v.dtype == "NoneType" for v in shown.values()):
+        if all(
+            v.kind not in ("other", "box") or v.dtype == "NoneType"
+            for v in shown.values()
+        ):
             with contextlib.suppress(Exception):  # tensors inside of a graph
                 live = copy.deepcopy(names)
-        self.current = Call(function, owner, self.made.get(own, {}), shown, live)
+        self.current = Call(function, owner, made, shown, live)
         self.calls.append(self.current)
 
     def leave(self) -> None:
         """A function is left."""
         self.depth -= 1
-        if not self.depth:
+        if self.current and not self.depth:
+            self.current.error = str(sys.exc_info()[1] or "")
             self.current = None
-
-    def inside(self, function: str, names: dict[str, Any], body: Callable) -> Any:
-        """The value of a lambda."""
-        self.enter(function, names)
-        try:
-            return self.result(body())
-        finally:
-            self.leave()
 
 
 class Instrument(ast.NodeTransformer):
     """Passes all that the functions of a program do through a watch."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
-        for statement in node.body:
+        for place, statement in enumerate(node.body):
             match statement:
-                case ast.FunctionDef() | ast.ClassDef():
-                    self.visit(statement)
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
-                    statement.value = self.named(statement.value, name)  # type: ignore
-        return node
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as one):
+                    body: list[ast.stmt] = [
+                        ast.copy_location(ast.Return(one.body), one.body)
+                    ]
+                    node.body[place] = ast.FunctionDef(name, one.args, body, [])
+        return self.visit_ClassDef(node)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+    def visit_ClassDef(self, node: ast.Module | ast.ClassDef) -> ast.AST:
         for statement in node.body:
-            if isinstance(statement, ast.FunctionDef):
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef):
                 self.visit(statement)
         return node
 
@@ -172,20 +174,6 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
-
-    def named(self, node: ast.Lambda, name: str) -> ast.Lambda:
-        """A lambda that has a name, as a function has."""
-        if node.args.vararg or node.args.kwarg:
-            return node
-        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        names = ast.Dict(
-            [ast.Constant(one.arg) for one in given],
-            [ast.Name(one.arg, ast.Load()) for one in given],
-        )
-        empty = ast.arguments([], [], None, [], [], None, [])
-        body = ast.Lambda(empty, self.visit(node.body))
-        node.body = ask("inside", ast.Constant(name), names, body)
         return node
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -303,10 +291,10 @@ class Watched:
             exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)
         self.answer = space[name]
 
-    def tried(self, check: Callable[..., None], keep: bool = False) -> Trial:
+    def tried(self, check: Callable[..., None]) -> Trial:
         """Run a visible check on the answer."""
         with quiet(), repeatable(), settled():
-            self.watch.begin(keep)
+            self.watch.begin()
             try:
                 failure = failure_of(check, self.answer)
             except Endless:
@@ -316,14 +304,11 @@ class Watched:
     def called(self, call: Call, **changed: Any) -> Seen | None:
         """The result of a call, with other arguments; None where it raises."""
         names = copy.deepcopy(call.live) | changed
-        function, own = self.answer, names.pop("self", None)
-        if own is not None:
-            function = getattr(own, call.function)
         with quiet(), repeatable(), settled(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.watch.begin(keep=False)
+            self.watch.begin()
             try:
-                return seen(function(**names))
+                return seen(self.answer(**names))
             except (Exception, SystemExit, Endless):
                 return None
 

@@ -1,8 +1,10 @@
 """Questions about one's own code: on the right answers of everybody, in all styles."""
 
+import json
 import os
 import random
-from collections import Counter
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,34 +40,44 @@ def right_answers(package):
             text = path.read_text("utf-8")
             entries += read(text, question.name, question.read, path.name, code).styles
         for entry in entries:
-            yield question, entry.code, notebook(catalog, question.name)
+            names = own_code.notebook(catalog, question.name)
+            yield name, question, entry.code, names
 
 
-def notebook(catalog, question):
-    """The names of a notebook whose other answers are right."""
-    names = dict(catalog.prelude_names)
-    for other, reference in catalog.references.items():
-        if other != question and other not in names and not other.startswith("check_"):
-            exec(compile(reference.code, other, "exec", dont_inherit=True), names)
-    return names
+def asked_of(answers, seed):
+    """For each answer, its assignment, name and code, and the questions about it."""
+    return [
+        {
+            "package": package,
+            "name": question.name,
+            "code": code,
+            "asked": [one.plain() for one in questions(question, code, names, seed)],
+        }
+        for package, question, code, names in answers
+    ]
 
 
-def keys_that_are_wrong(answers, seed):
-    """How many answers have two questions, and questions whose key is not the only one.
+def answered(rows):
+    """What another program says: (answer, question, the choices that are right)."""
+    command = [sys.executable, own_code.__file__]
+    text = json.dumps(rows)
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for row, found in zip(rows, json.loads(done.stdout), strict=True):
+        assert isinstance(found, list), (row, found)
+        for asked, right in zip(row["asked"], found, strict=True):
+            yield row, asked, right
 
-    Every question is answered by another mechanism; those it cannot find are counted.
-    """
-    counts, wrong = Counter(), []
-    for question, source, names in answers:
-        found = questions(question, source, names, seed)
-        counts["answers"] += 1
-        counts["two"] += len(found) == 2
-        for asked in found:
-            right = own_code.right(asked, question, source, names)
-            counts["unseen" if right is None else "seen"] += 1
-            if right is not None and right != [asked.choices[asked.key]]:
-                wrong.append((question.name, seed, asked, right, source))
-    return counts, wrong
+
+def wrong_keys(rows):
+    """Questions with another key than was found; the share where none was found."""
+    said = list(answered(rows))
+    wrong = [
+        (row["code"], asked, right)
+        for row, asked, right in said
+        if right is not None and right != [asked["choices"][asked["key"]]]
+    ]
+    return wrong, sum(right is None for _, _, right in said) / len(said)
 
 
 BLEND = """def blend(weights, scale=None, power=2):
@@ -84,25 +96,39 @@ def test_a_call_without_its_none_says_which_arguments_come_after():
         assert answer(np.ones(3), None, 2).tolist() == [2, 2, 2]
 
     subject = Subject(question, BLEND, {}, random.Random(0))
-    ((_, call),) = subject.scenes()
+    (call,) = subject.calls()
     assert told(call) == "`blend(weights, power=2)`, with `weights` of shape (3,)"
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_keys_are_the_only_right_choices_of_a_sample():
+@pytest.fixture(scope="module")
+def sample():
     print(f"seed {SEED}")
     answers = [one for package in packages() for one in right_answers(package)]
-    counts, wrong = keys_that_are_wrong(random.Random(SEED).sample(answers, 30), SEED)
-    assert not wrong and counts["two"] >= 24
-    assert counts["unseen"] <= 0.1 * counts["seen"]
+    return asked_of(random.Random(SEED).sample(answers, 30), SEED)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_keys_are_the_only_right_choices_of_a_sample(sample):
+    wrong, unseen = wrong_keys(sample)
+    assert not wrong and unseen <= 0.1
+    assert sum(len(row["asked"]) == 2 for row in sample) >= 24
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_key_that_is_wrong_would_be_seen(sample):
+    row = next(row for row in sample if row["asked"])
+    others = [
+        one | {"key": (one["key"] + 1) % len(one["choices"])} for one in row["asked"]
+    ]
+    wrong, unseen = wrong_keys([row | {"asked": others}])
+    assert len(wrong) + unseen * 2 == 2
 
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
 def test_keys_are_the_only_right_choices(package):
-    answers = list(right_answers(package))
-    counts, wrong = keys_that_are_wrong(answers, SEED)
-    assert not wrong
-    assert counts["two"] >= 0.9 * counts["answers"]
-    assert counts["unseen"] <= 0.1 * counts["seen"]
+    rows = asked_of(right_answers(package), SEED)
+    wrong, unseen = wrong_keys(rows)
+    assert not wrong and unseen <= 0.1
+    assert sum(len(row["asked"]) == 2 for row in rows) >= 0.9 * len(rows)
