@@ -16,6 +16,7 @@ from autograder.own_code.subject import (
     Subject,
     listed,
     literal,
+    of_type,
     told,
     trace,
     written_out,
@@ -103,6 +104,8 @@ def shape(subject: Subject) -> Iterator[Draft]:
     for call in subject.calls():
         given = {value.shape for value in call.arguments.values()}
         alike = subject.alike(call)
+        if any(map(of_type, call.arguments.values())):
+            continue  # how large a model is, for example, is not told
         for key, value in subject.some(call.values.items()):
             text = place_of("the shape", call, key, subject, False)
             right = str(value.shape)

@@ -122,6 +122,11 @@ def untold(value: Seen) -> bool:
     return value.kind == "box"
 
 
+def of_type(value: Seen) -> bool:
+    """Whether a call tells no more of an argument than its type."""
+    return value.kind == "other" and value.dtype != "NoneType"
+
+
 def written_out(value: Seen) -> bool:
     """Whether a call can show this argument in full."""
     if value.kind == "pair":
