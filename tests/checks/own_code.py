@@ -107,7 +107,10 @@ class Program:
                 if name == "__init__":
                     self.made[id(own)] = kept(given)
                     return function(*args, **named)
-                call = {"name": name, "owner": type(own).__name__ if own else ""}
+                call = {
+                    "name": name,
+                    "owner": type(own).__name__ if own is not None else "",
+                }
                 call |= {"given": kept(given), "own": kept(own), "seen": []}
                 call |= {"made": self.made.get(id(own), {}), "raised": True}
                 self.calls.append(call)
