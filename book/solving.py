@@ -9,6 +9,7 @@ which static/exercise.js fills with the answers. Without scripts all of it can b
 import gzip
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -26,15 +27,31 @@ TOOLS = """
 
 Python runs in this page. What you write stays in this browser; *Download my notebook*
 gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then Tab
-leaves an editor. The checks that you see here are part of all checks; the hidden ones
-run when you submit. You can as well work with the notebook on your computer:
+leaves an editor. {checks} You can as well work with the notebook on your computer:
 [{file}]({home}exercises/{name}/{file}).
 """
 # what is fetched before the first run, beside modules; the checks are small
 PACKS_WELL = {".wasm", ".mjs", ".json"}
 FETCHED = ("pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib", "numpy-")
 PUZZLES = "00-puzzles"
+SOME = """The checks that you see here are part of all checks; the hidden ones
+run when you submit."""
+ALL = "All checks are visible, and draw new inputs each time."
 PUZZLE = "\n\n*Write it*\n"  # on a card
+ASKS = re.compile(r"`(\w+)` of these puzzles")  # on a card that speaks of another
+SQUARES = re.compile(r"```text\n([^`]*[■□][^`]*)\n```")
+WORDS = {"■": "True", "□": "False"}
+MINUTES = re.compile(r"(\d+) minutes\)")
+TOPICS = {  # by their first puzzle
+    "softmax_row": "Attention",
+    "causal_mask": "Masks",
+    "split_heads": "Heads",
+    "sinusoid": "Positions",
+    "layer_norm": "Layers",
+    "next_token_loss": "Generating",
+    "break_softmax": "Break it",
+    "spot_softmax": "Spot it",
+}
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
 
@@ -56,7 +73,9 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     title, *rest = "".join(introduction["source"]).split("\n\n")
     rest = [text for text in rest if not text.startswith(NOTEBOOK_ONLY)]
     home = "../" if name == PUZZLES else "../../"
-    tools = TOOLS.format(name=name, file=file, home=home)
+    tools = TOOLS.format(
+        name=name, file=file, home=home, checks=ALL if name == PUZZLES else SOME
+    )
     parts = [title, *rest[:2], tools, *rest[2:]]
     ids = [role_of(cell).get("grade_id") for cell in cells]
     folded = True
@@ -65,7 +84,7 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
             continue  # all of them run the same two lines
         if folded and cell["cell_type"] == "markdown":
             parts.append("</details>")
-            parts += [board(ids)] if name == PUZZLES else []
+            parts += [topics(cells), board(ids)] if name == PUZZLES else []
             folded = False
         parts += shown(cell, ids)
     parts += ["</details>"] if folded else []
@@ -87,6 +106,36 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
         f"{embedded}</script>"
     )
     return "\n\n".join(parts) + "\n"
+
+
+def topics(cells: list[dict]) -> str:
+    """A link to the first puzzle of each topic, with how many they are and how long."""
+    minutes: dict[str, list[int]] = {}
+    for cell in cells:
+        name = role_of(cell).get("grade_id", "").removeprefix("card_")
+        if name in TOPICS and cell["cell_type"] == "markdown":
+            first = name
+        if found := MINUTES.search("".join(cell["source"]).partition("\n")[0]):
+            minutes.setdefault(first, []).append(int(found[1]))
+    links = (
+        f'<a href="#{name}">{TOPICS[name]}</a> ({len(each)}, {sum(each)} minutes)'
+        for name, each in minutes.items()
+    )
+    note = "<em>Break it</em> and <em>Spot it</em> need a line each: good on a phone."
+    return f'<p class="puzzle-topics">Topics: {", ".join(links)}. {note}</p>'
+
+
+def spoken(text: str) -> str:
+    """A card with links to other cards, and words for the squares of a mask."""
+    text = ASKS.sub(r'<a href="#\1"><code>\1</code></a> of these puzzles', text)
+    for square in SQUARES.finditer(text):
+        drawn = square[1]
+        for sign, word in WORDS.items():
+            label = f'<span role="img" aria-label="{word}">{sign}</span>'
+            drawn = drawn.replace(sign, label)
+        block = f'<div class="highlight"><pre>{drawn}</pre></div>'
+        text = text.replace(square[0], block)
+    return text
 
 
 def board(ids: list[str]) -> str:
@@ -114,7 +163,7 @@ def shown(cell: dict, ids: list[str]) -> list[str]:
         about = name.removeprefix("card_")
         if f"shown_{about}" in ids or PUZZLE in text:  # an address of its own
             heading, _, rest = text.partition("\n\n")
-            text = f'{heading}\n\n<div id="{about}"></div>\n\n{rest}'
+            text = f'{heading}\n\n<div id="{about}"></div>\n\n{spoken(rest)}'
         written = f'<div class="exercise-bar written" data-cell="{name}"></div>'
         return [written if solution else text]
     code = f"```{{code-block}} python\n{text}\n```"

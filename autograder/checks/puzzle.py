@@ -126,7 +126,8 @@ class Exposes:
     ``shown`` are the functions on the card by letter, one of them wrong. With a single
     one the answer returns its arguments, else the letter and the arguments: one value,
     or a tuple of several. ``allowed`` raises CheckFailed for an input that the card
-    rules out, and returns the arguments by name.
+    rules out, and returns the arguments by name. ``why`` says of an allowed input why
+    it shows nothing.
     """
 
     def __init__(
@@ -136,9 +137,10 @@ class Exposes:
         shown: dict[str, Callable[..., Any]],
         allowed: Callable[..., Inputs],
         names: tuple[str, ...],
+        why: Callable[..., str] | None = None,
     ) -> None:
         self.right, self.shown, self.allowed = right, shown, allowed
-        self.names = names
+        self.names, self.why = names, why
         self.__doc__ = "The input is allowed, and the wrong function is wrong for it."
         question.catalogued = (0, 2)  # the functions are run: nothing has to be known
         question.visible(self)
@@ -148,7 +150,9 @@ class Exposes:
         value, letter = expect.call(answer), next(iter(self.shown))
         name = "the function"
         if len(self.shown) > 1:
-            letter, value = expect.pair(value, f"letter, {', '.join(self.names)}")
+            several = ", ".join(self.names)
+            form = several if len(self.names) == 1 else f"({several})"
+            letter, value = expect.pair(value, f"letter, {form}")
             if not isinstance(letter, str) or letter not in self.shown:
                 raise CheckFailed(
                     "the first part of your answer is no letter of a function",
@@ -172,6 +176,7 @@ class Exposes:
                 f"for {given(inputs)} {name} gives what a right one gives: "
                 f"{spelled(right)}",
                 "an input for which the results differ",
+                reason=self.why(**inputs) if self.why else "",
             )
 
     def again(self, answer: Any, rng: np.random.Generator) -> None:

@@ -41,7 +41,7 @@ function tell() {
     link.classList.toggle("done", done);
     link.setAttribute("aria-label", `${number + 1}, ${names[number]}${done ? ", solved" : ""}`);
   });
-  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous.`;
+  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous; Escape, then Tab leaves the code.`;
 }
 
 document.addEventListener("exercise-held", ({ detail }) => {

@@ -8,6 +8,8 @@ Those of 08-cost are by the author of its cards, as their ``who`` says.
 
 ``outside_later/`` has more, by two others who knew cards and chapters alone, after the
 names of ``outside/`` had been settled. Where a name is missing there, none is given.
+The catalog of the puzzles has learned from its answers: of the 167 wrong functions 105
+had a name before, and 6 passed.
 """
 
 from collections import Counter
@@ -15,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.checks import puzzles
 from autograder.checks.entries import Mistake, read
+from autograder.checks.puzzles import shown
 from autograder.tools.judging import catalog_of, judge, packages
 
 FOLDER = Path(__file__).parent / "outside"
@@ -38,6 +42,8 @@ def answers(name, folder=FOLDER):
 def defined(catalog, question, code):
     """The answer, in a notebook whose other answers are right."""
     names = dict(catalog.prelude_names)
+    if catalog is catalog_of(puzzles):  # the notebook defines what the cards show
+        names |= vars(shown)
     for other, reference in catalog.references.items():
         if other != question and other not in names and not other.startswith("check_"):
             exec(compile(reference.code, other, "exec", dont_inherit=True), names)
@@ -75,3 +81,13 @@ def test_they_are_many_and_most_mistakes_have_a_name():
     assert len(styles) == 41 and min(styles.values()) >= 6
     assert len(wrong) == 630 and sum("passes" in entry.extra for entry in wrong) == 3
     assert sum("named" in entry.extra for entry in wrong) >= 608
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_input_that_breaks_nothing_is_told_why():
+    for entry in answers("puzzles", LATER):
+        if isinstance(entry, Mistake) and entry.question.startswith("break"):
+            answer = defined(catalog_of(puzzles), entry.question, entry.code)
+            message = str(judge(puzzles, entry.question, answer)[1])
+            same = "gives what a right one gives" in message
+            assert same == ("\n  likely:" in message), message

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.puzzle import Agrees, Draw, Exposes, Inputs
-from autograder.checks.puzzles import allowed, right, shown
+from autograder.checks.puzzles import allowed, right, shown, why
 
 assignment = Assignment(__name__, chapter="")
 __getattr__ = assignment.hidden_half
@@ -32,6 +32,7 @@ def expose(kind: str, about: str, read: str, functions: str, names: str) -> None
         dict(zip(letters, made, strict=True)),
         getattr(allowed, about),
         tuple(names.split()),
+        getattr(why, about) if kind == "break" else None,
     )
 
 
@@ -78,7 +79,7 @@ def weights_of(rng: Rng, n: int) -> np.ndarray:
 
 def matrices(rng: Rng, case: int) -> Inputs:
     """Queries and keys of one width, as many as there are not entries."""
-    d = size(rng, 3, 5)
+    d = size(rng, 3, 10)
     return {"Q": normal(rng, size(rng, 2, 4), d), "K": normal(rng, d + 1, d)}
 
 

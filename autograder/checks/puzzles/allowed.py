@@ -88,11 +88,12 @@ def split_heads(X: Any, n_heads: Any) -> Inputs:
             f"d_model = {X.shape[1]} and n_heads = {n_heads}",
             "a d_model that n_heads divides",
         )
-    return {"X": X, "n_heads": n_heads}
+    return {"X": small(X, "`X`", 10_000), "n_heads": n_heads}
 
 
 def repeat_kv(K: Any, groups: Any) -> Inputs:
-    return {"K": made_up(K, "`K`", 3), "groups": whole(groups, "`groups`", 1)}
+    K = small(made_up(K, "`K`", 3), "`K`", 10_000)
+    return {"K": K, "groups": whole(groups, "`groups`", 1)}
 
 
 def entropy(weights: Any) -> Inputs:
@@ -104,7 +105,8 @@ def layer_norm(x: Any, gain: Any, shift: Any) -> Inputs:
     shift = made_up(shift, "`shift`", 1)
     alike_sizes({"the width d of `x` and `gain`": (x.shape[1], len(gain))})
     alike_sizes({"the width d of `x` and `shift`": (x.shape[1], len(shift))})
-    return {"x": x, "gain": gain, "shift": shift}
+    parts = {"x": x, "gain": gain, "shift": shift}
+    return {what: small(part, f"`{what}`", 10_000) for what, part in parts.items()}
 
 
 def top_p(probabilities: Any, p: Any) -> Inputs:
