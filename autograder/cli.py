@@ -82,6 +82,11 @@ VERBS = {
         "Write one page about the class: what needs attention, scores, questions, "
         "common mistakes and every student.",
     ),
+    "term": (
+        "autograder.results.term",
+        "Write one page about the term: a line for each student, who has fallen "
+        "silent, and what waits to be graded by hand.",
+    ),
     "interview": (
         "autograder.results.interview",
         "Write three questions to each student about their own code, with answers, "

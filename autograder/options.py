@@ -59,7 +59,10 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
 
 def share(text: str) -> float:
     """A part of a whole."""
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError("from 0 to 1, such as 0.9")
     return number
@@ -67,7 +70,6 @@ def share(text: str) -> float:
 
 def at_least_one(text: str) -> int:
     """A number of things that are needed."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("a number, at least 1")
+    return int(text)

@@ -1,16 +1,18 @@
 """Due dates, extensions, and what late work costs.
 
 Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-attention": "2026-03-09
-23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv. When work was
+23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv, as dates or as
+rules. When work was
 handed in is told by timestamp.txt. All of it is written into the gradebook, where
 formgrader finds it. Penalties are those of nbgrader's late-submission plugin.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -27,19 +29,65 @@ from autograder.intake.times import course_zone, moment, read_stamp
 from autograder.text import one_line
 
 EXTENSIONS = "extensions.csv"
+EVERY = "*"  # assignment
+RULE = re.compile(
+    r"\+\s*(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>minute|hour|day|week)s?"
+    r"|[x×]\s*(?P<factor>\d+(?:[.,]\d+)?)"
+)
 ASSIGNMENT, SUBMITTED = Assignment.__table__, SubmittedAssignment.__table__
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Until when somebody may hand in: a moment, so much longer, or a longer period."""
+
+    moment: datetime | None = None
+    longer: timedelta = timedelta()
+    factor: float = 1.0
+
+    @classmethod
+    def of(cls, text: str, zone: tzinfo) -> Extension:
+        """From ``2026-03-12 23:59``, ``+3 days`` or ``x1.5``."""
+        rule = RULE.fullmatch(text.strip())
+        if rule is None:
+            try:
+                return cls(moment(text, zone).astimezone(UTC))
+            except CourseError as error:
+                raise CourseError(f"{error} Or write +3 days, or x1.5.") from None
+        number = float((rule["number"] or rule["factor"]).replace(",", "."))
+        if rule["unit"]:
+            return cls(longer=timedelta(**{f"{rule['unit']}s": number}))
+        if number < 1:
+            raise CourseError(f"{one_line(text)!r} is less time; write x1.5 for more.")
+        return cls(factor=number)
+
+    def end(self, due: datetime, begin: datetime | None, zone: tzinfo) -> datetime:
+        """The moment, for a period. Days are those of the calendar."""
+        if self.moment:
+            return self.moment
+        if self.factor > 1 and begin is None:
+            raise CourseError(
+                f"x{self.factor:g} needs to know when the period began; write it in "
+                'c.Autograder.due: ("2026-03-02 09:00", "2026-03-09 23:59").'
+            )
+        if begin and self.factor > 1:
+            return begin + self.factor * (due - begin)
+        days = timedelta(days=self.longer.days)
+        return (due.astimezone(zone) + days).astimezone(UTC) + (self.longer - days)
 
 
 @dataclass(frozen=True)
 class Deadlines:
     """What the course says: due dates by assignment, and by assignment and student.
 
-    ``extended`` is None where there is no table of extensions.
+    ``extended`` is None where there is no table of extensions; the assignment ``*`` in
+    it is every one. ``begins`` has the moments at which periods begin.
     """
 
     due: Mapping[str, datetime]
-    extended: Mapping[tuple[str, str], datetime] | None = None
+    extended: Mapping[tuple[str, str], Extension] | None = None
     zone: tzinfo = UTC
+    begins: Mapping[str, datetime] = field(default_factory=dict)
 
     @classmethod
     def of(cls, course: Course) -> Deadlines:
@@ -47,19 +95,45 @@ class Deadlines:
         config = course.nbgrader().get("Autograder", {})
         zone = course_zone(course)
         names = [assignment.name for assignment in course.assignments()]
-        due = {}
-        for name, text in course.table("due").items():
+        due, begins = {}, {}
+        for name, value in course.table("due").items():
             if name not in names and (near := meant(name, names)):
                 raise CourseError(
                     f"c.Autograder.due in nbgrader_config.py has the unknown "
                     f"assignment {one_line(name)}; did you mean {near}?"
                 )
             # others may be of assignments to come
-            due[name] = moment(str(text), zone).astimezone(UTC)
+            *begin, end = value if isinstance(value, tuple | list) else (value,)
+            due[name] = moment(str(end), zone).astimezone(UTC)
+            for text in map(str, begin):
+                clock = "" if ":" in text else " 00:00"
+                begins[name] = moment(text + clock, zone).astimezone(UTC)
         path = course.root / config.get("extensions", EXTENSIONS)
         if not path.exists():
-            return cls(due, None, zone)
-        return cls(due, read_extensions(path, names, course), zone)
+            return cls(due, None, zone, begins)
+        extended = read_extensions(path, names, cls(due, None, zone, begins))
+        return cls(due, extended, zone, begins)
+
+    def until(self, student: str, name: str, due: datetime | None) -> datetime | None:
+        """When a student has to hand in; CourseError when that cannot be told.
+
+        A line for this assignment counts more than one for all of them.
+        """
+        extended = self.extended or {}
+        for key in ((student, name), (student, EVERY)):
+            if due is None and key in extended and name in key:
+                raise CourseError(
+                    f"{one_line(student)} has an extension for {name}, which has no "
+                    "due date; give it one in c.Autograder.due."
+                )
+            if due and key in extended:
+                return extended[key].end(due, self.begins.get(name), self.zone)
+        return due
+
+    def ends(self, name: str, due: datetime) -> list[datetime]:
+        """When the students with extensions have to hand in."""
+        students = {who for who, which in self.extended or () if which in (name, EVERY)}
+        return [end for who in students if (end := self.until(who, name, due))]
 
     def to_come(self, course: Course) -> list[str]:
         """Assignments with a due date that the course does not have yet."""
@@ -116,13 +190,9 @@ class Deadlines:
             time = read_stamp(students[student].folder, self.zone)
             values: dict[str, Any] = {"timestamp": naive(time)}
             if self.extended is not None:
-                until = self.extended.get((student, name))
-                if until and due is None:
-                    raise CourseError(
-                        f"{one_line(student)} has an extension for {name}, which has "
-                        "no due date; give it one in c.Autograder.due."
-                    )
-                values["extension"] = until - due if until and due else None
+                until = self.until(student, name, due)
+                more = until - due if until and due else timedelta()
+                values["extension"] = more or None
             session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
 
 
@@ -136,8 +206,8 @@ def meant(name: str, names: list[str]) -> str | None:
 
 
 def read_extensions(
-    path: Path, names: list[str], course: Course
-) -> dict[tuple[str, str], datetime]:
+    path: Path, names: list[str], deadlines: Deadlines
+) -> dict[tuple[str, str], Extension]:
     """``student_id,assignment,due`` by student and assignment."""
     sheet = Sheet.read(path)
     headings = [heading.strip().lower() for heading in sheet.columns]
@@ -146,20 +216,24 @@ def read_extensions(
         raise CourseError(
             f"{path} has no column {missing[0]}; it needs {', '.join(wanted)}."
         )
-    extended: dict[tuple[str, str], datetime] = {}
+    extended: dict[tuple[str, str], Extension] = {}
     for row in sheet.rows:
         student, name, due = (sheet.value(row, headings.index(h)) for h in wanted)
         if not student and not name:
             continue
-        if name not in names and (near := meant(name, names)):
+        if name not in (*names, EVERY) and (near := meant(name, names)):
             raise CourseError(
                 f"{path}, line {row + 1}: there is no assignment {one_line(name)}; did "
                 f"you mean {near}?"
             )
         try:
-            until = moment(due, course_zone(course)).astimezone(UTC)
+            until = Extension.of(due, deadlines.zone)
+            for each, end in deadlines.due.items():
+                if name in (each, EVERY):
+                    until.end(end, deadlines.begins.get(each), deadlines.zone)
         except CourseError as error:
-            raise CourseError(f"{path}, line {row + 1}: {error}") from None
+            who = f"{path}, line {row + 1}, {one_line(student)}"
+            raise CourseError(f"{who}: {error}") from None
         if extended.setdefault((student, name), until) != until:
             raise CourseError(
                 f"{path}, line {row + 1}: {one_line(student)} has another extension "

@@ -151,6 +151,8 @@ def run(options: argparse.Namespace) -> int:
             alone=bool(options.students),
             seen=read(course) if options.apply else None,
         )
+        for assignment in assignments:  # what is overwritten now is in the record
+            store.results(assignment.name)
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             if show_changes(store, driver.judged, options.json):

@@ -159,6 +159,13 @@ class OpenGradebook:
 
     # ------------------------------------------------------- the assignment
 
+    def names(self) -> dict[str, str]:
+        """Everybody in the gradebook, by id, with the name if it is known."""
+        columns = Student.id, Student.first_name, Student.last_name
+        with self.reachable():
+            rows = self.gradebook.db.execute(select(*columns)).all()
+        return {who: " ".join(filter(None, name)) for who, *name in rows}
+
     def assignments(self) -> list[str]:
         """The names of those in the gradebook."""
         with self.reachable():

@@ -68,7 +68,9 @@ def opened(path: Path) -> Iterator[list[Entry]]:
     except FileNotFoundError:
         raise CourseError(f"There is no archive {path}.") from None
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        raise CourseError(f"{path} cannot be opened as a zip: {error}.") from None
+        raise CourseError(
+            f"{path} cannot be opened as a zip: {error}. Unpack it; give the folder."
+        ) from None
     with archive:
         infos = archive.infolist()
         if len(infos) > ENTRIES:

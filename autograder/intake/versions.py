@@ -101,12 +101,12 @@ class Version:
     def origin(self) -> Origin:
         """What to remember of it."""
         version = stamp(self.time).strip()
+        team = self.person.team if self.person else ""
         if self.label is None or not self.platform:
-            return Origin("", "", version)
-        team, name = "", self.label.name
-        number = self.label.number
+            return Origin("", "", version, team=team)
+        name, number = self.label.name, self.label.number
         if self.person and self.person.number not in ("", number):
-            team, name, number = name, self.person.name, self.person.number
+            name, number = self.person.name, self.person.number
         label = self.entry.path.name if self.label.platform == "canvas" else name
         if self.label.platform == "moodle":
             label = f"{name.replace('_', ' ')}_{number}"

@@ -10,6 +10,7 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.course import Course
+from autograder.grading.by_hand import listed
 
 SCHEME = re.compile(r"BEGIN MARK SCHEME.*\n((?:.*\n)*?).*END MARK SCHEME")
 
@@ -29,11 +30,16 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         schemes = rubrics(course, resources["assignment_id"], resources["notebook_id"])
         shown = []
         for cell in notebook.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            about = cell.metadata.get("nbgrader", {})
+            name = about.get("grade_id")
+            written = about.get("grade") and about.get("solution")
+            by_hand = written or about.get("task")
             if name in schemes:
                 heading = f"**Rubric of {name}** (students do not see it)"
                 text = f"{heading}\n\n{schemes[name]}"
                 shown.append(nbformat.v4.new_markdown_cell(text))
+            if by_hand and (texts := listed(course)):
+                shown.append(nbformat.v4.new_markdown_cell(texts))
             shown.append(cell)
         notebook.cells = shown
         return notebook, resources

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import json
 import re
+from collections import Counter
 from collections.abc import Set
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from autograder.options import add_assignments, describe
 from autograder.release.links import link_chapters
 from autograder.release.proof import note, shortcomings
 from autograder.release.rules import broken_rules, checks_of
+from autograder.text import one_line
 from autograder.wall import Grader, available
 
 # regions of a solution notebook that students never see
@@ -109,7 +111,9 @@ def release(
     if broken := broken_rules(assignment, solution):
         rules = "".join(f"\n  {sentence}" for sentence in broken)
         raise CourseError(f"{assignment.name} is not released:{rules}")
-    text = notebook_text(students_notebook(course, assignment))
+    notebook = students_notebook(course, assignment)
+    tell_when_due(course, assignment.name, notebook)
+    text = notebook_text(notebook)
     if leaks := find_leaks(text, solution, given_lines(course, assignment.name)):
         listed = "".join(f"\n  {leak}" for leak in leaks)
         hint = (
@@ -142,14 +146,44 @@ def release(
     return target
 
 
+def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> None:
+    """Put the due date below the title, where the course sets one.
+
+    It is not in the release that verdicts rest on: another date judges nobody again.
+    """
+    from nbgrader.utils import compute_checksum
+
+    from autograder.grading.deadlines import Deadlines
+
+    deadlines = Deadlines.of(course)
+    due = deadlines.due.get(assignment)
+    title = notebook.cells[0] if notebook.cells else None
+    if due is None or title is None or title.cell_type != "markdown":
+        return
+    local = due.astimezone(deadlines.zone)
+    told = f"**Due: {local:%A, {local.day} %B %Y, %H:%M} ({deadlines.zone})**"
+    head, *rest = title.source.split("\n", 1)
+    title.source = "\n".join([head, "", told, *rest])
+    if "checksum" in (about := title.metadata.get("nbgrader", {})):
+        about["checksum"] = compute_checksum(title)
+
+
 def solution_notebook(assignment: Assignment) -> NotebookNode:
     """The instructor's notebook."""
     try:
-        return nbformat.read(assignment.source, as_version=4)
+        notebook = nbformat.read(assignment.source, as_version=4)
     except Exception as error:
         raise CourseError(
             f"{assignment.source} cannot be read as a notebook: {error}"
         ) from None
+    cells = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+    names = Counter(about["grade_id"] for about in cells if about.get("grade_id"))
+    if twice := [name for name, times in names.items() if times > 1]:
+        raise CourseError(
+            f"{assignment.source} has several cells with the same grade id: "
+            f"{', '.join(map(one_line, twice))}. Give each a name of its own."
+        )
+    return notebook
 
 
 def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:

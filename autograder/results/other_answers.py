@@ -38,9 +38,8 @@ def may_be_shown(course: Course, store: Store, assignment: str) -> bool:
 def last_moment(course: Course, store: Store, assignment: str) -> datetime | None:
     """When the last student has to hand in; None where there is no due date."""
     deadlines = Deadlines.of(course)
-    moments = [m for name, m in deadlines.due.items() if name == assignment]
-    extended = (deadlines.extended or {}).items()
-    moments += [moment for (_, name), moment in extended if name == assignment]
+    due = deadlines.due.get(assignment)
+    moments = [due, *deadlines.ends(assignment, due)] if due else []
     session = store.gradebook.db
     row = session.execute(
         select(ROW.c.id, ROW.c.duedate).filter_by(name=assignment)
@@ -50,7 +49,8 @@ def last_moment(course: Course, store: Store, assignment: str) -> datetime | Non
         more = session.execute(
             select(SUBMITTED.c.extension).filter_by(assignment_id=row.id).distinct()
         )
-        moments += [due, *(due + extension for (extension,) in more if extension)]
+        moments += [due, *deadlines.ends(assignment, due)]
+        moments += [due + extension for (extension,) in more if extension]
     return max(moments, default=None)
 
 

@@ -9,6 +9,7 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.course import Course
+from autograder.grading.by_hand import watch
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
 
@@ -39,6 +40,7 @@ class ShowStanding(Preprocessor):  # type: ignore[misc]
         """The notebook with a line at its top."""
         if "submission_id" in resources:
             course = Course(Path(self.config.CourseDirectory.root))
+            watch(course)
             where = resources["assignment_id"], resources["student"]
             if line := moments(course, *where):
                 cell = nbformat.v4.new_markdown_cell(line)

@@ -46,6 +46,24 @@ def test_help_lists_every_verb_and_an_unknown_one_is_refused(capsys):
     assert "invalid choice: 'grad'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["grade", "--workers", "abc"], "--workers: a number, at least 1"),
+        (["grade", "--workers", "0"], "--workers: a number, at least 1"),
+        (
+            ["certificate", "ada", "--least", "most"],
+            "--least: from 0 to 1, such as 0.9",
+        ),
+        (["grade", "--dry-run", "--apply"], "not allowed with argument --dry-run"),
+    ],
+)
+def test_an_option_with_a_wrong_value_says_what_it_takes(options, said, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(options)
+    assert said in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def students(tmp_path_factory, repository):
     """Run a command where only the files of the students' wheel are."""

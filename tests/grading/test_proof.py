@@ -9,7 +9,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.release.students import find_leaks
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.release.students import find_leaks, solution_notebook
 
 SUBCLASS = next(idiom for idiom in IDIOMS if idiom.name == "subclass")
 
@@ -66,6 +68,17 @@ def test_a_setting_that_is_none_is_refused(release, course):
     course.configure('c.Autograder.tests = {"ps": "outside"}')
     code, said = release("x = 1", "assert x")
     assert (code, 'it takes "remote" or "inside"' in said) == (2, True)
+
+
+def test_cells_with_one_name_are_named(release, course):
+    assert release("def f(x):\n    return x + 1", "assert f(1) == 2")[0] == 0
+    path = course.source / "ps/p.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"].append(notebook["cells"][0] | {"id": "another"})
+    path.write_text(json.dumps(notebook))
+    assert main(["release", "ps"]) == 2
+    with pytest.raises(CourseError, match=r"the same grade id: start\. Give each"):
+        solution_notebook(Course(course.root).chosen(["ps"])[0])
 
 
 def test_the_instructor_may_insist(release):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from nbgrader.utils import parse_utc
+from nbgrader.utils import compute_checksum, parse_utc
+from solving import page_of
 
 from autograder import wall
 from autograder.cli import main
@@ -17,6 +19,10 @@ from autograder.grading.changes import Change, lost_by_all
 from autograder.grading.deadlines import Deadlines, Penalties
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
+from autograder.notebook.matching import match
+from autograder.notebook.reading import read
+from autograder.release.plan import plan
+from autograder.results.other_answers import last_moment
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 WHERE = ("attention", "01-attention", "ada")
@@ -161,7 +167,11 @@ def test_one_students_grading_moves_nobody_elses_deadline(
         ),
         ("", "student_id,assignment\n", "has no column due; it needs"),
         ("", "student_id,assignment,due\nada,01,2026-11-01\n", "line 2: there is no"),
-        ("", "student_id,assignment,due\nada,01-attention,x\n", "line 2: 'x' is no"),
+        (
+            "",
+            "student_id,assignment,due\nada,01-attention,x\n",
+            "line 2, ada: 'x' is no",
+        ),
         ("", "student_id,assignment,due\nada,01-attention,2026-11-01\n", "no due date"),
         (
             DUE,
@@ -169,6 +179,9 @@ def test_one_students_grading_moves_nobody_elses_deadline(
             "ada,01-attention,2026-11-01\nada,01-attention,2026-11-09\n",
             "line 3: ada has another extension for 01-attention in a line above",
         ),
+        (DUE, "student_id,assignment,due\nada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
+        (DUE, "student_id,assignment,due\nada,*,x0.5\n", "line 2, ada: 'x0.5' is less"),
+        (DUE, "student_id,assignment,due\nada,*,x1.5\n", "line 2, ada: x1.5 needs to"),
         (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
         ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
         ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
@@ -240,6 +253,62 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
         assert words in page, words
     assert page.count("not graded yet, of 4") == 2  # in the summary, above the answer
     assert "0.0 / 4.0" not in page
+
+
+RULES = (
+    "student_id,assignment,due\nada,*,+3 days\nbob,*,x1.5\ncy,01-attention,+90 "
+    "minutes\ncy,*,+2 weeks\ndan,01-attention,2026-11-02\n"
+)
+
+
+def test_extra_time_can_be_a_rule_for_all_assignments(
+    course, attention, marked, handed_in, configured
+):
+    configured(
+        'c.Exchange.timezone = "Europe/Berlin"',
+        'c.Autograder.due = {"01-attention": ("2026-03-23", "2026-03-27 12:00"), '
+        '"02-scaling": ("2026-04-01 08:00", "2026-04-01 10:00")}',
+    )
+    (course.root / "extensions.csv").write_text(RULES)
+    deadlines = Deadlines.of(course)
+
+    def until(student, name):
+        return deadlines.until(student, name, deadlines.due[name]).isoformat()[:16]
+
+    ends = {who: until(who, "01-attention") for who in ("ada", "bob", "cy", "dan")}
+    assert ends == {
+        "ada": "2026-03-30T10:00",  # noon in Berlin, where summer time has begun
+        "bob": "2026-03-29T17:00",  # half of 108 hours later
+        "cy": "2026-03-27T12:30",
+        "dan": "2026-11-02T22:59",
+    }
+    assert until("bob", "02-scaling") == "2026-04-01T09:00"
+    assert until("cy", "02-scaling") == "2026-04-15T08:00"
+    assert until("eve", "02-scaling") == "2026-04-01T08:00"
+    for student in ("ada", "eve"):
+        handed_in(student, "2026-03-30 09:00 UTC")
+    marked({"ada": 16.0, "eve": 16.0})
+    found = enter(course, attention)
+    assert [found[who].lateness for who in ("ada", "eve")] == [None, "2 d 22 h late"]
+    assert str(last_moment(course, Store(course), "01-attention"))[:10] == "2026-11-02"
+
+
+def test_the_due_date_stands_below_the_title_and_changes_no_release(
+    course, attention, configured, capsys
+):
+    before = plan(course, attention).hash
+    configured(DUE, 'c.Exchange.timezone = "Europe/Berlin"')
+    assert main(["release", "--unproven"]) == 0
+    path = course.exercises / "01-attention" / "attention.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    title = notebook.cells[0]
+    told = "**Due: Sunday, 1 November 2026, 23:59 (Europe/Berlin)**"
+    assert title.source.startswith(f"# Attention in NumPy\n\n{told}\n\n**About")
+    assert title.metadata.nbgrader.checksum == compute_checksum(title)
+    page = page_of(json.loads(path.read_text()), "01-attention", "attention.ipynb", "")
+    assert page.startswith(f"# Attention in NumPy\n\n{told}\n\n")
+    assert plan(course, attention).hash == before
+    match(plan(course, attention), read(path.read_bytes()))
 
 
 def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):

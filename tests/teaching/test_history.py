@@ -197,5 +197,6 @@ def test_what_a_dry_run_saw_is_stored_and_only_what_changed_is_judged_again(
     )
     by_hand(course, "ada", score=3.0)
     assert main([*grade, "--force"]) == 0
+    assert whys(course)[-1] == ["by hand"]
     assert "ada: 23 of 24, 3 of them by hand\n" in capsys.readouterr().out
     assert main([*grade, "--apply"]) == 2  # it is stored once

@@ -12,6 +12,7 @@ from autograder.grading.verdict import QuestionResult, Run, Verdict
 from autograder.results.alike import Group, Own, Pair, shape, side_by_side
 from autograder.results.section import Section, rounded
 from autograder.results.templates import render
+from autograder.results.term import row, to_do
 
 SIGMOID = "softmax-sigmoid"
 RUN = Run(1_800_000_000, 42.0, 2)
@@ -190,3 +191,69 @@ def write(course, student, text):
     folder = course.submitted / student / "01-attention"
     folder.mkdir(parents=True)
     (folder / "attention.ipynb").write_text(text)
+
+
+@pytest.fixture
+def term():
+    """Three assignments: bob has stopped, gus never began, one answer is open."""
+    late = verdict(1.0, 1.0, 1.0, late=90_000.0, penalty=1.0)
+    held = replace(verdict(0.0, 0.0), status="held", reason="It is cut off.")
+    results = {
+        "01": {"ada": verdict(4.0, 4.0, 2.0), "bob": late, "eve": held},
+        "02": {"ada": verdict(4.0, 3.0), "eve": verdict(1.0, 0.0, 0.0)},
+        "03": {"ada": verdict(2.0, 2.0, 1.0), "eve": verdict(0.0, 0.0, 0.0)},
+    }
+    names = {"ada": "Ada Lovelace", "bob": "", "eve": "", "gus": "<b>Gus</b>"}
+    return results, [row(*who, results, list(results)) for who in names.items()]
+
+
+def test_the_term_says_who_is_silent_and_what_is_open(term):
+    results, rows = term
+    assert [line.silent for line in rows] == [
+        "",
+        "silent since 02",
+        "",
+        "no work at all",
+    ]
+    assert [line.total for line in rows] == ["15 of 20", "2 of 10", "1 of 20", "0 of 0"]
+    assert to_do(results, rows) == [
+        "Fallen silent: bob.",
+        "No work at all: gus.",
+        "01: 1 submission held.",
+        "02: 1 answer to grade by hand.",
+    ]
+    again = {"01": results["01"], "02": results["02"]}
+    assert row("bob", "", again, ["01"]).silent == ""  # 02 is not due yet
+    assert row("bob", "", again, ["01", "02"]).silent == ""  # one is no silence
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_the_term_can_be_read_everywhere(term, shown, width, scheme):
+    results, rows = term
+    names = list(results)
+    about = {"rows": rows, "names": names, "todo": to_do(results, rows)}
+    html = render("term.html", **about)
+    assert "<script" not in html and "http" not in html.replace("http-equiv", "")
+    page = shown(without_policy(html), width, scheme)
+    assert page.get_by_text("Ada Lovelace").is_visible()
+    assert page.get_by_text("<b>Gus</b>").is_visible()
+    assert page.get_by_text("silent since 02").is_visible()
+    assert page.locator("tbody tr").nth(0).locator("td").all_inner_texts()[1:] == [
+        "10",
+        "7",
+        "5",
+    ]
+    assert page.locator(".so-far").count() == 1
+
+
+def test_the_verb_term_writes_the_page(course, marked, capsys):
+    marked({"ada": None, "bob": 16.0})
+    (course.submitted / "cy").mkdir(parents=True)
+    assert main(["term"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "No work at all: cy.",
+        "01-attention: 1 answer to grade by hand.",
+    ]
+    page = (course.root / "term.html").read_text()
+    assert page.count('<th scope="row"') == 3 and "16 of 24" in page

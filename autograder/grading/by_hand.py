@@ -1,0 +1,165 @@
+"""What people enter in formgrader: for a whole team, with comments to use again.
+
+Formgrader saves a grade when a field is left. In its process, before that is written:
+a grade or comment goes to the others of the team whose answer is the same, and a line
+``#axis`` of a comment becomes the text that has this name in comments.csv. The line
+``#axis The sum runs over the wrong axis.`` gives a text its name.
+"""
+
+from __future__ import annotations
+
+import csv
+import getpass
+import io
+import os
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from nbgrader.api import Comment, Grade, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import event, inspect, make_url, select
+from sqlalchemy.orm import Session
+
+from autograder.course import Course
+from autograder.files import write_whole
+from autograder.grading import record
+from autograder.grading.store import VERDICTS, Store
+from autograder.grading.verdict import Verdict
+from autograder.intake.versions import origin_of
+
+COMMENTS = "comments.csv"
+NAMED = re.compile(r"^#(?P<name>[\w-]+)(?:[ \t]+(?P<text>\S.*))?$", re.M)
+VALUES = {Grade: "manual_score", Comment: "manual_comment"}
+
+
+@cache
+def watch(course: Course) -> None:
+    """From now on, look at what this process writes into the course's gradebook."""
+    with Store(course) as store:
+        ours = make_url(store.url)
+    mine = f"by hand in {course.root}"
+
+    @event.listens_for(Session, "before_flush")
+    def share(session: Any, *_: object) -> None:
+        url = session.get_bind().url
+        if (url.host, url.database) != (ours.host, ours.database):
+            return
+        for row in list(session.dirty):
+            name = VALUES.get(type(row))
+            change = inspect(row).attrs[name].history if name else None
+            if name is None or change is None or not change.has_changes():
+                continue
+            if name == "manual_comment" and row.manual_comment:
+                row.manual_comment = spoken(course, row.manual_comment)
+            session.info.setdefault(mine, []).extend(
+                about(each)
+                for each in (row, *shared(course, session, row, change.deleted))
+            )
+
+    @event.listens_for(Session, "after_commit")
+    def note(session: Any) -> None:
+        if lines := session.info.pop(mine, None):
+            record.given(course, lines)
+
+    @event.listens_for(Session, "after_rollback")
+    def forget(session: Any) -> None:
+        session.info.pop(mine, None)
+
+
+def about(row: Any) -> record.Line:
+    """Who gave what to whom."""
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "student": row.student.id,
+        "assignment": row.assignment.name,
+        "by": os.environ.get("JUPYTERHUB_USER") or getpass.getuser(),
+        "given": {row.name: getattr(row, VALUES[type(row)])},
+    }
+
+
+def shared(course: Course, session: Any, row: Any, old: list[Any]) -> Iterator[Any]:
+    """The rows of a team's other members, which get the same.
+
+    Of those whose answer is the same, and who had the same so far.
+    """
+    kind, name = type(row), VALUES[type(row)]
+    with session.no_autoflush:
+        mates = team(course, session, row)
+        rows = session.scalars(
+            select(kind)
+            .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
+            .join(
+                SubmittedAssignment,
+                SubmittedAssignment.id == SubmittedNotebook.assignment_id,
+            )
+            .where(kind.cell_id == row.cell_id)
+            .where(SubmittedAssignment.student_id.in_(mates))
+        ).all()
+        for mate in rows:
+            if (getattr(mate, name) or None) == ((old or [None])[0] or None):
+                setattr(mate, name, getattr(row, name))
+                if kind is Grade:
+                    mate.needs_manual_grade = row.needs_manual_grade
+                yield mate
+
+
+def team(course: Course, session: Any, row: Any) -> list[str]:
+    """The students of the same team with the same answer, without this one."""
+    student, assignment = row.student.id, row.assignment.name
+    origin = origin_of(course, student, assignment)
+    if origin is None or not origin.team:
+        return []
+    mates = [
+        folder.name
+        for folder in course.collected.iterdir()
+        if (other := origin_of(course, folder.name, assignment))
+        and other.team == origin.team
+    ]
+    query = select(VERDICTS.c.student, VERDICTS.c.verdict).where(
+        VERDICTS.c.assignment == assignment, VERDICTS.c.student.in_(mates)
+    )
+    rows = session.execute(query).all()
+    answers = {mate: Verdict.from_json(verdict).answers for mate, verdict in rows}
+    mine = answers.pop(student, None)
+    return [mate for mate, same in answers.items() if mine and same == mine]
+
+
+# ------------------------------------------------------------------- comments
+
+
+def comments(course: Course) -> dict[str, str]:
+    """The texts of comments.csv by their names."""
+    try:
+        text = (course.root / COMMENTS).read_text("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    rows = csv.reader(text.splitlines())
+    return {row[0]: row[1] for row in rows if len(row) > 1 and row[0] != "name"}
+
+
+def spoken(course: Course, comment: str) -> str:
+    """A comment with the texts that it names; new ones are kept."""
+    known = comments(course)
+    before = dict(known)
+
+    def text(line: re.Match[str]) -> str:
+        if line["text"]:
+            known[line["name"]] = line["text"].strip()
+        return known.get(line["name"], line[0])
+
+    comment = NAMED.sub(text, comment)
+    if known != before:
+        table = io.StringIO()
+        csv.writer(table).writerows([("name", "comment"), *known.items()])
+        write_whole(course.root / COMMENTS, table.getvalue())
+    return comment
+
+
+def listed(course: Course) -> str:
+    """The texts as Markdown, for whoever writes the next comment."""
+    lines = [f"- `#{name}` {text}" for name, text in comments(course).items()]
+    if not lines:
+        return ""
+    return "\n".join(["**Comments** (a line `#name` inserts one)", "", *lines, ""])

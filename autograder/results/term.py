@@ -1,0 +1,121 @@
+"""``autograder term``: all assignments on one page, a line for each student."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.grading.verdict import Verdict
+from autograder.options import describe
+from autograder.results.section import counted
+from autograder.results.templates import render
+from autograder.text import listed, one_line
+
+SILENT = 2  # assignments in a row without work, from which on somebody is silent
+Results = Mapping[str, Mapping[str, Verdict]]  # by assignment and student
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student: a verdict for each assignment, None where there is no work."""
+
+    student: str
+    name: str
+    verdicts: Mapping[str, Verdict | None]
+    silent: str = ""
+
+    @property
+    def final(self) -> list[Verdict]:
+        """What counts already."""
+        return [v for v in self.verdicts.values() if v and v.final]
+
+    @property
+    def total(self) -> str:
+        """The final points, of all that there were in these assignments."""
+        most = sum(verdict.max_score for verdict in self.final)
+        return f"{sum(v.score or 0.0 for v in self.final):g} of {most:g}"
+
+    @property
+    def waiting(self) -> int:
+        """Answers that a person still has to read."""
+        return sum(len(v.waiting) for v in self.verdicts.values() if v and not v.held)
+
+    @property
+    def held(self) -> int:
+        """Submissions that could not be judged."""
+        return sum(v.held for v in self.verdicts.values() if v)
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder term`."""
+    describe(
+        verb,
+        f"Students without work for the last {SILENT} assignments or more that are due "
+        "are listed first.",
+        "autograder term --output term.html",
+    )
+    verb.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: term.html of the course"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the page, and say what waits."""
+    from autograder.grading.deadlines import Deadlines
+    from autograder.grading.missing_work import entries
+    from autograder.grading.store import Store
+
+    course = Course.find()
+    path = options.output or course.root / "term.html"
+    with Store(course) as store:
+        results = {a.name: store.results(a.name) for a in course.assignments()}
+        names = store.names()
+    results = {name: found for name, found in results.items() if found}
+    if not results:
+        raise CourseError("Nothing is graded yet, so there is no term to show.")
+    folders = (e.name for e in entries(course.submitted) if e.is_dir())
+    names = {who: names.get(who, "") for who in sorted({*folders, *names})}
+    due, now = Deadlines.of(course).due, datetime.now(UTC)
+    over = [name for name in results if due.get(name, now) <= now]
+    rows = [row(who, name, results, over) for who, name in names.items()]
+    todo = to_do(results, rows)
+    write_whole(path, render("term.html", rows=rows, names=list(results), todo=todo))
+    for line in todo:
+        print(one_line(line))
+    print(f"wrote {one_line(str(path))}")
+
+
+def row(student: str, name: str, results: Results, over: list[str]) -> Row:
+    """A student's line; ``over`` are the assignments that are due."""
+    mine = {title: found.get(student) for title, found in results.items()}
+    last = next((n for n, title in enumerate(reversed(over)) if mine[title]), len(over))
+    silent = ""
+    if over and last == len(over):
+        silent = "no work at all"
+    elif last >= SILENT:
+        silent = f"silent since {over[len(over) - last]}"
+    return Row(student, name, mine, silent)
+
+
+def to_do(results: Results, rows: list[Row]) -> list[str]:
+    """What a person should do, the most urgent first."""
+    found = []
+    for kind in ("silent since", "no work at all"):
+        if who := [r.student for r in rows if r.silent.startswith(kind)]:
+            what = "Fallen silent" if kind == "silent since" else kind.capitalize()
+            found.append(f"{what}: {listed(who)}.")
+    for name, verdicts in results.items():
+        held = sum(verdict.held for verdict in verdicts.values())
+        answers = sum(len(v.waiting) for v in verdicts.values() if not v.held)
+        open_ = [f"{counted(answers, 'answer')} to grade by hand"] if answers else []
+        open_ += [f"{counted(held, 'submission')} held"] if held else []
+        if open_:
+            found.append(f"{name}: {', '.join(open_)}.")
+    return found

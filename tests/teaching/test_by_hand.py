@@ -1,0 +1,127 @@
+"""Formgrader's saved grades: for a whole team, comments to use again, and by whom."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.grading import by_hand, record
+from autograder.grading.store import Store
+from autograder.release.rubric import ShowRubric
+
+NAME = "01-attention"
+TEAM = {"ada": "Rocket", "bob": "Rocket", "cy": "Rocket", "dan": "Comet", "eve": ""}
+
+
+@pytest.fixture
+def team(course, marked, monkeypatch):
+    """A class with a team of three, of whom the last handed in something else."""
+    monkeypatch.setenv("JUPYTERHUB_USER", "mara")
+    marked(dict.fromkeys(TEAM))
+    for student, name in TEAM.items():
+        folder = course.collected / student / NAME
+        folder.mkdir(parents=True)
+        origin = {"platform": "", "label": "", "version": "", "team": name}
+        (folder / "origin.json").write_text(json.dumps(origin))
+    with Store(course) as store:
+        for student, text in (("cy", "of her own"), ("dan", "as it was")):
+            old = store.verdict(student, NAME).verdict
+            answers = {question.id: text for question in old.questions}
+            store.gradebook.db.execute(
+                by_hand.VERDICTS.update()
+                .filter_by(student=student)
+                .values(verdict=by_hand.Verdict.to_json(replaced(old, answers)))
+            )
+        store.gradebook.db.commit()
+    by_hand.watch(course)
+    return course
+
+
+def replaced(verdict, answers):
+    from dataclasses import replace
+
+    return replace(verdict, answers=answers)
+
+
+@pytest.fixture
+def enter(team):
+    """Save a field as formgrader's handlers do."""
+
+    def save(student, score=None, comment=None):
+        where = ("explain_roles", "attention", NAME, student)
+        with Gradebook(f"sqlite:///{team.root}/gradebook.db") as book:
+            if score is not None:
+                grade = book.find_grade(*where)
+                grade.manual_score, grade.needs_manual_grade = score, False
+                book.db.commit()
+            if comment is not None:
+                row = book.find_comment(*where)
+                row.manual_comment = comment
+                book.db.commit()
+                return row.manual_comment
+
+    return save
+
+
+def given(course):
+    """Points and comment of everybody."""
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        where = [("explain_roles", "attention", NAME, student) for student in TEAM]
+        return [
+            (book.find_grade(*w).manual_score, book.find_comment(*w).manual_comment)
+            for w in where
+        ]
+
+
+def test_a_team_is_graded_once_where_its_answer_is_the_same(team, enter):
+    enter("ada", 3.0, "Two effects.")
+    both, nobody = (3.0, "Two effects."), (None, None)
+    assert given(team) == [both, both, nobody, nobody, nobody]
+    with Store(team) as store:
+        found = store.results(NAME)
+    assert [who for who in TEAM if found[who].final] == ["ada", "bob"]
+    enter("bob", 2.0)
+    assert [score for score, _ in given(team)] == [2.0, 2.0, None, None, None]
+    for student, score in (("cy", 1.0), ("eve", 4.0)):
+        enter(student, score)
+    assert [score for score, _ in given(team)] == [2.0, 2.0, 1.0, None, 4.0]
+
+
+def test_the_record_has_who_graded(team, enter):
+    with Store(team) as store:
+        store.results(NAME)
+    enter("ada", 3.0)
+    with Store(team) as store:
+        store.results(NAME)
+    last = {
+        who: mine[-1] for who, mine in record.states(record.lines(team), NAME).items()
+    }
+    told = {who: (line["why"], line.get("by")) for who, line in last.items()}
+    assert told["ada"] == told["bob"] == (["by hand"], "mara")
+    assert told["cy"] == (["graded"], None)
+
+
+def test_a_comment_that_has_a_name_is_used_again(team, enter):
+    text = "The sum runs over the wrong axis."
+    assert enter("eve", comment=f"#axis {text}\nElse good.") == f"{text}\nElse good."
+    assert (
+        enter("dan", comment="#axis\n#gone\n# A title") == f"{text}\n#gone\n# A title"
+    )
+    assert by_hand.comments(team) == {"axis": text}
+    assert given(team)[3][1].startswith(text)
+    from nbformat.v4 import new_markdown_cell, new_notebook
+    from traitlets.config import Config
+
+    about = {"grade_id": "explain_roles", "grade": True, "solution": True}
+    cell = new_markdown_cell("My answer.", metadata={"nbgrader": about})
+    config = Config({"CourseDirectory": {"root": str(team.root)}})
+    where = {"assignment_id": NAME, "notebook_id": "attention", "submission_id": "1"}
+    shown, _ = ShowRubric(config=config).preprocess(new_notebook(cells=[cell]), where)
+    assert [cell.source.split("\n")[0] for cell in shown.cells] == [
+        "**Rubric of explain_roles** (students do not see it)",
+        "**Comments** (a line `#name` inserts one)",
+        "My answer.",
+    ]
+    assert f"- `#axis` {text}" in shown.cells[1].source
