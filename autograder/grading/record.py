@@ -13,9 +13,9 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
@@ -66,7 +66,7 @@ def note(
 
     ``comments`` are those that people wrote, by student.
     """
-    with opened(course) as (file, found):
+    with opened(course) as (add, found):
         known = states(found, assignment)
         given = hands(found, assignment)
         more = []
@@ -78,7 +78,7 @@ def note(
             hand = given.get(student) if before else None
             about = {"student": student, "assignment": assignment}
             more.append(about | told(before, now, verdict, hand) | now)
-        file.add(more)
+        add(more)
 
 
 def state(verdict: Verdict, comments: str) -> Line:
@@ -158,8 +158,8 @@ def hands(found: Iterable[Line], assignment: str) -> dict[str, Line]:
 
 def given(course: Course, hands: list[Line]) -> None:
     """Add who gave points or comments; what they come to is added with the results."""
-    with opened(course) as (file, _):
-        file.add(hands)
+    with opened(course) as (add, _):
+        add(hands)
 
 
 # ------------------------------------------------------------- feedback pages
@@ -168,10 +168,10 @@ def given(course: Course, hands: list[Line]) -> None:
 def sent(course: Course, assignment: str, students: Iterable[str]) -> None:
     """Note that these students' feedback pages show what they have now."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    with opened(course) as (file, found):
+    with opened(course) as (add, found):
         known = states(found, assignment)
         about = {"time": now, "assignment": assignment}
-        file.add(
+        add(
             [
                 about | {"student": student, "page": page(known[student][-1])}
                 for student in students
@@ -200,35 +200,25 @@ def page(line: Line) -> str:
 # ------------------------------------------------------------------- the file
 
 
-class Appending:
-    """The end of the record, while this process alone writes it."""
-
-    def __init__(self, descriptor: int, torn: bool) -> None:
-        self.descriptor, self.torn = descriptor, torn
-
-    def add(self, more: list[Line]) -> None:
-        """Append lines, and wait for the disk."""
-        if more:
-            text = "".join(json.dumps(line) + "\n" for line in more)
-            data = ("\n" * self.torn + text).encode()
-            while data:
-                data = data[os.write(self.descriptor, data) :]
-            os.fsync(self.descriptor)
-
-
-class opened:
-    """The record for one process at a time: its end, and the lines it has."""
-
-    def __init__(self, course: Course) -> None:
-        self.path: Path = course.root / RECORD
-
-    def __enter__(self) -> tuple[Appending, list[Line]]:
-        flags = os.O_CREAT | os.O_RDWR | os.O_APPEND
-        self.descriptor = os.open(self.path, flags, 0o666)  # as the gradebook
-        fcntl.flock(self.descriptor, fcntl.LOCK_EX)
-        text = self.path.read_bytes()
+@contextmanager
+def opened(course: Course) -> Iterator[tuple[Callable[[list[Line]], None], list[Line]]]:
+    """The record for one process at a time: what appends to it, and its lines."""
+    flags = os.O_CREAT | os.O_RDWR | os.O_APPEND
+    path = course.root / RECORD
+    descriptor = os.open(path, flags, 0o666)  # as the gradebook
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        text = path.read_bytes()
         torn = bool(text) and not text.endswith(b"\n")
-        return Appending(self.descriptor, torn), list(whole(text))
 
-    def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
+        def add(more: list[Line]) -> None:
+            if more:
+                new = "".join(json.dumps(line) + "\n" for line in more)
+                data = ("\n" * torn + new).encode()
+                while data:
+                    data = data[os.write(descriptor, data) :]
+                os.fsync(descriptor)
+
+        yield add, list(whole(text))
+    finally:
+        os.close(descriptor)
