@@ -53,6 +53,10 @@ def watch(course: Course) -> None:
                 continue
             if name == "manual_comment" and row.manual_comment:
                 row.manual_comment = spoken(course, row.manual_comment)
+            if name == "manual_score" and row.manual_score is not None:
+                row.manual_score = float(row.manual_score)  # formgrader sends a text
+            if [getattr(row, name)] == list(change.deleted):
+                continue
             session.info.setdefault(mine, []).extend(
                 about(each)
                 for each in (row, *shared(course, session, row, change.deleted))
