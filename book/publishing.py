@@ -10,7 +10,7 @@
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
-- Exercises can be solved in the page (solving.py).
+- Exercises can be solved in the page (solving.py), cells of chapters run (cells.py).
 - The students' wheel and the encoder of chapter 7 lie beside the pages.
 """
 
@@ -24,6 +24,7 @@ from pathlib import Path
 
 import address
 import bundle
+import cells
 import encoder_file
 import figures
 import mathml
@@ -92,6 +93,7 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     **{f"<{toy}": f"{toy}.js" for toy in TOYS + PICTURES},
     'class="puzzle-board"': "puzzles.js",  # it listens to the next one
     'id="exercise-tools"': "exercise.js",
+    'id="chapter-python"': "run.js",
     'id="my-progress"': "where-was-i.js",
     "": "marks.js",  # every page
 }
@@ -274,6 +276,7 @@ def setup(app: Sphinx) -> dict:
     mathml.setup(app)
     roles.setup(app)
     solving.setup(app)
+    cells.setup(app)
     encoder_file.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)

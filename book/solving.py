@@ -88,6 +88,21 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
             folded = False
         parts += shown(cell, ids)
     parts += ["</details>"] if folded else []
+    embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
+    parts.append(
+        f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
+        f' data-assignment="{name}" {addresses(home, python)}'
+        f' data-book="{home[3:]}">'
+        f"{embedded}</script>"
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def addresses(home: str, python: str) -> str:
+    """Where a page finds Python, as attributes; ``home`` is the way to the site's root.
+
+    ``python`` is another host, for sites without a Python of their own.
+    """
     loaded = 0
     if VENDORED.exists():
         python = f"{home}_static/pyodide/"
@@ -96,16 +111,10 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
             for path in VENDORED.iterdir()
             if path.name.startswith(FETCHED)
         )
-    embedded = json.dumps(notebook, ensure_ascii=False).replace("</", "<\\/")
-    addresses = f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
-    parts.append(
-        f'<script type="application/json" id="exercise-notebook" data-file="{file}"'
-        f' data-assignment="{name}" {addresses} data-cache="{home}{CACHE}"'
-        f' data-bytes="{loaded}"'
-        f' data-book="{home[3:]}">'
-        f"{embedded}</script>"
+    return (
+        f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
+        f' data-cache="{home}{CACHE}" data-bytes="{loaded}"'
     )
-    return "\n\n".join(parts) + "\n"
 
 
 def topics(cells: list[dict]) -> str:

@@ -1,0 +1,176 @@
+// The cells of a chapter, run and changed in the page. A run starts from nothing: the
+// worker runs what a cell needs from the cells above, as they stand in the page now.
+
+import { CodeEditor } from "./code-editor.js";
+import { Python } from "./python.js";
+import { make } from "./verdicts.js";
+
+const place = document.getElementById("chapter-python");
+const runner = new URL("chapter_runner.py", import.meta.url).href;
+const python = new Python({ ...place.dataset, runner });
+const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
+const progress = make("progress", { ariaLabel: "Loading Python" });
+const stopper = button("Stop", stop);
+let running, slow;
+
+function button(text, pressed) {
+  const made = make("button", { type: "button", textContent: text });
+  made.addEventListener("click", pressed);
+  return made;
+}
+
+class Cell {
+  constructor(bar, number) {
+    Object.assign(this, { bar, number });
+    this.input = bar.previousElementSibling;
+    this.recorded = bar.nextElementSibling;
+    this.given = this.input.querySelector("pre").textContent.replace(/\n$/, "");
+    this.above = (bar.dataset.above ?? "").split(" ").filter(Boolean).map(Number);
+    [this.press, this.changer] = bar.querySelectorAll("button");
+    if (!this.press) return; // it cannot run here
+    this.row = bar.firstElementChild;
+    this.status = make("span", { className: "exercise-status" });
+    this.old = make("p", { className: "cell-old", hidden: true });
+    this.output = make("div", { className: "exercise-output" });
+    for (const told of [this.status, this.old, this.output]) told.setAttribute("role", "status");
+    this.back = button("Show the recorded output", () => this.showRecorded());
+    this.undo = button("Undo my changes", () => this.write(this.given));
+    this.back.hidden = this.undo.hidden = true;
+    this.row.append(this.undo, this.back, this.status);
+    bar.append(this.old, this.output);
+  }
+
+  get source() {
+    return this.editor?.code ?? this.given;
+  }
+
+  /** All code that this cell's output depends on. */
+  get code() {
+    return [...this.above, this.number].map((number) => cells[number].source).join("\0");
+  }
+
+  get changed() {
+    return [...this.above, this.number].some((number) => cells[number].source !== cells[number].given);
+  }
+
+  change() {
+    if (!this.editor) {
+      this.editor = new CodeEditor(this.given, {
+        label: `Code of cell ${this.number + 1}`,
+        changed: age,
+        run: () => this.run(),
+      });
+      this.input.querySelector(".highlight").replaceWith(this.editor.element);
+      this.changer.hidden = true;
+    }
+    this.editor.area.focus();
+  }
+
+  write(code) {
+    this.editor.code = code;
+    this.editor.area.focus();
+    age();
+  }
+
+  run() {
+    if (running) return;
+    running = this;
+    enable(false);
+    this.press.after(stopper);
+    this.row.classList.add("busy");
+    this.sent = this.code;
+    const draws = /\b(plt|plot_\w+|attention|plots|matplotlib)\b/.test(this.source) || "draws" in this.bar.dataset;
+    const home = new URL(place.dataset.data, document.baseURI).href;
+    const job = { sources: cells.map(({ source }) => source), number: this.number, home };
+    python.run(job, draws ? ["numpy", "matplotlib"] : ["numpy"], (news) => running === this && this.hear(news));
+  }
+
+  hear({ state, part, loaded, failed, outcomes }) {
+    if (loaded && progress.parentNode !== this.row) this.status.before(progress);
+    if (loaded) progress.value = loaded;
+    if (state === "loading") this.status.textContent = `Loading ${part} …`;
+    if (state === "running") {
+      progress.remove();
+      this.status.textContent = "Running …";
+      clearTimeout(slow);
+      slow = setTimeout(() => {
+        this.status.textContent = "Still running. If it never ends, press Stop.";
+        python.prepare(["numpy", "matplotlib"]);
+      }, PATIENCE);
+    }
+    if (failed) this.finish(`Python could not be loaded here. The notebook runs on your computer. (${failed})`);
+    if (outcomes) this.show(outcomes);
+  }
+
+  show({ outputs, at }) {
+    const alt = (!this.changed && this.recorded?.querySelector("img")?.alt) || "The figure that your code drew";
+    const box = make("div", { className: `exercise-said ${outputs.some(({ error }) => error) ? "wrong" : "plain"}` });
+    if (at !== null) {
+      const link = make("a", { href: `#cell-${at + 1}`, textContent: "A cell above" });
+      box.append(make("p", {}, link, ", which this one needs, failed:"));
+    }
+    for (const { text, error, figure } of outputs)
+      box.append(figure ? make("img", { alt, srcset: `data:image/png;base64,${figure} 2x` }) : make("pre", { textContent: (text ?? error).trimEnd() }));
+    if (!outputs.length) box.append(make("pre", { textContent: "Done; it printed nothing." }));
+    this.output.replaceChildren(box);
+    if (this.recorded) this.recorded.hidden = true;
+    this.back.hidden = !this.recorded;
+    this.seen = this.sent;
+    this.finish("");
+    age();
+  }
+
+  finish(words) {
+    clearTimeout(slow);
+    this.status.textContent = words;
+    progress.remove();
+    this.row.classList.remove("busy");
+    if (document.activeElement === stopper) this.press.focus();
+    stopper.remove();
+    running = undefined;
+    enable(true);
+  }
+
+  showRecorded() {
+    this.output.replaceChildren();
+    this.recorded.hidden = false;
+    this.back.hidden = true;
+    this.seen = this.recordedCode;
+    this.press.focus();
+    age();
+  }
+
+  /** Say whether the output belongs to the code that is there now. */
+  age() {
+    if (!this.press) return;
+    this.undo.hidden = this.source === this.given;
+    const stale = this.seen !== this.code;
+    const own = this.source !== this.seen.split("\0").at(-1);
+    this.old.hidden = !stale;
+    this.old.textContent = !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.";
+    for (const shown of [this.output, this.recorded]) shown?.classList.toggle("stale", stale);
+  }
+}
+
+function enable(yes) {
+  for (const { press } of cells) if (press) press.disabled = !yes;
+}
+
+function age() {
+  for (const cell of cells) cell.age();
+}
+
+function stop() {
+  const ready = python.end();
+  running.finish(`Stopped.${ready ? "" : " The next run starts Python again."}`);
+}
+
+const cells = [...document.querySelectorAll(".cell-bar")].map((bar, number) => new Cell(bar, number));
+for (const cell of cells) cell.seen = cell.recordedCode = cell.code;
+
+/** A button of a bar was pressed. */
+export function pressed(bar, what) {
+  const cell = cells.find((each) => each.bar === bar);
+  if (what === "run") cell.run();
+  else cell.change();
+}

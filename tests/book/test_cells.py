@@ -1,0 +1,123 @@
+"""Cells of chapters in the page: what each needs, and what it prints."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cells
+import cells_in_page
+import notebooks
+import pytest
+from cells_in_page import agree, compare
+from chapter_runner import MODEL, TORCH, Chapter
+from shared import drawn
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted(path.stem for path in notebooks.TEXT.glob("*.md"))
+
+
+def chapter(*sources):
+    return Chapter(sources)
+
+
+@pytest.mark.parametrize(
+    ("sources", "above"),
+    [
+        (["a = 1", "b = 2", "print(a)"], [0]),
+        (["a = 1", "a = 2", "print(a)"], [1]),  # what stood there before is gone
+        (["a = [1]", "a.append(2)", "print(a)"], [0, 1]),
+        (["a = [1]", "a[0] = 2", "print(a)"], [0, 1]),
+        (["a = [1]", "a += [2]", "print(a)"], [0, 1]),
+        (["a = [1]", "b = a", "b.append(2)", "print(a)"], [0, 1, 2]),
+        (["a = [1]", "for i in [1]:\n    a = i", "print(a)"], [0, 1]),
+        (["a = [1]", "print(a.count(1))", "print(a)"], [0]),  # counting changes nothing
+        (["def f(x):\n    x.sort()", "a = [2, 1]", "f(a)", "print(a)"], [0, 1, 2]),
+        (["def f(x, y):\n    y.sort()", "a = [2]", "f(a, [])", "print(a)"], [1]),
+        # a function sees what its names are when it is called
+        (["def g():\n    return 1", "def f():\n    return g()", "print(f())"], [0, 1]),
+        (["def f():\n    return g()", "def g():\n    return 1", "print(f())"], [0, 1]),
+        (
+            ["g = 1", "def f():\n    return g", "g = 2", "print(f())"],
+            [1, 2],
+        ),
+        (["import random\nr = random.Random(0)", "r.random()", "r.random()"], [0, 1]),
+        (["import numpy as np", "np.set_printoptions(3)", "np.ones(2)"], [0, 1]),
+        (["a = 1", "print([a for a in range(3)])"], []),  # that a is another one
+    ],
+)
+def test_a_cell_needs_what_defines_or_changes_its_names(sources, above):
+    assert chapter(*sources).above(len(sources) - 1) == above
+
+
+def test_what_lacks_torch_takes_along_what_it_defines_and_changes():
+    found = chapter(
+        "import torch\nimport numpy as np",
+        "x = np.ones(2)\ny = x * 2",
+        "y = torch.ones(2)\nx.fill(torch.pi)",
+        "print(y)",
+        "print(x)",
+        "x = np.ones(3)\ny = 1",
+        "print(x, y)",
+        "import minilm\nz = minilm.load()",
+    )
+    lacks = [found.why_not(number) for number in range(8)]
+    assert lacks == [None, None, TORCH, TORCH, TORCH, None, None, MODEL]
+
+
+def test_what_the_book_s_module_makes_of_torch_lacks_it():
+    imports = "from attention import EncoderLayer, causal_mask, softmax"
+    for name, lacks in [
+        ("causal_mask(2)", None),
+        ("softmax(1)", None),
+        ("causal_mask(2) + EncoderLayer", TORCH),
+        ("EncoderLayer()", TORCH),
+    ]:
+        assert chapter(imports, name).why_not(1) == lacks, name
+
+
+def test_lines_that_are_left_out_are_empty_so_that_places_stay_right():
+    found = chapter("a = 1\nb = [\n    2,\n]\nc = 3", "print(b)")
+    assert found.program(1) == [(0, "\nb = [\n    2,\n]\n"), (1, "print(b)")]
+
+
+def test_a_cell_that_is_no_python_stops_no_other():
+    assert chapter("a = 1", "def f(:", "print(a)").above(2) == [0]
+
+
+# ---- against what is recorded
+
+
+@pytest.mark.parametrize("stem", drawn(CHAPTERS))
+def test_without_torch_the_outputs_are_the_recorded_ones(stem):
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "book")])
+    done = subprocess.run(
+        [sys.executable, cells_in_page.__file__, stem],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    runs = [n for n, lacks in enumerate(lacking(stem)) if lacks is None]
+    assert [number for _, number, _ in lines] == runs
+    for line in lines:
+        compare(*line)
+
+
+def lacking(stem):
+    found = cells.chapter(stem)
+    return [found.why_not(number) for number in range(len(found.sources))]
+
+
+def test_the_comparison_sees_another_number_and_another_figure():
+    assert agree("a: [0.500 1.]", "a: [0.5001 1.]")
+    assert not agree("a: [0.500 1.]", "a: [0.510 1.]")
+    assert not agree("a 1", "b 1") and not agree("1 2", "1")
+
+
+def test_the_table_of_shares_is_what_the_chapters_give():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (shown,) = [found[0] for found in cells.TABLE.finditer(text)]
+    assert shown == cells.table(), "run python book/cells.py --write"

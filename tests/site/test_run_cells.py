@@ -1,0 +1,144 @@
+"""Cells of a chapter, run and changed in the page, by the Pyodide of the site."""
+
+import cells
+import notebooks
+import pytest
+from cells_in_page import agree, compare
+from test_browser import SIDEWAYS, STILL, violations
+
+START = 120_000  # milliseconds in which Python has to be there, on a busy machine
+FIRST = "01-queries-keys-values"
+IDLE = "!document.querySelector('.exercise-row.busy')"
+CODE = """[...document.querySelectorAll(".cell_input pre")].map(
+    (code) => code.textContent.replace(/\\n$/, ""))"""
+
+
+class Cell:
+    """A cell of the page, by a line of its code."""
+
+    def __init__(self, page, sources, line, nth=0):
+        found = [number for number, source in enumerate(sources) if line in source]
+        self.page, self.number = page, found[nth]
+        self.bar = page.locator(f"#cell-{self.number + 1}")
+        self.all = page.locator(".cell").filter(has=self.bar)
+        self.output = self.bar.locator(".exercise-output")
+        self.recorded = self.all.locator(".cell_output")
+        self.editor = self.all.locator("textarea")
+
+    def press(self, name):
+        self.bar.get_by_role("button", name=name, exact=True).click()
+
+    def run(self):
+        self.press("Run")
+        return self.came()
+
+    def came(self):
+        self.output.locator(".exercise-said").wait_for(timeout=START)
+        self.page.wait_for_function(IDLE, timeout=START)
+        return self.output.inner_text()
+
+
+@pytest.mark.usefixtures("python")
+def test_a_visit_to_the_first_chapter(page, axe):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"book/{FIRST}.html", wait_until="networkidle")
+    assert [url for url in asked if url.endswith("/run.js")]
+    assert not [url for url in asked if "chapter" in url or "pyodide" in url]
+    sources = cells.chapter(FIRST).sources
+    assert page.evaluate(CODE) == sources
+
+    # a run prints what is recorded, after a bar; there is a way back
+    match = Cell(page, sources, "match = menu @ wish")
+    recorded = match.recorded.inner_text()
+    match.press("Run")
+    page.get_by_role("progressbar", name="Loading Python").wait_for(timeout=START)
+    assert agree(match.came(), recorded) and not match.recorded.is_visible()
+    match.press("Show the recorded output")
+    assert match.recorded.is_visible() and not match.output.inner_text()
+    match.run()
+
+    # by keyboard alone: another wish; what depends on it says so, and runs with it
+    menu = Cell(page, sources, "wish = np.array")
+    menu.bar.get_by_role("button", name="Change").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.matches('textarea')")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\nwish = np.zeros(3); wish[2] = 2.0")
+    old = match.bar.get_by_text("A cell above has changed: run this one again.")
+    old.wait_for()
+    page.keyboard.press("Shift+Enter")
+    assert "printed nothing" in menu.came()
+    assert "match: [1. 2. 2. 0.]" in match.run()
+    assert not old.is_visible()
+    page.add_style_tag(content=STILL)
+    page.evaluate(axe)
+    for scheme in "light", "dark":
+        page.emulate_media(color_scheme=scheme)
+        assert not violations(page, {"include": [".cell"], "exclude": ["pre span"]})
+    page.set_viewport_size({"width": 375, "height": 800})
+    assert page.evaluate(SIDEWAYS) <= 0
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+    # an error is told where it is, and where it is in the way
+    menu.editor.fill("menu = 1 / 0")
+    said = menu.run()
+    assert "Cell 9, line 1" in said or "line 1" in said
+    assert "ZeroDivisionError: division by zero" in said
+    said = match.run()
+    assert said.startswith("A cell above, which this one needs, failed:")
+    assert "ZeroDivisionError" in said
+
+    # what never ends is stopped
+    menu.editor.fill("while True:\n    pass")
+    menu.press("Run")
+    menu.bar.get_by_text("Running").wait_for()
+    menu.press("Stop")
+    menu.bar.get_by_text("Stopped.").wait_for()
+
+    # all as it was: the recorded numbers again, in a new Python
+    menu.press("Undo my changes")
+    assert agree(match.run(), recorded)
+
+    # a figure takes the place of the recorded one
+    figure = Cell(page, sources, "fig, (left, right) = plt.subplots")
+    alt = figure.recorded.locator("img").first.get_attribute("alt")
+    figure.run()
+    image = figure.output.locator("img")
+    image.evaluate("image => image.decode()")
+    assert image.get_attribute("alt") == alt and image.bounding_box()["width"] > 300
+    assert not figure.recorded.is_visible()
+
+    # what needs PyTorch says so, and the notebook can be had
+    lacks = Cell(page, sources, "import torch")
+    assert lacks.bar.inner_text() == "Needs PyTorch: run it in the notebook."
+    link = lacks.bar.get_by_role("link")
+    assert page.request.get(link.evaluate("link => link.href")).ok
+    assert not page.troubles
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("python")
+@pytest.mark.parametrize("stem", [path.stem for path in notebooks.TEXT.glob("*.md")])
+def test_every_cell_prints_in_the_page_what_is_recorded(page, stem):
+    page.goto(f"book/{stem}.html", wait_until="networkidle")
+    found = cells.chapter(stem)
+    assert page.evaluate(CODE) == found.sources
+    for number in range(len(found.sources)):
+        if found.why_not(number) is None:
+            page.locator(f"#cell-{number + 1} [data-does=run]").click()
+            done = page.locator(f"#cell-{number + 1} .exercise-said")
+            done.wait_for(timeout=START)
+            compare(stem, number, {"outputs": told(done)})
+    assert not page.troubles
+
+
+def told(box):
+    """The outputs of a run, as the runner told them."""
+    errors = "wrong" in box.get_attribute("class")
+    texts = box.locator("pre").all_inner_texts()
+    figures = box.locator("img").evaluate_all("all => all.map(one => one.srcset)")
+    found = [{"error" if errors else "text": text} for text in texts]
+    if texts == ["Done; it printed nothing."]:
+        found = []
+    return found + [{"figure": f.split(",")[1].split()[0]} for f in figures]
