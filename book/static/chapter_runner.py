@@ -139,14 +139,17 @@ class Scope:
             return set().union(*map(roots, call.args))
         if name in self.effects:
             return self.passed(call, self.effects[name] or {})
-        known = name in self.modules or hasattr(builtins, name) or name[0].isupper()
-        return set() if known else {name}  # an object that is called
+        if name in self.modules or hasattr(builtins, name) or name[0].isupper():
+            return set()
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return {name}.union(*map(roots, given))  # nobody knows what is called
 
     def passed(self, call, changed):
         """The names in a call that stand where a function changes its parameter."""
-        given = set()
+        given, starred = set(), False
         for place, argument in enumerate(call.args):
-            if place in changed or (isinstance(argument, ast.Starred) and changed):
+            starred = starred or isinstance(argument, ast.Starred)
+            if place in changed or (starred and len(changed) > 1):
                 given |= roots(argument)
         for keyword in call.keywords:
             if keyword.arg in changed:
@@ -164,7 +167,7 @@ class Scope:
         stored = stored_in(body)
         for targets, value in handed(body):  # `ax = ax or …` hands a parameter on
             if any(roots(target) & changed for target in targets):
-                changed = changed | roots(value)
+                changed = changed | roots(value) - self.modules.keys()
         found = {"": changed - set(names) - stored}
         for place, name in enumerate(names):
             if name in changed:
@@ -396,7 +399,15 @@ def run(job):
     for name in DATA.findall("\n".join(source for _, source in program)):
         bring(name, job["home"])
     prepare(program)
-    notebook = Notebook()
+
+    class Drawing(Notebook):
+        """Figures are drawn twice, as in Jupyter: the layout has settled then."""
+
+        def _draw(self, figure):
+            figure.canvas.draw()
+            super()._draw(figure)
+
+    notebook = Drawing()
     outputs, failed = [], None
     for cell, source in program:
         outputs, failed = notebook.run(cell + 1, source)

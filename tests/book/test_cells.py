@@ -35,6 +35,14 @@ def chapter(*sources):
         (["a = [1]", "print(a.count(1))", "print(a)"], [0]),  # counting changes nothing
         (["def f(x):\n    x.sort()", "a = [2, 1]", "f(a)", "print(a)"], [0, 1, 2]),
         (["def f(x, y):\n    y.sort()", "a = [2]", "f(a, [])", "print(a)"], [1]),
+        (
+            ["def f(x, y):\n y.sort()", "a = [2]", "f(*[1], a)", "print(a)"],
+            [0, 1, 2],
+        ),
+        (
+            ["def g(f, x):\n f(x)", "a = [2]", "g(list.sort, a)", "print(a)"],
+            [0, 1, 2],
+        ),
         # a function sees what its names are when it is called
         (["def g():\n    return 1", "def f():\n    return g()", "print(f())"], [0, 1]),
         (["def f():\n    return g()", "def g():\n    return 1", "print(f())"], [0, 1]),
