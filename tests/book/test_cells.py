@@ -119,7 +119,7 @@ def lacking(stem):
     return [found.why_not(number) for number in range(len(found.sources))]
 
 
-def test_the_comparison_sees_another_number_and_another_figure():
+def test_the_comparison_sees_another_number():
     assert agree("a: [0.500 1.]", "a: [0.5001 1.]")
     assert not agree("a: [0.500 1.]", "a: [0.510 1.]")
     assert not agree("a 1", "b 1") and not agree("1 2", "1")
