@@ -93,7 +93,6 @@ ELEMENTS = {  # what a page shows, and the module in book/static that brings it 
     **{f"<{toy}": f"{toy}.js" for toy in TOYS + PICTURES},
     'class="puzzle-board"': "puzzles.js",  # it listens to the next one
     'id="exercise-tools"': "exercise.js",
-    'id="chapter-python"': "run.js",
     'id="my-progress"': "where-was-i.js",
     "": "marks.js",  # every page
 }

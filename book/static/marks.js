@@ -1,4 +1,5 @@
-// On every page: a mark beside each chapter and exercise, and a memory of the place.
+// On every page: a mark beside each chapter and exercise, a memory of the place, and
+// the buttons that run cells of chapters.
 import { keepPlace, nameOf, recall, stateOf } from "./progress.js";
 
 function mark() {
@@ -31,6 +32,12 @@ function leave() {
     at: Date.now(),
   });
 }
+
+// what runs a cell is loaded at the first press
+document.addEventListener("click", async ({ target }) => {
+  const press = target.closest?.(".cell-bar [data-does]");
+  if (press) (await import("./chapter.js")).pressed(press.closest(".cell-bar"), press.dataset.does);
+});
 
 mark();
 addEventListener("progress", mark);
