@@ -442,9 +442,9 @@ def bring(name, home):
     path = Path(name)
     if path.exists():
         return
-    from js import XMLHttpRequest
+    from pyodide.code import run_js
 
-    request = XMLHttpRequest.new()
+    request = run_js("new XMLHttpRequest()")
     request.open("GET", f"{home}{path.name}", False)
     request.overrideMimeType("text/plain; charset=x-user-defined")  # bytes, as they are
     request.send()
