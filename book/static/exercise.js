@@ -112,13 +112,14 @@ class Exercise {
       bar.previousElementSibling.replaceWith(editor.element); // the code as given
     }
     const press = button(check || isCheck(this.cell(id)) ? "Check" : "Run", run);
+    const afresh = button("Reset this one", () => this.reset(id));
     const status = make("span", { className: "exercise-status" });
     const output = make("div", { className: "exercise-output" });
     for (const place of [status, output]) place.setAttribute("role", "status");
-    const row = make("div", { className: "exercise-row" }, press, status);
+    const row = make("div", { className: "exercise-row" }, press, afresh, status);
     const own = make("div", { className: "exercise-own" });
     bar.append(row, output, own);
-    this.stations.set(id, { row, status, press, output, own, wanted, last: check ?? id });
+    this.stations.set(id, { row, status, press, afresh, output, own, wanted, last: check ?? id });
   }
 
   // ---- what is kept
@@ -174,7 +175,8 @@ class Exercise {
   }
 
   disable(yes) {
-    for (const { press } of this.stations.values()) press.disabled = yes;
+    for (const { press, afresh } of this.stations.values())
+      for (const each of [press, afresh]) if (each) each.disabled = yes;
   }
 
   // ---- Python
@@ -327,7 +329,8 @@ class Exercise {
   }
 
   age(id) {
-    const { output, last } = this.stations.get(id);
+    const { output, last, afresh } = this.stations.get(id);
+    if (afresh) afresh.hidden = !this.fields.has(id) || source(this.cell(id)) === stubs(release)[id];
     const result = this.results[id];
     if (!output || !result) return;
     const code = this.code();
@@ -389,6 +392,22 @@ class Exercise {
       ? ` Given cells that differ are as the exercise has them: ${differing.join(", ")}.`
       : "";
     this.status.textContent = `${chosen.name} is open.${more}${other}`;
+  }
+
+  /** Give one question as it was; all answers before it can be brought back. */
+  reset(id) {
+    this.keeper.write(this.notebook, "before");
+    this.undo.hidden = false;
+    const { [id]: gone, ...others } = this.results;
+    this.results = others;
+    this.keeper.write(others, "results");
+    this.fields.get(id).set(stubs(release)[id]);
+    this.write(id, stubs(release)[id]);
+    this.draw(id);
+    this.count();
+    this.announce();
+    this.fields.get(id).area.focus();
+    this.status.textContent = "That question is as it was given. Your answer can be brought back.";
   }
 
   startOver() {

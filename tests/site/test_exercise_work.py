@@ -127,6 +127,21 @@ def test_answers_are_kept_and_starting_over_can_be_undone(quiet):
     assert not quiet.troubles
 
 
+def test_one_question_is_reset_and_the_others_stay(quiet):
+    given = stub(quiet, "softmax")
+    reset = bar(quiet, "softmax").get_by_role("button", name="Reset this one")
+    assert not reset.is_visible()  # nothing is written
+    editor(quiet, "softmax").fill(SOFTMAX)
+    editor(quiet, "attention_scores").fill("mine = 1")
+    reset.click()
+    quiet.reload()
+    assert stub(quiet, "softmax") == given and not reset.is_visible()
+    assert stub(quiet, "attention_scores") == "mine = 1"
+    quiet.get_by_role("button", name="Bring back my answers").click()
+    assert stub(quiet, "softmax") == SOFTMAX
+    assert not quiet.troubles
+
+
 def test_the_later_of_two_tabs_is_told_and_overwrites_nothing(quiet):
     first, second = quiet, quiet.context.new_page()
     editor(first, "softmax").fill("first = 1")
