@@ -185,6 +185,9 @@ def tiles_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
         Q[:, 0], K[:, 0] = 2.0, 1e5 * np.sort(rng.uniform(-1, 1, 9))[::order]
         wanted = oracle_output(Q, K, V)
         expect.agree(expect.quiet_call(answer, Q, K, V, 2), wanted, "the output")
+    K[:, 0] -= 3e5  # all of them are far below 0
+    wanted = oracle_output(Q, K, V)
+    expect.agree(expect.quiet_call(answer, Q, K, V, 2), wanted, "the output")
 
 
 @tiled_attention.check(0.1)
