@@ -87,16 +87,17 @@ def told(mine: list[Line]) -> Iterator[str]:
     before: dict[str, Any] = {}
     for line in mine:
         when = line["time"][:16].replace("T", " ")
-        why = ", ".join(line["why"]) or "changed"
-        by = f" by {one_line(line['by'])}" if "by" in line else ""
-        yield f"{when} UTC, {points(line)} ({why}{by}){moved(before, line)}"
+        if line["held"]:
+            yield f"{when} UTC, held: {one_line(line['held'])}"
+        else:
+            why = ", ".join(line["why"]) or "changed"
+            by = f" by {one_line(line['by'])}" if "by" in line else ""
+            yield f"{when} UTC, {points(line)} ({why}{by}){moved(before, line)}"
         before = line["questions"]
 
 
 def points(line: Line) -> str:
     """The points of a line, and whether they are final."""
-    if line["held"]:
-        return "held"
     late = f", {line['penalty']:g} less for lateness" if line["penalty"] else ""
     so_far = "" if line["final"] else " so far"
     return f"{line['score']:g} of {line['max_score']:g}{so_far}{late}"

@@ -12,7 +12,7 @@ from autograder import wall
 from autograder.cli import main
 from autograder.grading import record
 from autograder.grading.store import Store
-from autograder.grading.verdict import Run
+from autograder.grading.verdict import Run, hold
 from autograder.text import Left
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
@@ -112,6 +112,10 @@ def test_history_tells_it_of_one_and_finds_what_was_done_since(course, marked, c
     assert [
         line["score"] for line in json.loads((course.root / "ada.json").read_text())
     ] == [0.0, 3.0]
+    with Store(course) as store:
+        store.save("bob", NAME, "key", hold("It is cut off.", 24.0))
+    assert main(["history", "bob"]) == 0
+    assert capsys.readouterr().out.endswith("UTC, held: It is cut off.\n")
     assert main(["history", NAME]) == 0
     assert "bob, 01-attention: " in capsys.readouterr().out
     assert main(["history", "aba"]) == 2
