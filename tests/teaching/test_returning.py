@@ -10,6 +10,7 @@ from test_platforms import FILE, GRADEBOOK, GROUPS, TEAMS, WORKSHEET, collect
 
 from autograder.cli import main
 from autograder.errors import CourseError
+from autograder.intake.versions import origin_of
 from autograder.results.feedback_zip import write_zips
 
 assert collect  # a fixture
@@ -28,6 +29,11 @@ def moodle_takes(path, participants):
 def canvas_takes(name):
     """User and attachment, by the rules of Canvas's infer_comment_context."""
     return [part for part in name.split("_") if re.fullmatch(r"\d+", part)][:2]
+
+
+def teams(course, *students):
+    """The teams that collect remembers, by which a team is graded once."""
+    return [origin_of(course, student, "01-attention").team for student in students]
 
 
 @pytest.fixture
@@ -76,6 +82,7 @@ def test_each_member_of_a_team_gets_a_page_on_moodle(
     files, _ = sent(course, attention, "moodle")
     found = {moodle_takes(path, {"12", "13", "57"})[0]: files[path] for path in files}
     assert found == {"12": "<p>ada@x.org</p>", "13": "<p>alan@x.org</p>"}
+    assert teams(course, "ada@x.org", "alan@x.org") == ["Team Rocket"] * 2
 
 
 def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
@@ -89,6 +96,7 @@ def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
     assert sorted(map(canvas_takes, files)) == [["34", "567"], ["35", "568"]]
     assert all(name.endswith(".html") for name in files)
     assert lines == ["not in the zip: grace gets the page of ada"]
+    assert teams(course, "ada", "grace", "35") == [*["Rocket_7 team"] * 2, ""]
 
 
 def test_nothing_to_send_is_an_error_that_says_why(course, attention, marked, pages):
