@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -64,24 +64,25 @@ def changes(store: Store, judged: list[tuple[Submission, Verdict]]) -> list[Chan
 def lost_by_all(
     changed: list[Change], judged: list[tuple[Submission, Verdict]]
 ) -> Iterator[str]:
-    """A sentence about each question for which nobody keeps the points they had."""
-    lost: Counter[tuple[str, str]] = Counter()
+    """A sentence about each question for which nobody keeps all the points they had."""
+    lost: dict[tuple[str, str], set[str]] = defaultdict(set)
     for change in changed:
         before, after = change.before or 0.0, change.after or 0.0
-        if change.question and isinstance(before, float) and isinstance(after, float):
-            lost[change.assignment, change.question] += after < before
-    for (assignment, question), count in lost.items():
-        kept = sum(
-            1
+        if change.question is None or isinstance(before, str) or isinstance(after, str):
+            continue
+        if after < before:
+            lost[change.assignment, change.question].add(change.student)
+    for (assignment, question), who in lost.items():
+        kept = any(
+            each.score
             for submission, verdict in judged
             for each in verdict.questions
-            if submission.assignment == assignment
-            and each.id == question
-            and each.score
+            if (submission.assignment, each.id) == (assignment, question)
+            and submission.student not in who
         )
-        if count > 1 and not kept:
+        if len(who) > 1 and not kept:
             name = question.removeprefix("test_")
             yield (
-                f"{assignment}: all {count} who had points for {name} lose them; look "
-                "at its check"
+                f"{assignment}: all {len(who)} who had points for {name} lose points; "
+                "look at its check"
             )

@@ -156,7 +156,13 @@ def run(options: argparse.Namespace) -> int:
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             if show_changes(store, driver.judged, options.json):
-                again = shlex.join([*options.assignments, "--apply"])
+                more = [f"--student={student}" for student in options.students]
+                flags = {
+                    "--unproven": options.unproven,
+                    "--no-sandbox": options.no_sandbox,
+                }
+                more += ["--apply", *(flag for flag, on in flags.items() if on)]
+                again = shlex.join([*options.assignments, *more])
                 print(f"To store this without judging again: autograder grade {again}")
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]

@@ -359,7 +359,9 @@ def test_a_dry_run_says_when_everybody_loses_a_question(course):
     ]
     lost = [Change("01", name, "test_q", 4.0, 0.0) for name in ("ada", "bob")]
     (said,) = lost_by_all(lost, verdicts)
-    assert said == "01: all 2 who had points for q lose them; look at its check"
+    assert said == "01: all 2 who had points for q lose points; look at its check"
+    half = [Change("01", name, "test_q", 4.0, 2.0) for name in ("ada", "bob")]
+    assert list(lost_by_all(half, verdicts)) == [said]
     keeps = Verdict("graded", 4, questions=(QuestionResult("test_q", 4.0, 4.0),))
     kept = [*verdicts, (Submission("cy", "01", course.root), keeps)]
     assert list(lost_by_all(lost, kept)) == []
