@@ -24,6 +24,7 @@ Inputs = dict[str, Any]  # by the names of the parameters, in their order
 Draw = Callable[[np.random.Generator, int], Inputs]  # the number tells edge cases apart
 FIXED = 4  # inputs that are the same for everybody: a mistake is known by them
 NEW = 8  # inputs that are drawn after the student's code ran
+LATER = "there are no others; grading draws new inputs"
 SIDE = 64  # entries along an axis of an input that a student made up, at most
 
 
@@ -49,6 +50,7 @@ class Agrees:
             "The example on the card, and inputs drawn now, give what is due."
         )
         question.catalogued = (4, 2)  # the oracle is what its check is trusted for
+        question.later = LATER
         question.visible(self)
 
     def __call__(self, answer: Any) -> None:
@@ -143,6 +145,7 @@ class Exposes:
         self.names, self.why = names, why
         self.__doc__ = "The input is allowed, and the wrong function is wrong for it."
         question.catalogued = (0, 2)  # the functions are run: nothing has to be known
+        question.later = LATER
         question.visible(self)
 
     def __call__(self, answer: Any) -> None:

@@ -55,6 +55,7 @@ class Question:
     checks: what of the card is open when the visible ones pass.
     """
 
+    later = "hidden checks run after you submit"
     catalogued = (8, 3)  # wrong and right answers in the catalog, at least
 
     def __init__(
@@ -99,10 +100,7 @@ class Question:
                     answer
                 )
             raise failure from None
-        print(
-            f"{self.name}: {total} of {total} visible checks pass; "
-            "hidden checks run after you submit"
-        )
+        print(f"{self.name}: {total} of {total} visible checks pass; {self.later}")
         for promise in self.promises():
             print(f"  hidden:   {promise}")
 

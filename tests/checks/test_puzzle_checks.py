@@ -36,6 +36,12 @@ def test_a_card_draws_the_example_that_the_check_runs(name):
     assert f"```text\n{drawn}\n```" in CELLS[f"card_{name}"]
 
 
+def test_a_pass_promises_no_hidden_checks(capsys):
+    QUESTIONS["entropy"](QUESTIONS["entropy"].checks[0].right)
+    said = capsys.readouterr().out
+    assert "1 of 1 visible checks pass; there are no others" in said
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_card_shows_the_functions_that_the_check_runs(name):
     for function in QUESTIONS[name].checks[0].shown.values():
