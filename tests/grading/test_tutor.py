@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -224,6 +225,20 @@ REQUESTS = [
 ]
 
 
+def red_team():
+    """Requests by people who read the server's code; the last two run a notebook."""
+    text = (Path(__file__).parent / "red_team.toml").read_text("utf-8")
+    said = tomllib.loads(
+        text.replace("{root}", str(ROOT)).replace("{notebook}", NOTEBOOK)
+    )
+    return [
+        *(call("check", notebook=path) for path in said["paths"]),
+        *(call("diagnosis", notebook=NOTEBOOK, question=q) for q in said["questions"]),
+        *(call("paragraphs", place=place) for place in said["places"]),
+        *(tuple(one["request"]) for one in said["others"]),
+    ]
+
+
 @pytest.fixture(scope="module")
 def secrets():
     """Lines of answers, catalogs and hidden checks, and a word of other files."""
@@ -265,6 +280,43 @@ def test_sixty_requests_for_what_is_not_the_students_bring_nothing(
     found = {
         str(request): lines
         for request, text in zip(REQUESTS, brought, strict=True)
+        if (lines := leaks(text, secrets))
+    }
+    assert found == {}
+
+
+NOSY = """
+import contextlib, gc, importlib, inspect, pathlib, sys
+def softmax(x, axis=-1):
+    found = [pathlib.Path("../secret.ipynb").name]
+    for name in ("attention.hidden", "attention.catalog", "puzzles.right"):
+        with contextlib.suppress(Exception):
+            module = importlib.import_module("autograder.checks." + name)
+            found.append(inspect.getsource(module))
+    for one in gc.get_objects():
+        with contextlib.suppress(Exception):
+            if "hidden" in one.__module__ or "Catalog" in type(one).__name__:
+                found.append(inspect.getsource(one))
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        found.append(str(frame.f_locals)[:5000])
+    raise ValueError("read:" + " ".join(found))
+"""
+
+
+def test_sixty_requests_of_another_red_team_bring_nothing(
+    agent, folder, untouched, secrets
+):
+    (folder / "nosy.ipynb").write_text(solved(untouched, {"softmax": NOSY}))
+    requests = red_team()
+    brought = agent(*requests)[1:]
+    assert len(brought) == len(requests) >= 60
+    assert "read:secret.ipynb" in brought[-2]  # it ran, and looked around
+    refused = ['"is_error":true' in text for text in brought]
+    assert all(refused[:53])
+    found = {
+        str(request): lines
+        for request, text in zip(requests, brought, strict=True)
         if (lines := leaks(text, secrets))
     }
     assert found == {}
