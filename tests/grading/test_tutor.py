@@ -254,7 +254,8 @@ def secrets():
         hidden = Path(package.__file__).with_name("hidden.py").read_text("utf-8")
         texts.append(hidden)
     lines = {line.strip() for text in texts for line in text.splitlines()}
-    return {TOKEN} | {line for line in lines if len(line) > 25}
+    everywhere = {"from __future__ import annotations"}
+    return {TOKEN} | {line for line in lines - everywhere if len(line) > 25}
 
 
 def leaks(text, secrets):
