@@ -1,12 +1,14 @@
 """Sheets about students' own code: made behind the wall, and nothing hidden in them."""
 
 import json
+import re
 
 import pytest
 
 from autograder.cli import main
 from autograder.release.sample_class import with_cells
 from autograder.results.interview import questions_in
+from autograder.results.templates import render
 
 QUESTION = {
     "kind": "shape",
@@ -85,3 +87,35 @@ def right_code(text):
 def test_what_a_students_process_says_is_data(said, kept):
     text = said if isinstance(said, str) else json.dumps(said)
     assert len(questions_in(text)) == kept
+
+
+def of_length(lines):
+    """A sheet's three questions about an answer of so many lines."""
+    code = "\n".join(f"    line_{n} = {n} + some_name * another" for n in range(lines))
+    asked = {"text": f"`f`?\n\n    {'x' * 80}", "why": "so\n\n    a   b\n    c   d"}
+    choices = ["a choice of some length, " * 3 + str(n) for n in range(4)]
+    one = QUESTION | asked | {"choices": choices, "code": code}
+    return [one | {"name": f"f{n}"} for n in range(3)]
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_each_student_is_on_one_page(browser, tmp_path, paper):
+    """As it is printed, a class of 25 with answers of 3 to 35 lines."""
+    lengths = [3, 8, 12, 20, 35] * 5
+    sheets = [
+        {"student": f"s{n}", "note": "", "questions": of_length(lines)}
+        for n, lines in enumerate(lengths)
+    ]
+    path = tmp_path / "sheets.html"
+    path.write_text(render("interview.html", title="04-masking", sheets=sheets))
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    printed = page.pdf(format=paper)
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('section')]"
+        ".map((sheet) => parseFloat(sheet.style.getPropertyValue('--size')))"
+    )
+    context.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == len(sheets) == 25
+    assert sizes[0] == 9.25 > sizes[3] > sizes[4]
