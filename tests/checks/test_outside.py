@@ -80,7 +80,8 @@ def test_they_are_many_and_most_mistakes_have_a_name():
     styles = Counter(e.question for e in every if not isinstance(e, Mistake))
     assert len(styles) == 41 and min(styles.values()) >= 6
     assert len(wrong) == 630 and sum("passes" in entry.extra for entry in wrong) == 3
-    assert sum("named" in entry.extra for entry in wrong) >= 608
+    # where the probe does not prove a name, none is given
+    assert sum("named" in entry.extra for entry in wrong) >= 606
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

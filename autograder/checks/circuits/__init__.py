@@ -176,7 +176,12 @@ CIRCUIT = {(0, 0): "same", (0, 1): "previous", (1, 0): "self", (1, 1): "inductio
 
 
 def compare_head(
-    answer: Any, kinds: dict, period: int, n_layers: int = 2, seed: int = 1
+    answer: Any,
+    kinds: dict,
+    period: int,
+    n_layers: int = 2,
+    seed: int = 1,
+    sought: str = "induction",
 ) -> None:
     """The head that is found, and what became of the generators."""
     sizes = DESIGN._replace(n_layers=n_layers)
@@ -200,7 +205,7 @@ def compare_head(
                 "two ints",
                 kind="type",
             )
-    wanted = next(at for at, kind in kinds.items() if kind == "induction")
+    wanted = next(at for at, kind in kinds.items() if kind == sought)
     if tuple(value) != wanted:
         raise CheckFailed(f"you found {tuple(value)}", f"{wanted}")
     if torch.equal(source.get_state(), before) or source.initial_seed() != seed:
@@ -209,6 +214,21 @@ def compare_head(
         )
     if not torch.equal(state_of(), common):
         raise CheckFailed("torch's global generator was used", "`generator` alone")
+    if fewer_drawn(source.get_state(), seed, 32 * period):
+        raise CheckFailed(
+            f"fewer than 32 × {period} tokens were drawn",
+            "at least 32 sequences, whose halves have `period` tokens of their own",
+        )
+
+
+def fewer_drawn(state: torch.Tensor, seed: int, n: int) -> bool:
+    """Whether a generator is where fewer than ``n`` draws lead from its seed."""
+    counted = torch.Generator().manual_seed(seed)
+    for _ in range(n):
+        if torch.equal(counted.get_state(), state):
+            return True
+        torch.randint(2, (1,), generator=counted)
+    return False
 
 
 @find_induction_head.visible

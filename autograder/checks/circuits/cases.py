@@ -83,7 +83,8 @@ def designed(kinds: dict[tuple[int, int], str], n_layers: int = 2) -> State:
 
     The stream has a part for tokens, a part for notes, and a part for positions.
     "previous" notes the token before; "induction" looks for its own token in the notes;
-    "same" looks for its own token; "self" at its own position. Others look everywhere.
+    "same" looks for its own token; "self" at its own position; "rare" there too, but
+    for token 0, for which it does what "induction" does. Others look everywhere.
     """
     sizes = DESIGN._replace(n_layers=n_layers)
     d, d_k = sizes.d_model, sizes.d_model // 2
@@ -105,6 +106,7 @@ def designed(kinds: dict[tuple[int, int], str], n_layers: int = 2) -> State:
             "self": (place, place),
             "induction": (token, note),
             "same": (token, token),
+            "rare": (torch.cat([place, 2 * token[:1]]), torch.cat([place, note[:1]])),
         }.get(kind)
         if read:
             queries, keys = read

@@ -12,6 +12,8 @@ from autograder.checks import expect
 from autograder.checks.circuits import compare_composition, compare_cut, compare_head
 from autograder.checks.circuits.cases import Sizes, build, drawn
 from autograder.checks.failures import CheckFailed
+from autograder.checks.gradients import gradients
+from autograder.checks.library import library
 from autograder.checks.question import Hidden
 from autograder.checks.tensors import draw
 
@@ -86,34 +88,53 @@ def heads_of_any_model_are_cut(answer: Any, rng: np.random.Generator) -> None:
 
 @ablate.check(0.15)
 def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
-    """Gradients, `requires_grad` and the number of hooks are as before."""
+    """Parameters, gradients and `requires_grad` are as before, of the cut layer too."""
     sizes = Sizes(5, 6, 8, 2, 2)
     model = build(answer, sizes, drawn(rng, sizes))
     tokens = torch.from_numpy(rng.integers(0, 5, (1, 5)))
     model.layers[0].W_o.requires_grad_(False)
+    held = library(answer, "torch.nn", "ParameterList")(model.parameters())
+    size = library(answer, "torch.nn.utils", "clip_grad_norm_")
+    gradients(model, tokens, weights=torch.ones(1, 5, 5))
+    before = float(size(model.parameters(), float("inf")))
     answer(model, tokens, 1, 1)
-    frozen = [
-        part.weight.requires_grad for part in (model.layers[0].W_o, model.embedding)
+    weights = [
+        part.weight for part in (*(a.W_o for a in model.layers), model.embedding)
     ]
-    grad = model.embedding.weight.grad
-    if frozen != [False, True] or grad is not None:
-        raise CheckFailed("gradients or `requires_grad` have changed", "as before")
+    if [weight.requires_grad for weight in weights] != [False, True, True]:
+        raise CheckFailed("`requires_grad` has changed", "as before")
+    if not np.isclose(float(size(model.parameters(), float("inf"))), before):
+        raise CheckFailed("gradients have changed", "as before")
+    held.requires_grad_(False)
+    if any(part.W_o.weight.requires_grad for part in model.layers):
+        raise CheckFailed("a parameter was replaced by a new one", "the same as before")
 
 
 @find_induction_head.check(0.5)
 def heads_of_random_circuits_are_found(answer: Any, rng: np.random.Generator) -> None:
     """Wherever the two heads are, in two or three layers, with any period that fits."""
-    for n_layers in (2, 3):
-        places = [(layer, head) for layer in range(n_layers) for head in range(2)]
+    for n_layers, layer in ((2, 1), (3, 1), (3, 2)):
+        places = [(a, b) for a in range(n_layers) for b in range(2)]
         others = ("same", "self", "blur")
         kinds = {at: others[int(rng.integers(3))] for at in places}
         kinds[0, int(rng.integers(2))] = "previous"
-        kinds[n_layers - 1, int(rng.integers(2))] = "induction"
+        kinds[layer, int(rng.integers(2))] = "induction"
         period, seed = int(rng.integers(5, 13)), int(rng.integers(10**6))
-        try:
-            compare_head(answer, kinds, period, n_layers, seed)
-        except CheckFailed as failure:
-            raise CheckFailed("another head or result", kind=failure.kind) from None
+        found_alone(answer, kinds, period, n_layers, seed)
+    # heads that show only where every token is drawn, and where means are compared:
+    # in a text of three tokens, one 0 gives the rare head more than all others have
+    seed = int(rng.integers(10**6))
+    for kind, period, sought in (("self", 12, "rare"), ("even", 3, "even")):
+        kinds = {(0, 0): "self", (0, 1): "previous", (1, 0): kind, (1, 1): "rare"}
+        found_alone(answer, kinds, period, 2, seed, sought)
+
+
+def found_alone(answer: Any, *case: Any) -> None:
+    """:func:`compare_head`, which tells nothing of the model."""
+    try:
+        compare_head(answer, *case)
+    except CheckFailed as failure:
+        raise CheckFailed("another head or result", kind=failure.kind) from None
 
 
 @key_composition.check(0.5)

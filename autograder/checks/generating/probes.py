@@ -50,8 +50,8 @@ def rotate(answer: Any) -> list:
 def grouped_query_attention(answer: Any) -> list:
     """Tell answers apart by heads, masks, empty rows, refusals and types."""
     waves = np.cos(np.arange(400.0))
-    Q, K, V = waves[:36].reshape(4, 3, 3), waves[50:74], waves[90:122]
-    K, V = K.reshape(2, 4, 3), 5 * V.reshape(2, 4, 4)
+    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:152]
+    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 4)
     mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
     batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
     return [

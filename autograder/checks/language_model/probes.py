@@ -18,8 +18,9 @@ from autograder.checks.tensors import seeded
 
 def next_token_loss(answer: Any) -> list:
     """Tell losses apart by shift, mask, extremes, kind and gradient."""
-    logits, tokens = seeded(2, 5, 4), torch.tensor([[1, 0, 3, 2, 2], [2, 1, 0, 0, 3]])
-    mask = torch.tensor([[True, False, True, True, False], [True, True] + [False] * 3])
+    logits = seeded(2, 6, 4)  # as many positions as tokens would hide a swap of both
+    tokens = torch.tensor([[1, 0, 3, 2, 2, 1], [2, 1, 0, 0, 3, 0]])
+    mask = torch.tensor([[1, 0, 1, 1, 0, 1], [1, 1, 0, 0, 0, 0]]).bool()
     found = [
         outcome(answer, logits, tokens),
         outcome(answer, logits, tokens, mask),

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
 from autograder.checks.outcomes import outcome
+from autograder.checks.question import failure_of
 from autograder.checks.tensors import seeded
 
 
@@ -84,4 +86,8 @@ def plot_attention(answer: Any) -> list:
         [label for _, label in shown[axis] if label.isalpha()]
         for axis in ("xticks", "yticks")
     ]
-    return [words, ticks, [[g["values"], g["y"]] for g in shown["grids"]]]
+    grids = [
+        [g["values"], g["y"], failure_of(expect.readable, g) is None]
+        for g in shown["grids"]
+    ]
+    return [words, ticks, grids]

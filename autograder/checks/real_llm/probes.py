@@ -20,6 +20,7 @@ def rms_norm(answer: Any) -> list:
         outcome(answer, x.clone(), weight.clone(), 0.7),
         outcome(answer, 1e-3 * seeded(3, 4), weight.clone()),
         outcome(answer, torch.zeros(1, 4, dtype=torch.float32), weight.clone()),
+        outcome(answer, x[0, 0].clone(), weight.clone()),
     ]
     single = outcome(answer, x.double(), weight.double())
     dtype = getattr(single[1], "dtype", None) if single[0] == "returned" else None
