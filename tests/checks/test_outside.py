@@ -19,8 +19,8 @@ import pytest
 
 from autograder.checks import puzzles
 from autograder.checks.entries import Mistake, read
-from autograder.notebook.running import seed as seed_all
 from autograder.checks.puzzles import shown
+from autograder.notebook.running import seed as seed_all
 from autograder.tools.judging import catalog_of, judge, packages
 
 FOLDER = Path(__file__).parent / "outside"
