@@ -88,7 +88,10 @@ def tiled_attention(answer: Any) -> list:
         said = heard(lambda k=keys, q=one: outcome(answer, q, k, V[0].copy(), 2))
         found.append(said)
     sizes = [np.ones((n, 1)) for n in (64, 4096, 4096)]
-    _, most = peak(lambda *args: outcome(answer, *args), *sizes, 16)
+    try:  # `answer` itself, which is measured where it runs
+        _, most = peak(answer, *sizes, 16)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        most = 0
     return [*found, most > 0.4 * 64 * 4096 * 8]
 
 
