@@ -6,6 +6,7 @@ choice. What stands in the text already, or has too few choices, is left out.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -99,6 +100,19 @@ def others(subject: Subject, call: Call, key: Key) -> Iterator[Seen]:
     yield from call.values.values()
 
 
+def selects(subject: Subject, call: Call) -> bool:
+    """Whether a boolean array picks entries: how many depends on what it holds."""
+    indexes = {
+        ast.unparse(part)
+        for node in ast.walk(ast.parse(subject.source))
+        if isinstance(node, ast.Subscript)
+        for part in getattr(node.slice, "elts", [node.slice])
+    }
+    named = [(label.removesuffix(" ="), seen) for (_, label), seen in call.values.items()]
+    named += call.arguments.items()
+    return any(seen.dtype.endswith("bool") for name, seen in named if name in indexes)
+
+
 def shape(subject: Subject) -> Iterator[Draft]:
     """The shape of a name or an expression."""
     for call in subject.calls():
@@ -106,6 +120,8 @@ def shape(subject: Subject) -> Iterator[Draft]:
         alike = subject.alike(call)
         if any(map(of_type, call.arguments.values())):
             continue  # how large a model is, for example, is not told
+        if selects(subject, call):
+            continue
         for key, value in subject.some(call.values.items()):
             text = place_of("the shape", call, key, subject, False)
             right = str(value.shape)

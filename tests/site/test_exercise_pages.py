@@ -261,6 +261,9 @@ def test_while_a_cell_never_ends_a_second_python_starts(python, page):
     editor(page, "softmax").fill("while True:\n    pass")
     bar(page, "softmax").locator("button").first.click()
     bar(page, "softmax").get_by_text("Still running").wait_for(timeout=START)
+    end = time.monotonic() + START / 1000
+    while len(page.workers) < 2 and time.monotonic() < end:
+        page.wait_for_timeout(50)
     endless, spare = page.workers
     spare.evaluate(READY)
     bar(page, "softmax").get_by_role("button", name="Stop").click()
