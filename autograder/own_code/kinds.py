@@ -108,9 +108,9 @@ def selects(subject: Subject, call: Call) -> bool:
         if isinstance(node, ast.Subscript)
         for part in getattr(node.slice, "elts", [node.slice])
     }
-    named = [(label.removesuffix(" ="), seen) for (_, label), seen in call.values.items()]
-    named += call.arguments.items()
-    return any(seen.dtype.endswith("bool") for name, seen in named if name in indexes)
+    named = {label.removesuffix(" ="): one for (_, label), one in call.values.items()}
+    named |= call.arguments
+    return any(one.dtype.endswith("bool") for key, one in named.items() if key in indexes)
 
 
 def shape(subject: Subject) -> Iterator[Draft]:
