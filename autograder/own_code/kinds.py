@@ -110,7 +110,8 @@ def selects(subject: Subject, call: Call) -> bool:
     }
     named = {label.removesuffix(" ="): one for (_, label), one in call.values.items()}
     named |= call.arguments
-    return any(one.dtype.endswith("bool") for key, one in named.items() if key in indexes)
+    picked = [one for key, one in named.items() if key in indexes]
+    return any(one.dtype.endswith("bool") for one in picked)
 
 
 def shape(subject: Subject) -> Iterator[Draft]:
