@@ -10,16 +10,19 @@ from typing import Any
 from corpus import SQUARE, TOTAL, WRONG, Case
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
 
 
 def case_of(id: str, found: dict[str, Any], square: str, points: Any) -> Case:
-    """A case of the table; SQUARE and WRONG stand for an answer."""
+    """A case of the table; SQUARE stands for an answer, CHECKOUT for this folder."""
     points = found.get("points", points)
     return Case(
         id,
         square=found.get("square", square).replace("SQUARE", SQUARE),
         total=found.get("total", TOTAL),
-        first=found.get("first", "").replace("SQUARE", SQUARE),
+        first=found.get("first", "")
+        .replace("SQUARE", SQUARE)
+        .replace("CHECKOUT", str(ROOT)),
         last=found.get("last", ""),
         points=None if points == "held" else tuple(points),
         says=found.get("says", ""),
