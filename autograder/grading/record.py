@@ -1,9 +1,8 @@
 """The record: who had what, when, and why it changed; lines are only ever added.
 
-``history.jsonl`` lies beside the gradebook. Whenever results are read, what differs
-from the last line about a student is added, so nobody is told points that are not in
-it. A line that a kill cut off is passed over, and what it should have said is added
-the next time.
+``history.jsonl`` lies beside the gradebook. Whenever a command reads results, it adds
+what differs from the last line about a student, before it shows or sends any points.
+It skips a line that a kill cut off, and adds the same again the next time.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Names:
             id, refuted = self.judged(entry, code)
             found.named += id is not None
             if refuted:
-                found.untrue.append(f"{entry.id}: {change}\n    is named {id}")
+                found.untrue.append(f"{entry.id}: {change}\n    gets the name {id}")
         return found
 
 

@@ -107,14 +107,12 @@ def sample():
     return asked_of(random.Random(SEED).sample(answers, 30), SEED)
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_keys_are_the_only_right_choices_of_a_sample(sample):
     wrong, unseen = wrong_keys(sample)
     assert not wrong and unseen <= 0.1
     assert sum(len(row["asked"]) == 2 for row in sample) >= 24
 
 
-@pytest.mark.filterwarnings("ignore")
 def test_a_key_that_is_wrong_would_be_seen(sample):
     row = next(row for row in sample if row["asked"])
     others = [
@@ -125,7 +123,6 @@ def test_a_key_that_is_wrong_would_be_seen(sample):
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
 def test_keys_are_the_only_right_choices(package):
     rows = asked_of(right_answers(package), SEED)

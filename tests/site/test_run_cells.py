@@ -81,7 +81,7 @@ def test_a_visit_to_the_first_chapter(page, axe):
     assert page.evaluate(SIDEWAYS) <= 0
     page.set_viewport_size({"width": 1280, "height": 900})
 
-    # an error is told where it is, and where it is in the way
+    # an error is shown at its cell, and at the cells below that need it
     menu.editor.fill("menu = 1 / 0")
     said = menu.run()
     assert "line 1" in said and "ZeroDivisionError: division by zero" in said
