@@ -75,7 +75,7 @@ def check(path: Path, seconds: float, ask: bool = False) -> int:
         if ask:
             from autograder.own_code.asking import dialog
 
-            dialog(runner.outcomes(plan, ask=2))
+            dialog((o.question, o.asked) for o in runner.outcomes(plan, ask=2))
         elif code == 0 and sys.stdin.isatty() and sys.stdout.isatty():
             print(f"Questions about your own code: autograder check --ask {path}")
     return code

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.checks.failures import nearest
 from autograder.errors import CourseError
-from autograder.notebook.records import Tests
-from autograder.text import one_line
+from autograder.text import nearest, one_line
 
 CONFIG = "nbgrader_config.py"
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
@@ -138,7 +136,7 @@ class Course:
             )
         return dict(found)
 
-    def tests_of(self, assignment: str) -> Tests:
+    def tests_of(self, assignment: str) -> Literal["remote", "inside"]:
         """Where an assignment's test cells run, by ``c.Autograder.tests``."""
         where = self.nbgrader().get("Autograder", {}).get("tests", {})
         chosen = where.get(assignment, "remote") if isinstance(where, dict) else where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
 
 
@@ -79,3 +80,10 @@ def listed(names: list[str]) -> str:
     """The first of them, and how many more."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     return ", ".join(one_line(name) for name in names[:10]) + more
+
+
+def nearest(name: str, names: list[str]) -> str | None:
+    """The name most like ``name`` among ``names``, for "did you mean …?"."""
+    by_fold = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.casefold(), list(by_fold), 1, 0.6)
+    return by_fold[close[0]] if close else None

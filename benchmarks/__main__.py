@@ -28,7 +28,7 @@ from autograder.grading import job
 from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Grader
 
 ROOT = Path(__file__).resolve().parents[1]

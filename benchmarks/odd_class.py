@@ -21,7 +21,7 @@ from pathlib import Path
 from autograder.cli import main
 from autograder.course import CONFIG, Course
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 
 NAME = "01-attention"
 QUEUE = """import queue, threading

@@ -28,7 +28,7 @@ from autograder.grading.progress import Progress
 from autograder.grading.store import Store
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Grader
 from benchmarks.__main__ import ROOT, classroom, machine, runnable
 

@@ -6,15 +6,12 @@ import ast
 import linecache
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autograder.explain.places import place_of
 from autograder.text import printable
-
-if TYPE_CHECKING:
-    from autograder.checks.planted import Verdict
 
 CLOSE = 1e-4  # what is nearer than this differs by rounding
 LONGEST = 80
@@ -60,18 +57,6 @@ def asserted(error: AssertionError) -> Asserted | None:
     if apart:
         seen = f": it differs by {apart:.1g} from what you ask for"
     return Asserted(told, seen, reason(how, sides, values, apart))
-
-
-def refused(name: str, style: str, verdict: Verdict) -> str:
-    """The line about a right function that a check does not accept."""
-    at = verdict.asserted
-    line = f"  refused:  a right `{name}` ({style}){at.seen if at else ''}"
-    if verdict.why:
-        line += f": {verdict.why.seen}"
-    if at:
-        line += f"\n  at:       {at.place}"
-        line += f"\n  likely:   {at.reason}" if at.reason else ""
-    return line
 
 
 def tested(source: str, line: int) -> ast.expr | None:

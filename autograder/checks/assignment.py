@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
-from autograder.checks.half import Game
+from autograder.checks.half import Game, Half
 from autograder.checks.known import Trail, fingerprints, table
 from autograder.checks.question import Question
 
@@ -56,8 +56,14 @@ class Assignment:
     def hunt(self, name: str, points: float, section: str, subject: str) -> Question:
         """A new question in which the student writes the check of ``subject``."""
         question = self.question(name, points, section)
-        question.visible(Game(self, name, subject))
+        question.visible(Game(name, subject, partial(self.half, name)))
         return question
+
+    def half(self, name: str) -> Half:
+        """The visible half of a hunt's functions."""
+        if catalog := self.catalog:  # from which the text is made
+            return catalog.half(name)
+        return Half.unpacked(self.table["questions"][name]["half"])
 
     def builds_on(self, name: str) -> list[str]:
         """The questions that one is built on, directly or by way of others."""

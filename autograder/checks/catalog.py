@@ -13,11 +13,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.checks.assignment import Assignment
 from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Half
@@ -25,6 +24,9 @@ from autograder.checks.isolation import settled
 from autograder.checks.known import rounded, short
 from autograder.checks.planted import REJECTS, Verdict, verdicts
 from autograder.errors import CourseError
+
+if TYPE_CHECKING:
+    from autograder.checks.assignment import Assignment
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import builtins
-import difflib
 import linecache
 from dataclasses import dataclass
 
 from autograder.checks.drawing import Drawing
 from autograder.explain.places import HERE, Place, definition, place_of
-from autograder.text import printable
+from autograder.text import nearest, printable
 
 LONGEST_PLACE = 400
 NO_EXCEPTION = "no exception"
@@ -193,10 +192,3 @@ def names_in_reach(error: BaseException) -> list[str]:
     if frame is None or frame.f_code.co_filename.startswith(HERE):
         return []
     return [*frame.f_locals, *frame.f_globals]
-
-
-def nearest(name: str, names: list[str]) -> str | None:
-    """The name most like ``name`` among ``names``, for "did you mean …?"."""
-    by_fold = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.casefold(), list(by_fold), 1, 0.6)
-    return by_fold[close[0]] if close else None

@@ -10,16 +10,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autograder.checks.asserted import refused
 from autograder.checks.failures import NO_EXCEPTION, CheckFailed
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
-
-if TYPE_CHECKING:
-    from autograder.checks.assignment import Assignment
 
 ASSERTS = "an AssertionError: `assert` what has to be true of its results"
 FOLLOWS = "None: what it demands has to follow from the card"
@@ -63,17 +60,15 @@ class Half:
 class Game:
     """The visible check of a check: it tells right functions from wrong ones."""
 
-    def __init__(self, assignment: Assignment, name: str, subject: str) -> None:
-        self.assignment, self.name, self.subject = assignment, name, subject
+    def __init__(self, name: str, subject: str, half: Callable[[], Half]) -> None:
+        self.name, self.subject, self.find = name, subject, half
         self.__doc__ = f"Your check tells a right `{subject}` from wrong ones."
         self.last: tuple[Any, dict[str, Verdict]] | None = None
 
     @cached_property
     def half(self) -> Half:
         """The functions of the visible half."""
-        if catalog := self.assignment.catalog:  # from which the text is made
-            return catalog.half(self.name)
-        return Half.unpacked(self.assignment.table["questions"][self.name]["half"])
+        return self.find()
 
     @cached_property
     def functions(self) -> tuple[list[Any], list[Any]]:
@@ -119,6 +114,18 @@ class Game:
             word = "caught" if id in caught else "missed"
             stopped = " (another error stopped your check)" if wrong[id].why else ""
             print(f"  {word}:   {half.wrong[id][0]}{stopped}")
+
+
+def refused(name: str, style: str, verdict: Verdict) -> str:
+    """The line about a right function that a check does not accept."""
+    at = verdict.asserted
+    line = f"  refused:  a right `{name}` ({style}){at.seen if at else ''}"
+    if verdict.why:
+        line += f": {verdict.why.seen}"
+    if at:
+        line += f"\n  at:       {at.place}"
+        line += f"\n  likely:   {at.reason}" if at.reason else ""
+    return line
 
 
 def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:

@@ -10,10 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from autograder.checks.asserted import refused
 from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog, words
-from autograder.checks.half import Game
+from autograder.checks.half import Game, refused
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict
 from autograder.checks.question import Hidden, Question, Score
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 # NumPy's own defaults
@@ -47,3 +49,30 @@ def settled() -> Iterator[None]:
             torch.set_default_dtype(torch.float32)
             undo.enter_context(torch.enable_grad())
         yield
+
+
+def seed(number: int = 0) -> None:
+    """Unseeded random numbers are the same in every run: verdicts can be repeated."""
+    random.seed(number)
+    modules: dict[str, Any] = sys.modules
+    if numpy := modules.get("numpy"):
+        numpy.random.seed(number)
+    if torch := modules.get("torch"):
+        # torch.manual_seed would also prepare the seeds of devices that are not there
+        torch.default_generator.manual_seed(number)
+
+
+def random_state() -> Callable[[], None]:
+    """What brings all random numbers back to where they are now."""
+    modules: dict[str, Any] = sys.modules
+    undo = [partial(random.setstate, random.getstate())]
+    if numpy := modules.get("numpy"):
+        undo.append(partial(numpy.random.set_state, numpy.random.get_state()))
+    if torch := modules.get("torch"):
+        undo.append(partial(torch.set_rng_state, torch.get_rng_state()))
+
+    def restore() -> None:
+        for one in undo:
+            one()
+
+    return restore

@@ -117,6 +117,16 @@ def attempt(check: Any, name: str, ask: Ask) -> Any:
     return check(stand_in(name, ask))
 
 
+def rehearse_modules() -> None:
+    """Load now what torch loads when it is first used: not in every fork anew."""
+    from torch import nn, zeros
+
+    def check(network: Any) -> None:
+        network(2)(zeros(1, 2)).sum().backward()
+
+    attempt(check, "Network", Planted(lambda n: nn.Sequential(nn.Linear(n, n))).do)
+
+
 def verdicts(
     check: Any,
     right: list[Any],

@@ -6,16 +6,17 @@ is computed by whoever holds the planted module, with these parameters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checks.planted import Ask, Planted, attempt
+Ask = Callable[..., Any]
 
 
-def do(planted: Planted, operation: str, *parts: Any) -> Any:
-    """Make a module, or run one forwards or backwards."""
+def do(planted: Any, operation: str, *parts: Any) -> Any:
+    """Make a module, or run one forwards or backwards, for a ``Planted``."""
     operations: dict[str, Any] = {
         "make": make,
         "forward": forward,
@@ -24,7 +25,7 @@ def do(planted: Planted, operation: str, *parts: Any) -> Any:
     return operations[operation](planted, *parts)
 
 
-def make(planted: Planted, args: Any, kwargs: Any, random: Any) -> Any:
+def make(planted: Any, args: Any, kwargs: Any, random: Any) -> Any:
     """A new module: its number, its parts by name, and the random state after it."""
     torch.set_rng_state(random)
     module = planted.function(*args, **kwargs)
@@ -38,13 +39,13 @@ def make(planted: Planted, args: Any, kwargs: Any, random: Any) -> Any:
     return len(planted.modules) - 1, parts, state, torch.get_rng_state()
 
 
-def forward(planted: Planted, number: int, call: dict[str, Any]) -> Any:
+def forward(planted: Any, number: int, call: dict[str, Any]) -> Any:
     """The output for these parameters, and the random state after it."""
     with torch.no_grad():
         return run(planted, number, call, call["state"]), torch.get_rng_state()
 
 
-def backward(planted: Planted, number: int, call: dict[str, Any], grad: Any) -> Any:
+def backward(planted: Any, number: int, call: dict[str, Any], grad: Any) -> Any:
     """Gradients by all tensors of the call, in their order; None where there is none.
 
     The forward pass is repeated with the same random numbers.
@@ -67,7 +68,7 @@ def backward(planted: Planted, number: int, call: dict[str, Any], grad: Any) -> 
     return [found.get(id(leaf)) for leaf in leaves]
 
 
-def run(planted: Planted, number: int, call: dict[str, Any], state: Any) -> Any:
+def run(planted: Any, number: int, call: dict[str, Any], state: Any) -> Any:
     """The planted module's own forward pass."""
     module = planted.modules[number]
     module.train(call["training"])
@@ -125,15 +126,6 @@ def class_of(name: str, ask: Ask) -> type[nn.Module]:
 
     members = {"__init__": __init__, "forward": forward, "__module__": "__main__"}
     return type(name, (nn.Module,), members)
-
-
-def rehearse() -> None:
-    """Load now what torch loads when it is first used: not in every fork anew."""
-
-    def check(network: Any) -> None:
-        network(2)(torch.zeros(1, 2)).sum().backward()
-
-    attempt(check, "Network", Planted(lambda n: nn.Sequential(nn.Linear(n, n))).do)
 
 
 def place(module: nn.Module, path: str, part: Any) -> None:

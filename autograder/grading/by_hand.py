@@ -28,8 +28,8 @@ from autograder.grading import record
 from autograder.grading.store import VERDICTS, Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.versions import origin_of
+from autograder.release.rubric import COMMENTS, comments
 
-COMMENTS = "comments.csv"
 NAMED = re.compile(r"^#(?P<name>[\w-]+)(?:[ \t]+(?P<text>\S.*))?$", re.M)
 VALUES = {Grade: "manual_score", Comment: "manual_comment"}
 
@@ -133,16 +133,6 @@ def team(course: Course, session: Any, row: Any) -> list[str]:
 # ------------------------------------------------------------------- comments
 
 
-def comments(course: Course) -> dict[str, str]:
-    """The texts of comments.csv by their names."""
-    try:
-        text = (course.root / COMMENTS).read_text("utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    rows = csv.reader(text.splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1 and row[0] != "name"}
-
-
 def spoken(course: Course, comment: str) -> str:
     """A comment with the texts that it names; new ones are kept."""
     known = comments(course)
@@ -159,11 +149,3 @@ def spoken(course: Course, comment: str) -> str:
         csv.writer(table).writerows([("name", "comment"), *known.items()])
         write_whole(course.root / COMMENTS, table.getvalue())
     return comment
-
-
-def listed(course: Course) -> str:
-    """The texts as Markdown, for whoever writes the next comment."""
-    lines = [f"- `#{name}` {text}" for name, text in comments(course).items()]
-    if not lines:
-        return ""
-    return "\n".join(["**Comments** (a line `#name` inserts one)", "", *lines, ""])

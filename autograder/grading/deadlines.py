@@ -20,13 +20,12 @@ from typing import Any
 from nbgrader.api import Assignment, SubmittedAssignment
 from sqlalchemy import select, update
 
-from autograder.checks.failures import nearest
 from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
-from autograder.intake.times import course_zone, moment, read_stamp
 from autograder.text import one_line
+from autograder.times import course_zone, due_dates, meant, moment, read_stamp
 
 EXTENSIONS = "extensions.csv"
 EVERY = "*"  # assignment
@@ -95,19 +94,9 @@ class Deadlines:
         config = course.nbgrader().get("Autograder", {})
         zone = course_zone(course)
         names = [assignment.name for assignment in course.assignments()]
-        due, begins = {}, {}
-        for name, value in course.table("due").items():
-            if name not in names and (near := meant(name, names)):
-                raise CourseError(
-                    f"c.Autograder.due in nbgrader_config.py has the unknown "
-                    f"assignment {one_line(name)}; did you mean {near}?"
-                )
-            # others may be of assignments to come
-            *begin, end = value if isinstance(value, tuple | list) else (value,)
-            due[name] = moment(str(end), zone).astimezone(UTC)
-            for text in map(str, begin):
-                clock = "" if ":" in text else " 00:00"
-                begins[name] = moment(text + clock, zone).astimezone(UTC)
+        periods = due_dates(course)
+        due = {name: end for name, (_, end) in periods.items()}
+        begins = {name: start for name, (start, _) in periods.items() if start}
         path = course.root / config.get("extensions", EXTENSIONS)
         if not path.exists():
             return cls(due, None, zone, begins)
@@ -194,15 +183,6 @@ class Deadlines:
                 more = until - due if until and due else timedelta()
                 values["extension"] = more or None
             session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
-
-
-def meant(name: str, names: list[str]) -> str | None:
-    """The assignment that a name is a misspelling or the beginning of.
-
-    Any other name may be of an assignment to come.
-    """
-    begun = (known for known in names if name and known.startswith(name))
-    return nearest(name, names) or next(begun, None)
 
 
 def read_extensions(

@@ -33,7 +33,7 @@ from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
 from autograder.release.proof import note, prove
 from autograder.release.rules import expect_points
-from autograder.release.students import solution_notebook
+from autograder.release.solutions import solution_notebook
 from autograder.text import one_line
 
 LOCK = ".grading.lock"

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.checks.failures import nearest
 from autograder.course import Assignment, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.intake.times import STAMP, course_zone, read_stamp
 from autograder.intake.versions import origin_of
-from autograder.text import listed, one_line
+from autograder.text import listed, nearest, one_line
+from autograder.times import STAMP, course_zone, read_stamp
 
 
 def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:

@@ -19,13 +19,13 @@ from autograder.intake.columns import parse_columns
 from autograder.intake.names import hidden, safe
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
-from autograder.intake.times import course_zone
 from autograder.intake.versions import Keeper, Version
 from autograder.intake.whose import ASKED, Owner, Whose
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan
 from autograder.text import one_line
+from autograder.times import course_zone
 
 
 def command(verb: argparse.ArgumentParser) -> None:

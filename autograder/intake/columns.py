@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.checks.failures import nearest
 from autograder.errors import CourseError
 from autograder.intake.names import Platform
 from autograder.intake.sheet import Sheet
+from autograder.text import nearest
 
 # headings by what they tell, in lower case; the first that is there counts
 HEADINGS: Mapping[str, tuple[str, ...]] = {

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from datetime import tzinfo
 
-from autograder.checks.failures import nearest
 from autograder.errors import CourseError
 from autograder.intake.archive import Left
 from autograder.intake.names import Label
-from autograder.intake.times import platform_time
+from autograder.text import nearest
+from autograder.times import platform_time
 
 WHO = ("student", "student_id", "first_name", "last_name", "email")
 FIELDS = [*WHO, "assignment", "timestamp", "file", "file_id"]

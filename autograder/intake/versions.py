@@ -16,11 +16,11 @@ from autograder.files import write_whole
 from autograder.intake.archive import Entry
 from autograder.intake.names import Label
 from autograder.intake.roster import Person
-from autograder.intake.times import STAMP, read_stamp, stamp
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
 from autograder.notebook.texts import alike_key
 from autograder.text import listed, one_line
+from autograder.times import STAMP, read_stamp, stamp
 
 ORIGIN = "origin.json"
 TOLERANCE = timedelta(hours=1)  # of the clocks of two machines

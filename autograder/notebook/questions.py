@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.failures import CheckFailed, nearest
+from autograder.checks.failures import CheckFailed
 from autograder.checks.isolation import BOOK_MODULES
 from autograder.explain.places import CELL, Place
 from autograder.notebook.texts import defines
-from autograder.text import printable
+from autograder.text import nearest, printable
 
 # the test cells of this course; those of others are told apart by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)

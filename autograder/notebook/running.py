@@ -15,13 +15,12 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, told
-from autograder.checks.isolation import settled
+from autograder.checks.isolation import seed, settled
 from autograder.checks.published import BookModules
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
@@ -72,33 +71,6 @@ class Outcome:
     problem: str | None = None
     drawing: dict[str, Any] | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
-
-
-def seed(number: int = 0) -> None:
-    """Unseeded random numbers are the same in every run: verdicts can be repeated."""
-    random.seed(number)
-    modules: dict[str, Any] = sys.modules
-    if numpy := modules.get("numpy"):
-        numpy.random.seed(number)
-    if torch := modules.get("torch"):
-        # torch.manual_seed would also prepare the seeds of devices that are not there
-        torch.default_generator.manual_seed(number)
-
-
-def random_state() -> Callable[[], None]:
-    """What brings all random numbers back to where they are now."""
-    modules: dict[str, Any] = sys.modules
-    undo = [partial(random.setstate, random.getstate())]
-    if numpy := modules.get("numpy"):
-        undo.append(partial(numpy.random.set_state, numpy.random.get_state()))
-    if torch := modules.get("torch"):
-        undo.append(partial(torch.set_rng_state, torch.get_rng_state()))
-
-    def restore() -> None:
-        for one in undo:
-            one()
-
-    return restore
 
 
 def one_thread(torch: Any) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
-
-from autograder.notebook.running import Outcome
 
 LETTERS = "abcd"
 
 
-def dialog(outcomes: Iterator[Outcome]) -> None:
-    """Ask what was found, one by one; Ctrl-D or an empty answer ends it."""
+def dialog(found: Iterable[tuple[str | None, list[dict[str, Any]]]]) -> None:
+    """Ask the questions about each answer; Ctrl-D or an empty answer ends it."""
     asked = right = 0
-    for outcome in outcomes:
-        for number, question in enumerate(outcome.asked, 1):
-            print(f"\n{outcome.question}, question {number} of {len(outcome.asked)}")
+    for name, questions in found:
+        for number, question in enumerate(questions, 1):
+            print(f"\n{name}, question {number} of {len(questions)}")
             answer = answered(question)
             if answer is None:
                 print()

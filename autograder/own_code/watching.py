@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.failures import CheckFailed
-from autograder.checks.isolation import settled
+from autograder.checks.isolation import seed, settled
 from autograder.checks.question import failure_of
-from autograder.notebook.running import seed
 from autograder.own_code.values import Seen, seen
 
 NAME = "_watch_"

@@ -20,10 +20,10 @@ import numpy as np
 
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
+from autograder.checks.isolation import seed
 from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line
 from autograder.files import write_whole
-from autograder.notebook.running import seed
 
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
 Notes = list[list[known.Note]]

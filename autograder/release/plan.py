@@ -23,7 +23,7 @@ from autograder.errors import CourseError
 from autograder.notebook.questions import profile_of
 from autograder.notebook.records import BY_POINTS, Release
 from autograder.notebook.release import is_released, released_cell
-from autograder.release.students import extra_files, prepared
+from autograder.release.solutions import extra_files, prepared
 from autograder.text import one_line
 
 LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too

@@ -1,7 +1,8 @@
-"""The rubric of a written answer, beside the answer in formgrader."""
+"""The rubric of a written answer and the comments to use again, in formgrader."""
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.course import Course
-from autograder.grading.by_hand import listed
 
+COMMENTS = "comments.csv"  # texts to use again, by name
 SCHEME = re.compile(r"BEGIN MARK SCHEME.*\n((?:.*\n)*?).*END MARK SCHEME")
 
 
@@ -58,3 +59,21 @@ def rubrics(course: Course, assignment: str, notebook: str) -> dict[str, str]:
         if name and (scheme := SCHEME.search(cell.source)):
             schemes[name] = scheme[1].strip()
     return schemes
+
+
+def comments(course: Course) -> dict[str, str]:
+    """The texts of comments.csv by their names."""
+    try:
+        text = (course.root / COMMENTS).read_text("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    rows = csv.reader(text.splitlines())
+    return {row[0]: row[1] for row in rows if len(row) > 1 and row[0] != "name"}
+
+
+def listed(course: Course) -> str:
+    """The texts as Markdown, for whoever writes the next comment."""
+    lines = [f"- `#{name}` {text}" for name, text in comments(course).items()]
+    if not lines:
+        return ""
+    return "\n".join(["**Comments** (a line `#name` inserts one)", "", *lines, ""])

@@ -20,7 +20,7 @@ from typing import Any
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.release.catalogs import catalog_of
-from autograder.release.students import (
+from autograder.release.solutions import (
     notebook_text,
     solution_notebook,
     students_notebook,

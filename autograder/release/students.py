@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import copy
 import json
 import re
-from collections import Counter
 from collections.abc import Set
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, describe
-from autograder.release.links import link_chapters
+from autograder.release.plan import plan, plans
 from autograder.release.proof import note, shortcomings
 from autograder.release.rules import broken_rules, checks_of
-from autograder.text import one_line
+from autograder.release.solutions import (
+    extra_files,
+    notebook_text,
+    solution_notebook,
+    students_notebook,
+)
+from autograder.times import course_zone, due_dates
 from autograder.wall import Grader, available
 
 # regions of a solution notebook that students never see
@@ -79,8 +81,6 @@ def run(options: argparse.Namespace) -> None:
         judge = None if options.unproven else grader
         for assignment in course.chosen(options.assignments):
             if assignment.more:
-                from autograder.release.plan import plans
-
                 plans(course, assignment)  # copies are refused
             for part in assignment.parts:
                 path = release(course, part, judge)
@@ -124,11 +124,9 @@ def release(
         raise CourseError(
             f"{assignment.name} is not released, it would leak{listed}{hint}"
         )
-    from autograder.release.plan import plan
-
-    plans = plan(course, assignment)
+    planned = plan(course, assignment)
     missed = (
-        shortcomings(plans, assignment.source.read_bytes(), grader) if grader else []
+        shortcomings(planned, assignment.source.read_bytes(), grader) if grader else []
     )
     if missed:
         listed = "".join(f"\n  {sentence}" for sentence in missed)
@@ -142,7 +140,7 @@ def release(
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
         write_whole(target.parent / GUIDE, guide.read_bytes())
     write_whole(target, text)
-    note(course, plans)
+    note(course, planned)
     return target
 
 
@@ -153,85 +151,17 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
     """
     from nbgrader.utils import compute_checksum
 
-    from autograder.grading.deadlines import Deadlines
-
-    deadlines = Deadlines.of(course)
-    due = deadlines.due.get(assignment)
+    due = due_dates(course).get(assignment)
     title = notebook.cells[0] if notebook.cells else None
     if due is None or title is None or title.cell_type != "markdown":
         return
-    local = due.astimezone(deadlines.zone)
-    told = f"**Due: {local:%A, {local.day} %B %Y, %H:%M} ({deadlines.zone})**"
+    zone = course_zone(course)
+    local = due[1].astimezone(zone)
+    told = f"**Due: {local:%A, {local.day} %B %Y, %H:%M} ({zone})**"
     head, *rest = title.source.split("\n", 1)
     title.source = "\n".join([head, "", told, *rest])
     if "checksum" in (about := title.metadata.get("nbgrader", {})):
         about["checksum"] = compute_checksum(title)
-
-
-def solution_notebook(assignment: Assignment) -> NotebookNode:
-    """The instructor's notebook."""
-    try:
-        notebook = nbformat.read(assignment.source, as_version=4)
-    except Exception as error:
-        raise CourseError(
-            f"{assignment.source} cannot be read as a notebook: {error}"
-        ) from None
-    cells = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
-    names = Counter(about["grade_id"] for about in cells if about.get("grade_id"))
-    if twice := [name for name, times in names.items() if times > 1]:
-        raise CourseError(
-            f"{assignment.source} has several cells with the same grade id: "
-            f"{', '.join(map(one_line, twice))}. Give each a name of its own."
-        )
-    return notebook
-
-
-def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:
-    """What nbgrader's GenerateAssignment makes of the solution notebook."""
-    return prepared(course, assignment)[1]
-
-
-def prepared(
-    course: Course, assignment: Assignment
-) -> tuple[NotebookNode, NotebookNode]:
-    """The notebook with all of its tests, as grading runs them, and the students'.
-
-    The steps of nbgrader's GenerateAssignment run on the notebook in memory. In place
-    of the one that writes the gradebook, what it would write is kept: a release never
-    touches grades.
-    """
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.preprocessors import SaveCells
-
-    config = course.nbgrader()
-    steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
-    notebook = stored = solution_notebook(assignment)
-    link_chapters(notebook, course.root)
-    folder = str(assignment.source.parent)
-    resources = {"nbgrader": {}, "metadata": {"path": folder}}
-    for step in steps:
-        if step is SaveCells:
-            stored = copy.deepcopy(notebook)
-            continue
-        try:
-            with contextlib.chdir(course.root):  # headers are named from there
-                notebook, _ = step(config=config).preprocess(notebook, resources)
-        except Exception as error:
-            old = type(error).__name__ == "SchemaTooOldError"
-            advice = f"; run `nbgrader update {assignment.source}`" if old else ""
-            raise CourseError(
-                f"nbgrader cannot release {assignment.name}: {error}{advice}"
-            ) from error
-    if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
-        for number, cell in enumerate(notebook.cells):
-            cell.setdefault("id", f"cell-{number}")
-    return stored, notebook
-
-
-def notebook_text(notebook: NotebookNode) -> str:
-    """The notebook as text, always the same for the same content."""
-    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
 def given_lines(course: Course, assignment: str) -> Set[str] | None:
@@ -276,15 +206,3 @@ def find_leaks(
     if any(cell.get("outputs") for cell in notebook["cells"]):
         leaks.append("the outputs of the solution")
     return leaks
-
-
-def extra_files(assignment: Assignment) -> dict[str, bytes]:
-    """The files that come with the notebook: data, pictures, helper modules."""
-    folder = assignment.source.parent
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not (path.parent == folder and path.suffix == ".ipynb")
-        and not any(part.startswith((".", "__")) for part in path.parts[-2:])
-    }

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.failures import nearest
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import expect_writable, write_whole
 from autograder.grading import record
 from autograder.grading.record import Line
 from autograder.options import describe
-from autograder.text import listed, one_line
+from autograder.text import listed, nearest, one_line
 
 
 def command(verb: argparse.ArgumentParser) -> None:

@@ -32,12 +32,12 @@ from autograder.checks import known
 from autograder.checks.catalog import Catalog
 from autograder.checks.entries import Mistake, Style
 from autograder.checks.hunt import Hunt
+from autograder.checks.isolation import seed as seed_all
 from autograder.checks.isolation import settled
 from autograder.checks.known import noted
 from autograder.checks.outcomes import alike
 from autograder.checks.question import failure_of
 from autograder.course import Course
-from autograder.notebook.running import seed as seed_all
 from autograder.tools.judging import judge
 from autograder.tools.mutants import SECONDS, mutants, too_long
 

@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 
 
 @pytest.fixture(autouse=True)

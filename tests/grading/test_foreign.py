@@ -12,7 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.cli import main
 from autograder.release.proof import PROVED
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Cell, Grader
 
 FILES = {"numbers.txt": b"10\n20\n30\n"}

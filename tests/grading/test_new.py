@@ -14,7 +14,7 @@ from classroom import UNPROTECTED
 
 from autograder.cli import main
 from autograder.release.rules import broken_rules
-from autograder.release.students import solution_notebook
+from autograder.release.solutions import solution_notebook
 
 WHOLE_LIFE = """
 import json

@@ -11,7 +11,8 @@ import pytest
 from autograder.cli import main
 from autograder.course import Course
 from autograder.release.plan import plan
-from autograder.release.students import find_leaks, notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
+from autograder.release.students import find_leaks
 
 ALL = Course.find(Path(__file__).parent).assignments()
 

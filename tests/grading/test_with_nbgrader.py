@@ -19,7 +19,7 @@ from shared import drawn
 from autograder.course import Course
 from autograder.release.catalogs import catalog_of
 from autograder.release.sample_class import by_question, reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 
 BIN = Path(sys.executable).parent
 

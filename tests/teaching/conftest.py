@@ -22,7 +22,7 @@ from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 
 ASSIGNMENT = "01-attention"
 

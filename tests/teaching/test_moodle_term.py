@@ -17,7 +17,7 @@ from autograder import wall
 from autograder.cli import main
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
-from autograder.release.students import notebook_text, students_notebook
+from autograder.release.solutions import notebook_text, students_notebook
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 FILE = "assignsubmission_file"

@@ -17,9 +17,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from autograder.checks.isolation import random_state, seed
 from autograder.checks.planted import Planted
 from autograder.errors import Closed, Violation
-from autograder.notebook.running import random_state, seed
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
 from autograder.wall.sandbox.rights import die_with_parent

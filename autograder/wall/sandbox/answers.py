@@ -18,7 +18,7 @@ from autograder.checks.crossing import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
-from autograder.checks.isolation import settled
+from autograder.checks.isolation import seed, settled
 from autograder.checks.library import library
 from autograder.checks.memory import measured
 from autograder.checks.planted import attempt
@@ -26,7 +26,6 @@ from autograder.checks.published import defined
 from autograder.errors import Closed
 from autograder.explain.places import place_of
 from autograder.notebook.cells import OutOfTime
-from autograder.notebook.running import seed
 from autograder.notebook.threads import watched
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update

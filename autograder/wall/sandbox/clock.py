@@ -16,8 +16,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.checks.isolation import random_state
 from autograder.notebook.cells import Notebook, OutOfTime
-from autograder.notebook.running import random_state
 from autograder.notebook.streams import STREAMS
 from autograder.wall.records import Limits
 from autograder.wall.sandbox.limits import bound

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from random import getstate, setstate
 
+from autograder.checks.isolation import seed
 from autograder.errors import Closed
 from autograder.notebook import threads
-from autograder.notebook.running import seed
 from autograder.wall.channel import Channel
 from autograder.wall.places import parts_of
 from autograder.wall.sandbox import answers

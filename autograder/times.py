@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from autograder.course import Course
+from autograder.course import CONFIG, Course
 from autograder.errors import CourseError
-from autograder.text import one_line
+from autograder.text import nearest, one_line
 
 STAMP = "timestamp.txt"  # nbgrader's file beside a submission
 LANGUAGES = (
@@ -45,6 +45,39 @@ def zone_of(name: str) -> tzinfo:
 def course_zone(course: Course) -> tzinfo:
     """The time zone of a course: nbgrader's own setting, else UTC."""
     return zone_of(str(course.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
+
+
+def due_dates(course: Course) -> dict[str, tuple[datetime | None, datetime]]:
+    """By assignment: when its period begins, if that is written, and when it is due.
+
+    From ``c.Autograder.due``; CourseError when something there cannot be read.
+    """
+    zone = course_zone(course)
+    names = [assignment.name for assignment in course.assignments()]
+    found = {}
+    for name, value in course.table("due").items():
+        if name not in names and (near := meant(name, names)):
+            raise CourseError(
+                f"c.Autograder.due in {CONFIG} has the unknown assignment "
+                f"{one_line(name)}; did you mean {near}?"
+            )
+        # others may be of assignments to come
+        *begin, end = value if isinstance(value, tuple | list) else (value,)
+        start = None
+        for text in map(str, begin):
+            clock = "" if ":" in text else " 00:00"
+            start = moment(text + clock, zone).astimezone(UTC)
+        found[name] = start, moment(str(end), zone).astimezone(UTC)
+    return found
+
+
+def meant(name: str, names: list[str]) -> str | None:
+    """The assignment that a name is a misspelling or the beginning of.
+
+    Any other name may be of an assignment to come.
+    """
+    begun = (known for known in names if name and known.startswith(name))
+    return nearest(name, names) or next(begun, None)
 
 
 def moment(text: str, zone: tzinfo) -> datetime:

@@ -1,0 +1,93 @@
+"""The solution notebook, and the students' notebook that nbgrader makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections import Counter
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.release.links import link_chapters
+from autograder.text import one_line
+
+
+def solution_notebook(assignment: Assignment) -> NotebookNode:
+    """The instructor's notebook."""
+    try:
+        notebook = nbformat.read(assignment.source, as_version=4)
+    except Exception as error:
+        raise CourseError(
+            f"{assignment.source} cannot be read as a notebook: {error}"
+        ) from None
+    cells = (cell.metadata.get("nbgrader", {}) for cell in notebook.cells)
+    names = Counter(about["grade_id"] for about in cells if about.get("grade_id"))
+    if twice := [name for name, times in names.items() if times > 1]:
+        raise CourseError(
+            f"{assignment.source} has several cells with the same grade id: "
+            f"{', '.join(map(one_line, twice))}. Give each a name of its own."
+        )
+    return notebook
+
+
+def prepared(
+    course: Course, assignment: Assignment
+) -> tuple[NotebookNode, NotebookNode]:
+    """The notebook with all of its tests, as grading runs them, and the students'.
+
+    The steps of nbgrader's GenerateAssignment run on the notebook in memory. In place
+    of the one that writes the gradebook, what it would write is kept: a release never
+    touches grades.
+    """
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.preprocessors import SaveCells
+
+    config = course.nbgrader()
+    steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
+    notebook = stored = solution_notebook(assignment)
+    link_chapters(notebook, course.root)
+    folder = str(assignment.source.parent)
+    resources = {"nbgrader": {}, "metadata": {"path": folder}}
+    for step in steps:
+        if step is SaveCells:
+            stored = copy.deepcopy(notebook)
+            continue
+        try:
+            with contextlib.chdir(course.root):  # headers are named from there
+                notebook, _ = step(config=config).preprocess(notebook, resources)
+        except Exception as error:
+            old = type(error).__name__ == "SchemaTooOldError"
+            advice = f"; run `nbgrader update {assignment.source}`" if old else ""
+            raise CourseError(
+                f"nbgrader cannot release {assignment.name}: {error}{advice}"
+            ) from error
+    if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
+        for number, cell in enumerate(notebook.cells):
+            cell.setdefault("id", f"cell-{number}")
+    return stored, notebook
+
+
+def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:
+    """What nbgrader's GenerateAssignment makes of the solution notebook."""
+    return prepared(course, assignment)[1]
+
+
+def notebook_text(notebook: NotebookNode) -> str:
+    """The notebook as text, always the same for the same content."""
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def extra_files(assignment: Assignment) -> dict[str, bytes]:
+    """The files that come with the notebook: data, pictures, helper modules."""
+    folder = assignment.source.parent
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not (path.parent == folder and path.suffix == ".ipynb")
+        and not any(part.startswith((".", "__")) for part in path.parts[-2:])
+    }
