@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.notebook.reading import ATTACHED
 from autograder.notebook.records import MatchedCell, Release
-from autograder.wall import Result, Transcript
+from autograder.wall import QuestionResult, Transcript
 
 
 def autograded(
@@ -74,10 +74,10 @@ def indented(note: str) -> str:
     return "    " + " ".join(note.split())
 
 
-def spoken(result: Result) -> dict[str, Any]:
+def spoken(result: QuestionResult) -> dict[str, Any]:
     """A result as the output of its test cell; red when points are missing."""
     points = f"{result.score:g} of {result.max_score:g} points"
-    if result.message is None and result.score >= result.max_score:
+    if result.message is None and result.full:
         text = f"{result.id}: {points}; all checks pass\n"
         return {"output_type": "stream", "name": "stdout", "text": text}
     message = result.message or ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
@@ -15,7 +16,7 @@ from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
 from autograder.notebook.records import BY_POINTS, MatchedCell, Release
 from autograder.release.proof import transcript_of
-from autograder.wall import Grader, Result, Transcript
+from autograder.wall import Grader, Transcript
 
 
 def grade(
@@ -35,17 +36,25 @@ def grade(
         seconds = time.perf_counter() - started
         return hold(str(reason), release.max_score, notes, seconds)
     notes = (*notes, *matched.notes, *transcript.notes)
+    verdict = verdict_on(release, matched.cells, transcript, notes)
+    return replace(verdict, seconds=round(time.perf_counter() - started, 3))
+
+
+def verdict_on(
+    release: Release,
+    cells: list[MatchedCell],
+    transcript: Transcript,
+    notes: tuple[str, ...],
+) -> Verdict:
+    """The verdict that a transcript comes to."""
     return Verdict(
         "graded",
         release.max_score,
-        questions=tuple(questions(matched.cells, transcript)),
+        questions=tuple(questions(cells, transcript)),
         notes=notes,
-        answers=fingerprints(matched.cells),
-        unanswered=tuple(
-            cell.grade_id for cell in matched.cells if cell.unanswered and cell.grade_id
-        ),
-        notebook=autograded(release, matched.cells, transcript, notes),
-        seconds=round(time.perf_counter() - started, 3),
+        answers=fingerprints(cells),
+        unanswered=tuple(c.grade_id for c in cells if c.unanswered and c.grade_id),
+        notebook=autograded(release, cells, transcript, notes),
         hurried=transcript.hurried,
         wall=transcript.wall,
     )
@@ -55,32 +64,17 @@ def questions(cells: list[MatchedCell], transcript: Transcript) -> list[Question
     """Points and message of each question, in the order of the release."""
     results = []
     for cell in cells:
-        if cell.grade_id is None:
+        if cell.kind not in BY_POINTS or cell.grade_id is None:
             continue
         if cell.kind == "test":
-            judged = transcript.results[cell.grade_id]
-            results.append(
-                QuestionResult(
-                    cell.grade_id,
-                    float(judged.score),
-                    cell.points,
-                    judged.message,
-                    judged.misconception,
-                    round(judged.seconds, 3),
-                )
-            )
-        elif cell.kind == "task":
-            results.append(
-                QuestionResult(cell.grade_id, None, cell.points, waiting=True)
-            )
+            found = transcript.results[cell.grade_id]
+            results.append(replace(found, max_score=cell.points))
         elif cell.kind == "written" and cell.unanswered:
-            results.append(
-                QuestionResult(cell.grade_id, 0.0, cell.points, "no answer yet")
-            )
-        elif cell.kind == "written":
-            results.append(
-                QuestionResult(cell.grade_id, None, cell.points, waiting=True)
-            )
+            nothing = QuestionResult(cell.grade_id, 0.0, cell.points, "no answer yet")
+            results.append(nothing)
+        else:
+            open_one = QuestionResult(cell.grade_id, None, cell.points, waiting=True)
+            results.append(open_one)
     return results
 
 
@@ -120,22 +114,13 @@ def not_judged(release: Release, submission: bytes) -> Verdict:
 def not_handed_in(release: Release) -> Verdict:
     """The verdict on a notebook that is missing beside others: nothing for it."""
     message = f"{release.notebook}.ipynb was not handed in"
-    matched = Matching(release, [], {}).result()
-    graded = [cell for cell in matched.cells if cell.kind in BY_POINTS]
-    results = [(cell.grade_id or "", cell.points) for cell in graded]
-    nothing = [Result(name, 0.0, points, message) for name, points in results]
-    transcript = Transcript(results={result.id: result for result in nothing})
+    cells = Matching(release, [], {}).result().cells
+    results = {
+        cell.grade_id: QuestionResult(cell.grade_id, 0.0, cell.points, message)
+        for cell in cells
+        if cell.kind in BY_POINTS and cell.grade_id
+    }
+    transcript = Transcript(results=results)
     notes = (f"{message}.",) if release.judged else ()
-    return Verdict(
-        "graded",
-        release.max_score,
-        questions=tuple(
-            QuestionResult(name, 0.0, points, message) for name, points in results
-        ),
-        notes=notes,
-        answers=fingerprints(matched.cells),
-        unanswered=tuple(
-            c.grade_id for c in matched.cells if c.unanswered and c.grade_id
-        ),
-        notebook=autograded(release, matched.cells, transcript, notes),
-    )
+    verdict = verdict_on(release, cells, transcript, notes)
+    return replace(verdict, questions=tuple(results.values()))

@@ -11,33 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from autograder.wall import Wall
+from autograder.wall import QuestionResult, Wall
 
-
-@dataclass(frozen=True)
-class QuestionResult:
-    """What one question earned.
-
-    ``score`` is None as long as nobody has decided. ``waiting``: a person has to look,
-    for the first time or again. ``by_hand``: a person gave the points.
-    ``misconception`` is an id of the catalog.
-    """
-
-    id: str
-    score: float | None
-    max_score: float
-    message: str | None = None
-    misconception: str | None = None
-    seconds: float = 0.0
-    waiting: bool = False
-    by_hand: bool = False
-
-    @property
-    def said(self) -> str | None:
-        """The message; an answer that waits for a person says so."""
-        if self.message is None and self.waiting:
-            return "waits to be graded by hand"
-        return self.message
+__all__ = ["QuestionResult", "Run", "Verdict", "hold", "together"]
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
         yield str(held)
         return
     for result in transcript.results.values():
-        if result.score < result.max_score:
+        if not result.full:
             points = f"{result.score:g} of {result.max_score:g}"
             why = " ".join((result.message or "").split())
             why = why or "The value of the test's last line is the points."

@@ -103,7 +103,7 @@ def line(question: QuestionResult, page: str, book: str) -> Line:
         points, state = f"not graded yet, of {most}", "waits"
     else:
         points = f"{question.score or 0:g} of {most}"
-        state = "right" if (question.score or 0) >= question.max_score else "open"
+        state = "right" if question.full else "open"
     read = READ.search(message)
     place = "".join(read.groups()) if read else ""
     return Line(
@@ -124,7 +124,7 @@ def sentence(question: QuestionResult, message: str) -> str:
         return "A person will read this answer."
     if question.by_hand and not message:
         return "Graded by hand."
-    if (question.score or 0) >= question.max_score:
+    if question.full:
         return "All checks pass."
     if found := LIKELY.search(message):
         return found[1]

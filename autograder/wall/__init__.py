@@ -9,7 +9,7 @@ runs there), ``zygote`` and ``grader`` (the processes).
 from autograder.errors import NoSandbox
 from autograder.wall.choosing import available, best
 from autograder.wall.grader import Grader
-from autograder.wall.records import Cell, Limits, Result, Transcript, Wall
+from autograder.wall.records import Cell, Limits, QuestionResult, Transcript, Wall
 from autograder.wall.sandbox.cgroups import claim
 from autograder.wall.sandbox.shown import holds
 
@@ -18,7 +18,7 @@ __all__ = [
     "Grader",
     "Limits",
     "NoSandbox",
-    "Result",
+    "QuestionResult",
     "Transcript",
     "Wall",
     "available",

@@ -51,30 +51,49 @@ class Limits:
     submission_bytes: int = 3 << 30  # of all its processes, where a cgroup is lent
 
 
-@dataclass
-class Result:
-    """The verdict on one question. ``misconception`` is an id of the catalog."""
+@dataclass(frozen=True)
+class QuestionResult:
+    """What one question earned, from the judge to the report.
+
+    ``score`` is None as long as nobody has decided. ``waiting``: a person has to look,
+    for the first time or again. ``by_hand``: a person gave the points.
+    ``misconception`` is an id of the catalog.
+    """
 
     id: str
-    score: float
+    score: float | None
     max_score: float
     message: str | None = None
     misconception: str | None = None
     seconds: float = 0.0
+    waiting: bool = False
+    by_hand: bool = False
+
+    @property
+    def full(self) -> bool:
+        """Whether it earned all its points."""
+        return (self.score or 0.0) >= self.max_score
+
+    @property
+    def said(self) -> str | None:
+        """The message; an answer that waits for a person says so."""
+        if self.message is None and self.waiting:
+            return "waits to be graded by hand"
+        return self.message
 
 
 @dataclass
 class Transcript:
     """What running a submission gave.
 
-    ``outputs`` are nbformat-4 outputs by cell key, ``results`` the verdicts by the id
-    of the question. ``held`` is the reason why a human has to look, else None; with a
-    reason, no score counts. ``hurried``: time ran out while the machine was busy.
-    ``wall`` is what the student's code ran behind.
+    ``outputs`` are nbformat-4 outputs of the student's cells by key, ``results`` are by
+    the id of the question. ``held`` is the reason why a human has to look, else None;
+    with a reason, no score counts. ``hurried``: time ran out while the machine was
+    busy. ``wall`` is what the student's code ran behind.
     """
 
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    results: dict[str, Result] = field(default_factory=dict)
+    results: dict[str, QuestionResult] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     held: str | None = None
     hurried: bool = False
@@ -87,5 +106,5 @@ class Transcript:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Transcript:
         """The inverse of :meth:`to_json`."""
-        results = {key: Result(**value) for key, value in data["results"].items()}
+        results = {k: QuestionResult(**v) for k, v in data["results"].items()}
         return cls(**(data | {"results": results}))

@@ -25,12 +25,11 @@ from autograder.wall.judge import outputs
 from autograder.wall.judge.forks import Fork
 from autograder.wall.judge.host import Inhouse
 from autograder.wall.judge.judge import Judge
-from autograder.wall.judge.opinions import Opinion
 from autograder.wall.judge.raised import Lost
 from autograder.wall.judge.remote import Link
 from autograder.wall.judge.student import Numbered, StudentProcess
 from autograder.wall.judge.trials import Trials
-from autograder.wall.records import Cell, Limits, Transcript
+from autograder.wall.records import Cell, Limits, QuestionResult, Transcript
 
 SHARE = 0.2  # of the time that a submission has in all; what takes longer is not quick
 
@@ -98,10 +97,10 @@ class AllRight(Judge):
     def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
         return True  # to be seen in the sandbox where the cells run again
 
-    def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
-        if opinion.score < cell.max_score:
+    def _judged(self, cell: Cell, start: float, result: QuestionResult) -> None:
+        if not result.full:
             raise Unsure
-        super()._judged(cell, start, opinion)
+        super()._judged(cell, start, result)
 
     def _forked(self, ask: Callable[[Link], Any]) -> Any:
         """What comes of the student's process itself."""

@@ -20,7 +20,7 @@ from autograder.wall.judge import outputs
 from autograder.wall.judge.raised import ERRORS
 from autograder.wall.judge.redaction import HIDDEN, TestText, is_written, readable
 from autograder.wall.judge.student import Ran, StudentProcess
-from autograder.wall.records import Cell, Limits, Result
+from autograder.wall.records import Cell, Limits, QuestionResult
 
 UNDEFINED = re.compile(r"name '(\w{1,100})' is not defined")
 
@@ -35,11 +35,11 @@ class Inside:
         self.cells = dict(enumerate(cells, 1))
         self.failed: list[Failed] = []
 
-    def results(self) -> dict[str, Result]:
+    def results(self) -> dict[str, QuestionResult]:
         """The verdict on each question."""
         return {result.id: result for result in self._results()}
 
-    def _results(self) -> Iterator[Result]:
+    def _results(self) -> Iterator[QuestionResult]:
         for number, cell in self.cells.items():
             start = time.monotonic()
             ran = self.student.run(number, cell)
@@ -48,7 +48,9 @@ class Inside:
                 continue
             score, message = self._judged(number, cell, ran)
             seconds = round(time.monotonic() - start, 3)
-            yield Result(cell.test, score, cell.max_score, message, None, seconds)
+            yield QuestionResult(
+                cell.test, score, cell.max_score, message, None, seconds
+            )
 
     def _remember(self, number: int, cell: Cell, ran: Ran) -> None:
         """A student's cell that failed may be why a test finds no name."""

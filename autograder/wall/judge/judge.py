@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from autograder.checks.failures import Misconception
 from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Held, Violation
 from autograder.notebook.questions import (
@@ -31,12 +33,6 @@ from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.forks import Fork
 from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
 from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.opinions import (
-    MAX_MESSAGE,
-    Opinion,
-    points_of,
-    stopped_with,
-)
 from autograder.wall.judge.raised import Lost, Stopped
 from autograder.wall.judge.redaction import failure_of, readable
 from autograder.wall.judge.remote import Link
@@ -48,7 +44,9 @@ from autograder.wall.judge.trials import (
     Trials,
     said,
 )
-from autograder.wall.records import Cell, Limits, Result, Transcript
+from autograder.wall.records import Cell, Limits, QuestionResult, Transcript
+
+MAX_MESSAGE = 4000
 
 
 def main(
@@ -62,6 +60,10 @@ def main(
     process = StudentProcess(grader, student, limits, files)
     transcript = Judge(process, limits).judge(cells)
     grader.send(("transcript", transcript.to_json()))
+
+
+class NotJudged(Exception):
+    """A question cannot be asked; the text says why, and is its message."""
 
 
 class Judge:
@@ -130,46 +132,41 @@ class Judge:
         start = time.monotonic()
         self.tests[f"<{cell.test}>"] = cell
         self.trials = Trials()
-        opinion = self._followed(cell, self._asked(cell))
+        result = self._followed(cell, self._asked(cell))
         if self.trials.due:  # when all other questions are judged
             self.hunts.append((cell, self.trials, list(self.student.ran)))
         else:
-            self._judged(cell, start, opinion)
+            self._judged(cell, start, result)
 
-    def _judged(self, cell: Cell, start: float, opinion: Opinion) -> None:
+    def _judged(self, cell: Cell, start: float, result: QuestionResult) -> None:
         """Note what came of a question."""
-        if opinion.score < cell.max_score:
-            self.lost.add((cell.test or "").removeprefix("test_"))
-        self.transcript.outputs[cell.key] = opinion.outputs
-        self.transcript.results[cell.test or ""] = Result(
-            cell.test or "",
-            opinion.score,
-            cell.max_score,
-            opinion.message,
-            opinion.misconception,
-            round(time.monotonic() - start, 3),
-        )
+        if not result.full:
+            self.lost.add(result.id.removeprefix("test_"))
+        seconds = round(time.monotonic() - start, 3)
+        self.transcript.results[result.id] = replace(result, seconds=seconds)
 
-    def _hunted(self, cell: Cell, trials: Trials, ran: list[Numbered]) -> Opinion:
-        """What is thought of a question in which the student writes the check.
+    def _hunted(
+        self, cell: Cell, trials: Trials, ran: list[Numbered]
+    ) -> QuestionResult:
+        """What a question earned in which the student writes the check.
 
         Its cells are those that ``ran`` before it.
         """
         self.trials = trials
-        opinion = stopped_with(LOST)
-        while trials.due:
-            found = self._tried(trials, ran, trials.plantings)
-            if isinstance(found, Opinion):
-                return found
-            trials.verdicts = found
-            opinion = self._asked(cell)
-        if opinion.score and not self._repeats(trials, ran):
-            return stopped_with(UNSTEADY)
-        return opinion
+        result = nothing(cell, LOST)
+        try:
+            while trials.due:
+                trials.verdicts = self._tried(trials, ran, trials.plantings)
+                result = self._asked(cell)
+        except NotJudged as why:
+            return nothing(cell, str(why))
+        if result.score and not self._repeats(trials, ran):
+            return nothing(cell, UNSTEADY)
+        return result
 
     def _tried(
         self, trials: Trials, ran: list[Numbered], parts: list[Planting]
-    ) -> list[list[Verdict]] | Opinion:
+    ) -> list[list[Verdict]]:
         """What a check says of some plantings where nothing can be remembered.
 
         That is a sandbox in which these cells ``ran``, and no check met a function.
@@ -186,7 +183,7 @@ class Judge:
                 self.student.renew(ran)
             if (came := self._forked(found)) is not None:
                 return came
-        return stopped_with(LOST)
+        raise NotJudged(LOST)
 
     def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
         """Whether the check says the same again of each half alone."""
@@ -197,31 +194,37 @@ class Judge:
 
         So what it knows of the hidden half, it does not know from the visible one.
         """
-        found = self._tried(trials, ran, [trials.plantings[number]])
-        before = [trials.verdicts[number]]
-        return not isinstance(found, Opinion) and said(found) == said(before)
+        try:
+            found = self._tried(trials, ran, [trials.plantings[number]])
+        except NotJudged:
+            return False
+        return said(found) == said([trials.verdicts[number]])
 
-    def _followed(self, cell: Cell, opinion: Opinion) -> Opinion:
+    def _followed(self, cell: Cell, result: QuestionResult) -> QuestionResult:
         """One mistake costs once: helpers that have lost points are given by us."""
-        if opinion.score >= cell.max_score:
-            return opinion
+        if result.full:
+            return result
         given = {name: text for name, text in helpers(cell) if name in self.lost}
         if not given:
-            return opinion
+            return result
         again = self._asked(cell, given)
-        if again.score < opinion.score or UNANSWERED in (again.message or ""):
-            return opinion
-        message = judged_with(given, again.score >= cell.max_score)
+        fewer = (again.score or 0.0) < (result.score or 0.0)
+        if fewer or UNANSWERED in (again.message or ""):
+            return result
+        message = judged_with(given, again.full)
         if again.message:
             message = f"{message}\n{again.message}"
         return replace(again, message=message)
 
-    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> Opinion:
+    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> QuestionResult:
         """Run the instructor's cell against a fork of the student's process."""
-        return self._forked(lambda link: self._opinion(cell, link, given or {}))
+        try:
+            return self._forked(lambda link: self._result(cell, link, given or {}))
+        except NotJudged as why:
+            return nothing(cell, str(why))
 
     def _forked(self, ask: Callable[[Link], Any]) -> Any:
-        """What comes of a fork of the student's process; an Opinion if there is none.
+        """What comes of a fork of the student's process; NotJudged if there is none.
 
         As with cells, a fork that was killed gets a second try.
         """
@@ -231,7 +234,7 @@ class Judge:
                 if fork.started:
                     came = ask(fork.link)
             if fork.given_up:
-                return stopped_with(f"not judged: {fork.given_up}")
+                raise NotJudged(f"not judged: {fork.given_up}")
             if fork.link.violation:
                 raise Violation(fork.link.violation)
             if not fork.judged:
@@ -240,40 +243,31 @@ class Judge:
             if not (fork.killed and tries):
                 return came
 
-    def _opinion(self, cell: Cell, link: Link, given: dict[str, str]) -> Opinion:
-        """Outputs, points, message and misconception of one question."""
+    def _result(self, cell: Cell, link: Link, given: dict[str, str]) -> QuestionResult:
+        """Points, message and misconception of one question.
+
+        What the instructor's cell prints is dropped: hidden lines may print inputs.
+        """
         link.sources, link.trials = self.sources, self.trials.of
         answers = Answers(link, self.failed, readable(self.cells))
         # one place for all test cells: what one of them defines, the next may use
         self.names.find = answers.find
-        printed = io.StringIO()
-        found: list[dict[str, Any]] = []
-        value: Any = None
-        message = misconception = None
         self._start_clock()
         try:
             link.greet()
             link.give(given)
-            with contextlib.redirect_stdout(printed):
+            with contextlib.redirect_stdout(io.StringIO()):
                 value = value_of(cell.source, cell.test or "test", self.names)
-            score, message, misconception = points_of(cell, value)
+            return result_of(cell, value)
         except BaseException as error:  # that of pytest.raises is no Exception
             if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
-            score, failure = 0.0, failure_of(cell, error, self.tests, self.sources)
+            failure = failure_of(cell, error, self.tests, self.sources)
             failure = explained(failure, self.failed)
-            message = printable(str(failure), MAX_MESSAGE)
-            misconception = getattr(failure.misconception, "id", None)
-            found = [outputs.error("CheckFailed", message, message.split("\n"))]
+            return nothing(cell, str(failure), failure.misconception)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             link.uproot()
-        if isinstance(value, float):
-            found.append(outputs.result(repr(score), None))
-        if text := printed.getvalue():
-            text = printable(text, self.limits.output_bytes)
-            found.insert(0, outputs.stream("stdout", text))
-        return Opinion(found, score, message, misconception)
 
     def _start_clock(self) -> None:
         """A check that hangs by itself is stopped; one that resists is ended."""
@@ -286,3 +280,28 @@ class Judge:
 
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, seconds + 2 * GRACE)
+
+
+def result_of(cell: Cell, value: Any) -> QuestionResult:
+    """What the value of a test cell says: nothing is full points, a float the score."""
+    if value is None:
+        return QuestionResult(cell.test or "", cell.max_score, cell.max_score)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Held(f"{cell.test} ends with a {type(value).__name__}, not with points")
+    score = 0.0 if math.isnan(value) else min(max(float(value), 0.0), cell.max_score)
+    message = getattr(value, "message", None) or ""
+    found = nothing(cell, message, getattr(value, "misconception", None))
+    return replace(found, score=score)
+
+
+def nothing(
+    cell: Cell, message: str, misconception: Misconception | None = None
+) -> QuestionResult:
+    """No points, and the reason."""
+    return QuestionResult(
+        cell.test or "",
+        0.0,
+        cell.max_score,
+        printable(message, MAX_MESSAGE) or None,
+        getattr(misconception, "id", None),
+    )

@@ -74,9 +74,9 @@ class Case:
 
 
 def text_of(transcript, key=None):
-    """All text in the outputs of one cell, or of all cells."""
+    """All text in the outputs of one cell; or of all cells, and of the results."""
     keys = [key] if key else transcript.outputs
-    pieces = []
+    pieces = [] if key else [r.message or "" for r in transcript.results.values()]
     for output in (o for k in keys for o in transcript.outputs[k]):
         pieces.append(output.get("text", ""))
         pieces.append(output.get("evalue", ""))
