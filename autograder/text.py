@@ -65,7 +65,7 @@ class Left:
         """One more; ``reason`` ends a sentence about them."""
         self.names.setdefault(reason, []).append(name)
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """The lines: how many, the first names, and why; the rarest reasons first."""
         rare = sorted(self.names.items(), key=lambda pair: len(pair[1]))
         return [

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.explain.places import place_of
+from autograder.explain.locations import location_of
 from autograder.text import printable
 
 CLOSE = 1e-4  # what is nearer than this differs by rounding
@@ -35,11 +35,11 @@ class Asserted:
 
 def asserted(error: AssertionError) -> Asserted | None:
     """What is known of a failed ``assert``; None where it is not in a cell."""
-    place = place_of(error)
+    place = location_of(error)
     if place is None:
         return None
     source = "".join(linecache.getlines(place.file))
-    told = printable(place.told(source), 400)
+    told = printable(place.described(source), 400)
     test = tested(source, place.line)
     names = names_at(error, place.file)
     if test is None or names is None:

@@ -83,7 +83,7 @@ def beside(yours: Any, expected: Any, tolerance: float = 1e-6) -> Drawing | None
         if len(shown) < size
     ]
     note += f"; these are {' and '.join(cut)}" if cut else ""
-    return Drawing(*told(*parts), parts[2], note)
+    return Drawing(*cell_texts(*parts), parts[2], note)
 
 
 def window(wrong: list[bool]) -> range:
@@ -92,7 +92,7 @@ def window(wrong: list[bool]) -> range:
     return range(max(0, end - LARGEST), end)
 
 
-def told(mine: Any, right: Any, wrong: list[list[bool]]) -> tuple[Texts, Texts]:
+def cell_texts(mine: Any, right: Any, wrong: list[list[bool]]) -> tuple[Texts, Texts]:
     """The cells as short texts, by which wrong cells can be told from right ones."""
     numbers = list(itertools.chain(*mine, *right))
     whole = all(math.isfinite(number) and number == int(number) for number in numbers)

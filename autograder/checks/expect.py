@@ -23,9 +23,9 @@ from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
     CheckFailed,
+    failure_from,
     is_stub,
     kind_of,
-    told,
 )
 from autograder.checks.figures import in_colors
 from autograder.checks.isolation import NUMPY_ERRORS
@@ -49,7 +49,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         result = answer(*args, **kwargs)
     except Exception as error:
         if is_stub(error):
-            raise told(error) from None
+            raise failure_from(error) from None
         note(type(error).__name__)
         raise
     expect_crossing(result)
@@ -189,7 +189,7 @@ def refused(answer: Any, *args: Any, what: str) -> None:
     except AssertionError as error:
         raise CheckFailed(f"{what} raised an AssertionError", VALUE_ERROR) from error
     except Exception as error:
-        failure = told(error)
+        failure = failure_from(error)
         if failure.expected != NO_EXCEPTION:  # a stub, a name, the wall's own words
             raise
         raise CheckFailed(

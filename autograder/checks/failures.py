@@ -7,7 +7,7 @@ import linecache
 from dataclasses import dataclass
 
 from autograder.checks.drawing import Drawing
-from autograder.explain.places import HERE, Place, definition, place_of
+from autograder.explain.locations import HERE, Location, definition, location_of
 from autograder.text import nearest, printable
 
 LONGEST_PLACE = 400
@@ -85,7 +85,7 @@ class CheckFailed(AssertionError):
         return [str(self), *(["", str(self.drawing)] if self.drawing else [])]
 
 
-def told(error: BaseException, hidden: bool = False) -> CheckFailed:
+def failure_from(error: BaseException, hidden: bool = False) -> CheckFailed:
     """Put an exception of the student's code into a sentence.
 
     The text of an exception is written by the student's code and could carry hidden
@@ -157,7 +157,7 @@ def takes_text(kind: type) -> bool:
 def where(error: BaseException) -> str:
     """The student's line that raised ``error``, with a caret; empty if unknown."""
     place, source = seen_at(error)
-    return printable(place.told(source), LONGEST_PLACE) if place else ""
+    return printable(place.described(source), LONGEST_PLACE) if place else ""
 
 
 def why(error: BaseException) -> tuple[str, str]:
@@ -167,12 +167,12 @@ def why(error: BaseException) -> tuple[str, str]:
     return place.reason(source, text) if place else ("", "")
 
 
-def seen_at(error: BaseException) -> tuple[Place | None, str]:
+def seen_at(error: BaseException) -> tuple[Location | None, str]:
     """The place of an exception and the source of its cell, here or behind the wall."""
     if there := getattr(error, "_wall_seen_at_", None):
         place, source = there
         return place, source
-    place = place_of(error)
+    place = location_of(error)
     return place, "".join(linecache.getlines(place.file)) if place else ""
 
 

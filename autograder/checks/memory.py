@@ -24,8 +24,8 @@ def peak(answer: Any, *args: Any) -> tuple[Any, int]:
     Raises CheckFailed when the function stops or resets the measurement.
     """
     if hook := getattr(answer, "_wall_peak_", None):
-        return told(*hook(*args))
-    return told(*measured(answer, *args))
+        return undisturbed(*hook(*args))
+    return undisturbed(*measured(answer, *args))
 
 
 def measured(answer: Any, *args: Any) -> tuple[Any, int]:
@@ -46,7 +46,7 @@ def measured(answer: Any, *args: Any) -> tuple[Any, int]:
     return result, held if held >= MARK else -1
 
 
-def told(result: Any, held: int) -> tuple[Any, int]:
+def undisturbed(result: Any, held: int) -> tuple[Any, int]:
     """A measurement that was not disturbed."""
     if held < 0:
         raise CheckFailed(

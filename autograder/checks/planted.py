@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.asserted import Asserted, asserted
-from autograder.checks.failures import CheckFailed, told
+from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
 
@@ -166,11 +166,11 @@ def one(trial: Callable[[int], Any], index: int) -> Verdict:
         try:
             value = trial(index)
         except NotImplementedError as error:
-            return Verdict(NEITHER, told(error))
+            return Verdict(NEITHER, failure_from(error))
         except AssertionError as error:
             return Verdict(REJECTS, asserted=asserted(error))
         except (Exception, SystemExit) as error:
-            return Verdict(NEITHER, told(error))
+            return Verdict(NEITHER, failure_from(error))
     if value is None:
         return Verdict(ACCEPTS)
     seen = f"your check returned a {type(value).__name__}"

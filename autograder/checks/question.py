@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed, Misconception, told
+from autograder.checks.failures import CheckFailed, Misconception, failure_from
 from autograder.checks.isolation import settled
 from autograder.checks.known import SHIFTS, Note, Trail, noted, rounded
 from autograder.explain.values import DTYPES
@@ -245,7 +245,7 @@ def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:
             failure.drawing = None
         return failure
     except (Exception, SystemExit) as error:
-        return told(error, hidden=len(args) > 1)
+        return failure_from(error, hidden=len(args) > 1)
     return None
 
 

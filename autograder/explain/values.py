@@ -50,7 +50,7 @@ class Value:
         return len(self.shape)
 
 
-def told(values: Sequence[Value], text: str) -> str:
+def described(values: Sequence[Value], text: str) -> str:
     """The arrays among ``values``, for a message about an exception of this text."""
     arrays = [v for v in values if v.kind in ARRAYS or v.kind == "Linear"][:MOST_TOLD]
     mixed = {v.kind for v in arrays} >= set(ARRAYS)

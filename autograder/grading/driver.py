@@ -16,11 +16,11 @@ from pathlib import Path
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
+from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.progress import Progress
 from autograder.grading.rows import Kept
-from autograder.grading.seen import DryRun, Seen
 from autograder.grading.store import Store
 from autograder.grading.verdict import (
     Run,

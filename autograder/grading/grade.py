@@ -131,9 +131,9 @@ def run(options: argparse.Namespace) -> int:
 
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
+    from autograder.grading.dry_run import SEEN, read
     from autograder.grading.missing_work import remarks, unused
     from autograder.grading.progress import Progress
-    from autograder.grading.seen import SEEN, read
     from autograder.grading.store import Store
     from autograder.release.plan import one_hash
 

@@ -45,7 +45,7 @@ nbgrader.api.get_alembic_version = schema_version
 
 
 @dataclass(frozen=True)
-class Place:
+class NotebookRows:
     """The rows that a notebook has in the gradebook, by their ids.
 
     Task cells are graded, and answered by what stands below them.
@@ -65,7 +65,7 @@ class OpenGradebook:
         self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
         if self.url.startswith("sqlite") and "timeout=" not in self.url:
             self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
-        self.places: dict[str, dict[str, Place]] = {}  # by assignment and notebook
+        self.rows: dict[str, dict[str, NotebookRows]] = {}  # by assignment and notebook
         path = course.root / "gradebook.db"
         if not create and not settings.get("db_url") and not path.exists():
             raise CourseError(
@@ -179,7 +179,7 @@ class OpenGradebook:
                 for release in releases:
                     self.prepare_notebook(release)
             for release in releases:
-                self.find_places(release)
+                self.find_rows(release)
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -231,13 +231,13 @@ class OpenGradebook:
                     **kind,
                 )
 
-    def find_places(self, release: Release) -> None:
+    def find_rows(self, release: Release) -> None:
         """Where the points of one notebook belong."""
         assignment, name = release.assignment, release.notebook
         with self.reachable():
             notebook = self.gradebook.find_notebook(name, assignment)
             tasks = list(notebook.task_cells)
-            self.places.setdefault(assignment, {})[name] = Place(
+            self.rows.setdefault(assignment, {})[name] = NotebookRows(
                 notebook.assignment_id,
                 notebook.id,
                 {cell.name: cell.id for cell in [*notebook.grade_cells, *tasks]},

@@ -76,7 +76,7 @@ def note(
                 continue
             hand = given.get(student) if before else None
             about = {"student": student, "assignment": assignment}
-            more.append(about | told(before, now, verdict, hand) | now)
+            more.append(about | occasion(before, now, verdict, hand) | now)
         add(more)
 
 
@@ -101,7 +101,9 @@ def state(verdict: Verdict, comments: str) -> Line:
     }
 
 
-def told(before: Line | None, now: Line, verdict: Verdict, hand: Line | None) -> Line:
+def occasion(
+    before: Line | None, now: Line, verdict: Verdict, hand: Line | None
+) -> Line:
     """When it changed, why, and who did it where a person did."""
     why = list(causes(before, now))
     time = datetime.now(UTC)

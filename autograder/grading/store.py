@@ -31,7 +31,7 @@ from sqlalchemy import (
 from autograder.course import Course
 from autograder.grading import record
 from autograder.grading.deadlines import Penalties, lateness
-from autograder.grading.gradebook import OpenGradebook, Place
+from autograder.grading.gradebook import NotebookRows, OpenGradebook
 from autograder.grading.rows import Kept, add, cells_of, write
 from autograder.grading.verdict import Verdict
 
@@ -87,7 +87,7 @@ class Store(OpenGradebook):
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
             else:
-                places = self.places[assignment]
+                places = self.rows[assignment]
                 for name, place in places.items():
                     part = Part(place, f"{name}/" if len(places) > 1 else "")
                     more = self.save_points(session, student, part, verdict, before)
@@ -149,7 +149,9 @@ class Store(OpenGradebook):
         waiting = sum(bool(grade["needs_manual_grade"]) for grade in grades.values())
         return Kept(waiting, checked + given, given)
 
-    def submitted_notebook(self, session: Any, student: str, place: Place) -> str:
+    def submitted_notebook(
+        self, session: Any, student: str, place: NotebookRows
+    ) -> str:
         """The row of this student's notebook, made when it is the first time."""
         mine = {"assignment_id": place.assignment, "student_id": student}
         submission = session.scalar(select(SUBMISSION.c.id).filter_by(**mine))
@@ -257,7 +259,7 @@ class Store(OpenGradebook):
 class Part(NamedTuple):
     """A notebook of an assignment, and what its questions' names begin with."""
 
-    place: Place
+    place: NotebookRows
     prefix: str
 
 

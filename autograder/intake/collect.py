@@ -17,10 +17,10 @@ from autograder.intake.archive import PACKED, Entry, Left, opened
 from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
 from autograder.intake.names import hidden, safe
+from autograder.intake.owners import ASKED, Owner, Owners
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.versions import Keeper, Version
-from autograder.intake.whose import ASKED, Owner, Whose
 from autograder.notebook.records import Release
 from autograder.options import add_columns, describe
 from autograder.release.plan import plan
@@ -127,7 +127,7 @@ class Collector:
         # each with one of its notebooks
         self.assignments = [p for a in course.assignments() for p in a.parts]
         names = {assignment.name for assignment in self.assignments}
-        self.whose = Whose(names, roster, pattern, course_zone(course))
+        self.owners = Owners(names, roster, pattern, course_zone(course))
         self.given = course.chosen([assignment])[0] if assignment else None
         self.found: set[str] = set()
         self.numbered: set[str] = set()
@@ -158,7 +158,7 @@ class Collector:
         groups: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
-            self.whose.look(entries, self.course.submitted.name)
+            self.owners.look(entries, self.course.submitted.name)
             for entry in entries:
                 try:
                     for version in self.identify(entry):
@@ -205,7 +205,7 @@ class Collector:
     # ------------------------------------------------------------ whose, what
 
     def identify(self, entry: Entry) -> list[Version]:
-        """Whose notebook for which assignment; Left when nobody knows."""
+        """Owners notebook for which assignment; Left when nobody knows."""
         if entry.refused:
             raise Left(entry.refused)
         if entry.path.suffix.lower() in PACKED:
@@ -214,7 +214,7 @@ class Collector:
             )
         if entry.path.suffix.lower() != ".ipynb":
             raise Left("is no notebook")
-        owners = self.whose.owners(entry.path)
+        owners = self.owners.owners(entry.path)
         for owner in owners:
             if self.unpacked[owner.student] > MOST:
                 most = f"{MOST // 1_000_000} MB of notebooks"
@@ -253,7 +253,7 @@ class Collector:
         self, groups: Mapping[tuple[str, str, str], list[Version]]
     ) -> None:
         """CourseError where each folder may hold a class, not a student's versions."""
-        if self.roster or self.whose.pattern:
+        if self.roster or self.owners.pattern:
             return
         crowds: dict[str, bool] = {}
         for (student, *_), versions in groups.items():

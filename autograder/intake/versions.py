@@ -18,7 +18,7 @@ from autograder.intake.names import Label
 from autograder.intake.roster import Person
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
-from autograder.notebook.texts import alike_key
+from autograder.notebook.texts import text_key
 from autograder.text import listed, one_line
 from autograder.times import STAMP, read_stamp, stamp
 
@@ -84,7 +84,7 @@ class Version:
         return bool(time and time > self.entry.time + TOLERANCE)
 
     @property
-    def told(self) -> datetime | None:
+    def stated_time(self) -> datetime | None:
         """When it was handed in, as a worksheet or a platform's name tells."""
         if self.person and self.person.time:
             return None if self.outdated else self.person.time
@@ -93,8 +93,8 @@ class Version:
     @property
     def handed_in(self) -> datetime | None:
         """When; None when nobody tells: a platform's archive has no such time."""
-        if self.told or self.outdated or self.label:
-            return self.told
+        if self.stated_time or self.outdated or self.label:
+            return self.stated_time
         return self.entry.time
 
     @property
@@ -188,11 +188,11 @@ class Keeper:
         """Whether a notebook holds nothing but what was released."""
         assignment = version.assignment
         home = self.course.exercises / assignment.name / assignment.source.name
-        known = {alike_key(c.released) for c in self.releases[assignment].cells} | {()}
+        known = {text_key(c.released) for c in self.releases[assignment].cells} | {()}
         try:
             if home.is_file():  # cells that no question has are in there alone
-                known |= {alike_key(c.source) for c in read(home.read_bytes())}
-            return all(alike_key(cell.source) in known for cell in read(data))
+                known |= {text_key(c.source) for c in read(home.read_bytes())}
+            return all(text_key(cell.source) in known for cell in read(data))
         except Held:
             return False
 
@@ -261,7 +261,9 @@ class Keeper:
         before = read_stamp(folder)
         if chosen.outdated:
             self.outdated.append(chosen.student)
-        if chosen.told and (not before or stamp(before) != stamp(chosen.told)):
+        if chosen.stated_time and (
+            not before or stamp(before) != stamp(chosen.stated_time)
+        ):
             self.stamped.append(chosen.student)
             self.note(chosen, folder)
 

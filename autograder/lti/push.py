@@ -52,7 +52,7 @@ class Step:
     why: str = ""
 
     @property
-    def told(self) -> str:
+    def points(self) -> str:
         """The points as the journal writes them."""
         return PENDING if self.score is None else f"{self.score:g}/{self.most:g}"
 
@@ -128,9 +128,9 @@ class Pushing:
         for step in steps:
             if step.what != "send" or self.dry or column is None:
                 word = "would be sent" if step.what == "send" else step.what
-                self.say(word, step.student, step.why or step.told)
+                self.say(word, step.student, step.why or step.points)
                 continue
-            self.journal.begin(name, place, step.student, step.user, step.told)
+            self.journal.begin(name, place, step.student, step.user, step.points)
             try:
                 self.service.send(column, step.user, step.score, most)
             except Refused as error:
@@ -143,7 +143,7 @@ class Pushing:
                 continue
             in_a_row = 0
             self.journal.end("sent")
-            self.say("sent", step.student, step.told)
+            self.say("sent", step.student, step.points)
         told = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         print(f"{name}: {told}.")
         return self.counts["not sent"]
@@ -158,7 +158,7 @@ class Pushing:
 def planned(step: Step, seen: Seen) -> Step:
     """What to do for one student; never over a grade that is not ours."""
     share = None if step.score is None else step.score / step.most
-    there, values = seen.share, {"told": step.told, "student": step.student}
+    there, values = seen.share, {"told": step.points, "student": step.student}
     if there is not None:
         if same(there, share):
             return replace(step, what="as before")

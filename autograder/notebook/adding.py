@@ -8,12 +8,18 @@ from collections.abc import Callable
 from autograder.notebook.finding import is_copy
 from autograder.notebook.records import (
     MatchedCell,
-    Place,
+    Position,
     Release,
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import Lines, alike, difference, parsed, without_block
+from autograder.notebook.texts import (
+    Lines,
+    difference,
+    parsed,
+    same_text,
+    without_block,
+)
 
 IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
 BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
@@ -40,11 +46,11 @@ class Added:
             if cell.kind == "test" and cell.grade_id not in found
         ]
 
-    def cells(self) -> list[tuple[Place, MatchedCell]]:
+    def cells(self) -> list[tuple[Position, MatchedCell]]:
         """What the student added, and where."""
         names = {place: name for name, place in self.found.items()}
         by_name = {cell.grade_id: cell for cell in self.release.cells}
-        own: list[tuple[Place, MatchedCell]] = []
+        own: list[tuple[Position, MatchedCell]] = []
         for place, cell in enumerate(self.submitted):
             if place in names:
                 released = by_name[names[place]]
@@ -77,7 +83,8 @@ class Added:
         cell.
         """
         if any(
-            alike(cell.source, text) for text in (released.released, released.source)
+            same_text(cell.source, text)
+            for text in (released.released, released.source)
         ):
             return Lines()
         added = difference(cell.source, released.released)

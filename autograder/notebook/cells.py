@@ -20,7 +20,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.explain.places import Place, cell_name, place_of
+from autograder.explain.locations import Location, cell_name, location_of
 from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
 from autograder.notebook.shell import Shell
@@ -55,7 +55,7 @@ class Notebook:
         sys.modules["__main__"] = self.module
         self.outputs: list[tuple] = []
         self.room = self.picture_room = 0
-        self.place: Place | None = None
+        self.place: Location | None = None
         self.number = 0
         self.results: dict[int, Any] = {}
         self.inputs = [""]
@@ -257,7 +257,7 @@ class Notebook:
 
     def _tell(self, error: BaseException) -> None:
         """Add the error as an output, from the student's first line on."""
-        self.place = place_of(error)
+        self.place = location_of(error)
         frames = error.__traceback__
         while frames and frames.tb_frame.f_code.co_filename != cell_name(self.number):
             frames = frames.tb_next

@@ -11,7 +11,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import alike, defines
+from autograder.notebook.texts import defines, same_text
 
 
 def find_by_id(release: Release, submitted: list[SubmittedCell]) -> dict[str, int]:
@@ -23,7 +23,7 @@ def find_by_id(release: Release, submitted: list[SubmittedCell]) -> dict[str, in
         if released is None:
             continue
         earlier = found.get(released.grade_id)
-        untouched = earlier is not None and alike(
+        untouched = earlier is not None and same_text(
             submitted[earlier].source, released.released
         )
         if earlier is None or (untouched and released.kind in ("answer", "written")):
@@ -40,7 +40,7 @@ def find_by_text(
         if cell.grade_id in found:
             continue
         for place, own in enumerate(submitted):
-            if place not in taken and alike(own.source, cell.released):
+            if place not in taken and same_text(own.source, cell.released):
                 found[cell.grade_id] = place
                 taken.add(place)
                 break
@@ -114,7 +114,9 @@ def resemblance(release: Release, submitted: list[SubmittedCell]) -> int:
 
 def is_copy(cell: SubmittedCell, released: ReleasedCell) -> bool:
     """A repeated cell that holds nothing of the student's own."""
-    return released.kind in ("test", "locked") or alike(cell.source, released.released)
+    return released.kind in ("test", "locked") or same_text(
+        cell.source, released.released
+    )
 
 
 def rising(numbers: list[int]) -> set[int]:

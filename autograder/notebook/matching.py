@@ -22,20 +22,20 @@ from autograder.notebook.records import (
     GRADED,
     Matched,
     MatchedCell,
-    Place,
+    Position,
     Release,
     ReleasedCell,
     SubmittedCell,
 )
 from autograder.notebook.texts import (
-    alike,
-    alike_key,
     defines,
     holds_code,
     is_stub,
     mentions,
+    same_text,
+    text_key,
 )
-from autograder.notebook.words import words_near
+from autograder.notebook.written import words_near
 
 
 def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
@@ -68,7 +68,7 @@ class Matching:
         self, release: Release, submitted: list[SubmittedCell], found: dict[str, int]
     ) -> None:
         self.release, self.submitted, self.found = release, submitted, found
-        self.cells: list[tuple[Place, MatchedCell]] = []
+        self.cells: list[tuple[Position, MatchedCell]] = []
         self.notes: list[str] = []
         self.added = Added(release, submitted, found, self.note)
         self.own = self.added.cells()
@@ -87,11 +87,11 @@ class Matching:
                 if c.grade_id in self.found
             ]
         )
-        locked: Place = (-1, 0)  # where the last cell of the course went
-        before: Place = (-1, 0)  # where the cell before this one went
+        locked: Position = (-1, 0)  # where the last cell of the course went
+        before: Position = (-1, 0)  # where the cell before this one went
         for rank, cell in enumerate(self.release.cells, 1):
             there = self.found.get(cell.grade_id)
-            here: Place = (before[0], rank) if there is None else (there, HERE)
+            here: Position = (before[0], rank) if there is None else (there, HERE)
             if cell.kind == "test":
                 here = max(here, self.after_answer(cell, rank))
                 if there is None:
@@ -123,7 +123,9 @@ class Matching:
                 f"read as {cell.cell_type}."
             )
         empty = (
-            own is None or alike(own.source, cell.released) or not own.source.strip()
+            own is None
+            or same_text(own.source, cell.released)
+            or not own.source.strip()
         )
         if cell.kind == "written":
             return self.written(cell, matched, own, empty)
@@ -205,7 +207,7 @@ class Matching:
     def definers(self, name: str) -> list[int]:
         """The submitted cells that define ``name``, other than as the release does."""
         pattern = defines(name)
-        stubs = {alike_key(c.released) for c in self.release.cells}
+        stubs = {text_key(c.released) for c in self.release.cells}
         own: dict[int, str] = {}
         for (place, _), extra in self.own:
             own[place] = own.get(place, "") + "\n" + extra.source
@@ -217,10 +219,10 @@ class Matching:
             and (place in own or place in places)
             and pattern.search(own.get(place, cell.source))
             and not is_stub(cell.source, name)
-            and alike_key(cell.source) not in stubs
+            and text_key(cell.source) not in stubs
         ]
 
-    def after_answer(self, cell: ReleasedCell, rank: int) -> Place:
+    def after_answer(self, cell: ReleasedCell, rank: int) -> Position:
         """The first place where a test can run: after the cell with its answer."""
         answer = next(
             (c for c in reversed(self.release.cells[: rank - 1]) if c.kind == "answer"),
@@ -231,7 +233,7 @@ class Matching:
         there = self.found.get(answer.grade_id)
         if there is not None:
             own = self.submitted[there].source
-            if not (alike(own, answer.released) or is_stub(own, answer.grade_id)):
+            if not (same_text(own, answer.released) or is_stub(own, answer.grade_id)):
                 return (there, rank)
         places = self.definers(answer.grade_id)
         return (places[0] if places else -1, rank)

@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.checks.failures import CheckFailed
 from autograder.checks.isolation import BOOK_MODULES
-from autograder.explain.places import CELL, Place
+from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defines
 from autograder.text import nearest, printable
 
@@ -52,7 +52,7 @@ class Failed:
     number: int
     source: str
     reason: str
-    place: Place | None = None
+    place: Location | None = None
     text: str = ""  # all that the exception says
 
     @property
@@ -61,7 +61,7 @@ class Failed:
         if self.place is None or self.place.cell != self.number:
             return ""
         arrays, why = self.place.reason(self.source, self.text)
-        lines = [f"\n  at:       {printable(self.place.told(self.source), 400)}"]
+        lines = [f"\n  at:       {printable(self.place.described(self.source), 400)}"]
         lines += [f"\n  in it:    {arrays}"] if arrays else []
         lines += [f"\n  likely:   {why}"] if why else []
         return "".join(lines)

@@ -15,7 +15,7 @@ BY_POINTS = ("test", "written", "task")  # kinds of cells that have points
 Tests = Literal["remote", "inside"]
 GRADED = ("answer", "written", "test")
 # a sort key: the index of the submitted cell that this follows, and the order there
-Place = tuple[int, int]
+Position = tuple[int, int]
 Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → base64
 
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from autograder.checks.failures import CheckFailed, told
+from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import seed, settled
 from autograder.checks.published import BookModules
 from autograder.notebook import threads
@@ -110,7 +110,7 @@ class Run:
             problem = str(explained(failure, self.failed))
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
-            problem = str(told(error).about(name))
+            problem = str(failure_from(error).about(name))
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
     def asked(self, number: int, source: str, name: str, most: int) -> Outcome:

@@ -12,19 +12,19 @@ LONGEST_STUB = 5_000  # characters
 LONGEST_CODE = 200_000  # what Python makes of it takes hundreds of times as much memory
 
 
-def alike_key(text: str) -> tuple[str, ...]:
+def text_key(text: str) -> tuple[str, ...]:
     """A text but for spaces at the ends of lines and around it."""
     return tuple(line.rstrip() for line in text.strip().splitlines())
 
 
-def alike(a: str, b: str) -> bool:
+def same_text(a: str, b: str) -> bool:
     """The same text, but for spaces at the ends of lines and around it.
 
     ``b`` is the course's; what is far longer is not read, as it is compared often.
     """
     if len(a) > 2 * len(b) + 1000:
         return False
-    return alike_key(a) == alike_key(b)
+    return text_key(a) == text_key(b)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def difference(own: str, course: str) -> Lines:
 
 def without_block(source: str, block: str) -> str:
     """``source`` without the first run of lines that reads as ``block``."""
-    lines, wanted = source.splitlines(), list(alike_key(block))
+    lines, wanted = source.splitlines(), list(text_key(block))
     bare = [line.rstrip() for line in lines]
     starts = (n for n, line in enumerate(bare) if wanted and line == wanted[0])
     for start in starts:

@@ -51,9 +51,9 @@ def write_zips(
             write_whole(path, data)
             paths.append(path)
     if not paths:
-        why = "".join(f" {line[0].upper()}{line[1:]}." for line in lines.told())
+        why = "".join(f" {line[0].upper()}{line[1:]}." for line in lines.lines())
         raise CourseError(f"There is no page to send to {platform.title()}.{why}")
-    return paths, lines.told()
+    return paths, lines.lines()
 
 
 def pages(

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         for student, mine in sorted(record.states(found, name).items()):
             if student in who:
                 shown += mine
-                for line in told(mine):
+                for line in sentences(mine):
                     print(f"{one_line(student)}, {name}: {line}")
     for name in names:
         old = [student for student in record.again(found, name) if student in who]
@@ -81,7 +81,7 @@ def up_to_date(course: Course) -> list[Line]:
     return record.lines(course)
 
 
-def told(mine: list[Line]) -> Iterator[str]:
+def sentences(mine: list[Line]) -> Iterator[str]:
     """What a student had, a sentence for each line."""
     before: dict[str, Any] = {}
     for line in mine:

@@ -81,7 +81,7 @@ def export_lms(
         fill(roster, column, name, verdicts, lines, wishes.scale)
     path = folder / ("canvas.csv" if wishes.form == "canvas" else f"moodle-{name}.csv")
     write_whole(path, roster.sheet.text())
-    return [path], lines.told()
+    return [path], lines.lines()
 
 
 class NoColumn(CourseError):

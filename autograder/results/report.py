@@ -9,7 +9,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, add_book, describe
-from autograder.results.history import told
+from autograder.results.history import sentences
 from autograder.results.section import Section
 from autograder.results.templates import render
 from autograder.text import listed, one_line
@@ -62,7 +62,7 @@ def write_report(
                     f"pages to send again: {listed(old)}; {command} writes them"
                 )
             mine = record.states(found, assignment.name).items()
-            history = {who: list(told(each)) for who, each in mine}
+            history = {who: list(sentences(each)) for who, each in mine}
             sections.append(Section(assignment, verdicts, book, said, history))
     if not sections:
         raise CourseError("Nothing is graded yet, so there is nothing to report.")

@@ -14,7 +14,7 @@ from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import describe, share
 from autograder.release.plan import plans
-from autograder.results.alike import Group, Sources, alike
+from autograder.results.similar_code import Group, Sources, similar_groups
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     assignment = course.chosen([options.assignment])[0]
     sources, given, unread = answers_of(course, assignment)
-    groups = alike(sources, given, options.least)
+    groups = similar_groups(sources, given, options.least)
     for group in groups:
         names = "  ".join(one_line(student) for student in group.students)
         size = f"{len(group.students)} students: " if len(group.students) > 2 else ""

@@ -24,7 +24,7 @@ from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import Exposes, Inputs, differ, result_of
 from autograder.own_code import questions
-from autograder.results.templates import ticked, told
+from autograder.results.templates import paragraphs, ticked
 from autograder.sitting.inputs import DRAWS
 
 LETTERS = "ABC"
@@ -107,7 +107,7 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
     return Item(
         f"{kind.title()} it",
         int(card[1]),
-        told(
+        paragraphs(
             f"{sentence} {'One of them is' if kind == 'spot' else 'It is'} wrong for "
             f"some inputs. {ask} which of these is the result wrong? Say why in a line."
         ),
@@ -221,11 +221,11 @@ def code_questions(catalog: Catalog, rng: Random) -> Iterator[Item]:
         yield Item(
             "Read the code",
             READING,
-            told(anybodys(one.text)),
+            paragraphs(anybodys(one.text)),
             "\n".join(f"{n:2}  {ln}" for n, ln in enumerate(code.splitlines(), 1)),
             tuple(ticked(choice) for choice in one.choices),
             one.key,
-            told(anybodys(one.why)),
+            paragraphs(anybodys(one.why)),
             f"{style.id}, {one.kind}",
         )
 

@@ -83,7 +83,7 @@ class Grader:
         reason = "the judge stopped without a verdict"
         if not any(cell.inside for cell in cells):
             with contextlib.suppress(Closed, TimeoutError, Violation, NoSandbox):
-                if found := self._judge(cells, profile, files or {}, all_right=True):
+                if found := self._judge(cells, profile, files or {}, fast_path=True):
                     return found
             self._end_student()
         for _ in range(2):
@@ -107,18 +107,18 @@ class Grader:
         profile: str,
         files: dict[str, bytes],
         *,
-        all_right: bool = False,
+        fast_path: bool = False,
     ) -> Transcript | None:
         """The transcript of one judgement.
 
-        With ``all_right``, of the fast path: None where the slow path has to judge.
+        With ``fast_path``, of the fast path: None where the slow path has to judge.
         """
         self.warm(profile)
         here, there = socket.socketpair()
         student = self._start_student(profile, files)
         with contextlib.closing(Channel(here)) as judge, there, student:
             plain = [astuple(cell) for cell in cells]
-            request = (plain, astuple(self.limits), files, all_right)
+            request = (plain, astuple(self.limits), files, fast_path)
             self._parents["judge", profile].channel.send(
                 request, fds=(there.fileno(), student.fileno())
             )

@@ -28,7 +28,7 @@ from autograder.errors import Closed
 from autograder.notebook.questions import NotOffered
 from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
-from autograder.wall.judge import all_right, host, judge
+from autograder.wall.judge import fast_path, host, judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
@@ -214,7 +214,7 @@ def _serve_judges(channel: Channel) -> None:
                 host.restrict(bounds)
             else:
                 restrict_judge(bounds)
-            main = all_right.main if quick else judge.main
+            main = fast_path.main if quick else judge.main
             main(grader, student, cells, bounds, files)
         except BaseException:
             sys.excepthook(*sys.exc_info())

@@ -12,7 +12,7 @@ from exceptions import RAISED
 from autograder.errors import Violation
 from autograder.notebook.running import Run
 from autograder.wall import Cell, Grader, available
-from autograder.wall.places import place_from
+from autograder.wall.locations import location_from
 
 RUNNER = Path(__file__).parents[2] / "book/static/runner.py"
 
@@ -175,7 +175,7 @@ hidden(answer)"""
 )
 def test_what_is_no_place_breaks_the_rules_of_the_wall(parts):
     with pytest.raises(Violation):
-        place_from(parts)
+        location_from(parts)
 
 
 def test_what_a_line_cannot_be_about_is_not_believed():
@@ -187,12 +187,12 @@ def test_what_a_line_cannot_be_about_is_not_believed():
         ("y", "array", (-1,), ""),
         ("y", "array", (2,), "a word"),
     ]
-    place = place_from((1, 2, 11, 16, told))
+    place = location_from((1, 2, 11, 16, told))
     assert place.reason(source, "dtype")[0] == "x (2, 3) float64"
 
 
 def test_a_cell_that_cannot_be_read_has_no_reason():
-    place = place_from((1, 1, 0, 1, [("x", "array", (2,), "")]))
+    place = location_from((1, 1, 0, 1, [("x", "array", (2,), "")]))
     for source in ("x +", "(" * 5000, "x" + "+x" * 30_000, "\0"):
         assert place.reason(source, "broadcast together with shapes (2,) (3,)") == (
             "",

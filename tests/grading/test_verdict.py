@@ -78,7 +78,7 @@ def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
     assert points_of(Roster(Sheet(""), Columns(""), people), results, lines) == {
         "ada": 3.0
     }
-    assert lines.told() == [
+    assert lines.lines() == [
         "not exported: bela waits for a grade by hand",
         "not exported: chen is held",
     ]

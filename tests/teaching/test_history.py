@@ -147,7 +147,7 @@ def test_a_reason_that_many_share_is_one_line_with_ten_names():
     for number in range(217):
         left.add(f"s{number}", "waits for a grade by hand")
     left.add("ada", "is held")
-    rare, often = left.told()
+    rare, often = left.lines()
     assert rare == "not exported: ada is held"
     assert often.startswith("not exported: 217 (waits for a grade by hand): s0, s1, ")
     assert often.endswith("s9 and 207 more")

@@ -9,8 +9,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.grading.verdict import QuestionResult, Run, Verdict
-from autograder.results.alike import Group, Own, Pair, shape, side_by_side
 from autograder.results.section import Section, rounded
+from autograder.results.similar_code import Group, Own, Pair, shape, side_by_side
 from autograder.results.templates import render
 from autograder.results.term import row, to_do
 

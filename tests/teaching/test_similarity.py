@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.cli import main
-from autograder.results.alike import alike, together
+from autograder.results.similar_code import cliques, similar_groups
 from autograder.results.similarity import LONGEST, answers_of
 
 
@@ -44,7 +44,7 @@ def test_names_count_for_nothing_in_calls_over_several_lines_either():
         "ada": {"softmax": code.format("e", "x", "axis")},
         "bob": {"softmax": code.format("power", "score", "along")},
     }
-    (group,) = alike(sources, GIVEN, 0.9)
+    (group,) = similar_groups(sources, GIVEN, 0.9)
     assert group.share == 1
 
 
@@ -87,11 +87,11 @@ def test_what_many_wrote_makes_no_pair_and_what_two_wrote_does():
     }
     mine = {"softmax": "a = np.exp(x) / np.exp(x).sum(axis=-1)"}
     sources |= {"ada": mine, "bob": mine}  # nothing but what all wrote
-    assert alike(sources, GIVEN, 0.9) == []
+    assert similar_groups(sources, GIVEN, 0.9) == []
     mine = {"softmax": f"{mine['softmax']}\nreturn xx - np.tanh(x) ** 3"}
     theirs = {"softmax": mine["softmax"].replace("xx", "yy")}
     sources |= {"ada": mine, "bob": theirs}
-    (group,) = alike(sources, GIVEN, 0.9)
+    (group,) = similar_groups(sources, GIVEN, 0.9)
     assert (group.students, group.share) == (("ada", "bob"), 1.0)
 
 
@@ -102,7 +102,7 @@ def test_a_ring_in_a_large_class_is_listed_once_as_a_group():
     }
     ring = {f"ring{number:02}": dict(leader) for number in range(25)}
     ring["ring07"]["softmax"] += "\nz = 1"  # as somebody does who wants to hide it
-    found = alike(sources | ring, GIVEN, 0.9)
+    found = similar_groups(sources | ring, GIVEN, 0.9)
     assert found[0].students == tuple(sorted(ring))
     assert len(found[0].pairs) == 24
     assert not any(set(group.students) & ring.keys() for group in found[1:])
@@ -112,13 +112,13 @@ def test_work_that_most_hand_in_makes_no_ring():
     """What follows from the card, or from a book that all have, is not copied."""
     sources = {f"same{number}": different(0) for number in range(7)}
     sources |= {f"own{number}": different(number) for number in range(1, 6)}
-    assert alike(sources, GIVEN, 0.9) == []
+    assert similar_groups(sources, GIVEN, 0.9) == []
 
 
 def test_everybody_in_a_group_is_like_everybody_else():
     shares = {("a", "b"): 1.0, ("b", "c"): 0.95, ("c", "d"): 0.97}
     shares |= {(two, one): share for (one, two), share in shares.items()}
-    assert together(shares) == [["a", "b"], ["c", "d"]]
+    assert cliques(shares) == [["a", "b"], ["c", "d"]]
 
 
 def test_the_page_shows_a_group_as_one(hand_in, right, course, capsys):

@@ -8,7 +8,7 @@ import pytest
 from autograder.notebook.cells import OutOfTime
 from autograder.tools.judging import catalog_of
 from autograder.wall import Cell, Grader, Limits
-from autograder.wall.judge import all_right
+from autograder.wall.judge import fast_path
 from autograder.wall.judge.raised import Stopped
 from autograder.wall.sandbox import answers
 
@@ -177,10 +177,10 @@ def test_what_ends_a_question_costs_that_one_alone(judged, what):
 
 
 def test_both_of_its_runs_together_take_two_minutes_at_most():
-    assert all_right.SHARE * Limits().total_seconds == 120
+    assert fast_path.SHARE * Limits().total_seconds == 120
     second = SimpleNamespace(hurried=False, end=999.0)
     first = SimpleNamespace(hurried=False, end=120.0, renewed=lambda: second)
-    quick = all_right.AllRight(first, Limits())
+    quick = fast_path.FastPath(first, Limits())
     quick._run_again([])
     assert quick.student is second and second.end == 120.0
 
@@ -188,7 +188,7 @@ def test_both_of_its_runs_together_take_two_minutes_at_most():
 def test_what_hangs_is_not_waited_for():
     """Its process is ended as a whole, not asked to end the question first."""
     deaf = SimpleNamespace(end=1e9, given_up=None, ask=lambda *_, **__: True)
-    with pytest.raises(all_right.Unsure), all_right.Here(deaf, Limits()) as here:
+    with pytest.raises(fast_path.Unsure), fast_path.Here(deaf, Limits()) as here:
         here.link.stopped = Stopped("it was not done")
 
 

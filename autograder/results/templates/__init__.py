@@ -28,7 +28,7 @@ def ticked(words: str) -> Markup:
     return Markup(TICKED.sub(r"<code>\1</code>", str(escape(one_line(words)))))
 
 
-def told(text: str) -> Markup:
+def paragraphs(text: str) -> Markup:
     """Paragraphs, and blocks of code where lines begin with four spaces."""
     blocks = [block for block in text.split("\n\n") if block.strip()]
     return Markup("\n").join(
@@ -39,7 +39,7 @@ def told(text: str) -> Markup:
     )
 
 
-PAGES.filters |= {"ticked": ticked, "told": told}
+PAGES.filters |= {"ticked": ticked, "paragraphs": paragraphs}
 
 
 def render(template: str, /, **values: object) -> str:

@@ -29,8 +29,8 @@ OPERATIONS = ("call", "make", "forward", "backward")
 MAX_WARNINGS = 20
 MOST_FILES = 4096
 ASK = encode(("ask",), no_handles)[1:]  # how such a frame goes on after its length
-Told = tuple[str, Any, Any, list[tuple[str, str]]]
-LOST: Told = ("raised", "RuntimeError", None, [])
+Reply = tuple[str, Any, Any, list[tuple[str, str]]]
+LOST: Reply = ("raised", "RuntimeError", None, [])
 
 
 class Host:
@@ -49,7 +49,7 @@ class Host:
         if self.pid is not None:
             self._exchange(("begin", index), deadline)
 
-    def answer(self, frame: memoryview, deadline: float) -> Told:
+    def answer(self, frame: memoryview, deadline: float) -> Reply:
         """What comes of a student's call; of any other request, an error."""
         if self.pid is None:
             self._start()
@@ -109,10 +109,10 @@ class Inhouse(Host):
         self.planted = Planted(self.functions[index])
         seed()
 
-    def answer(self, frame: memoryview, deadline: float) -> Told:
+    def answer(self, frame: memoryview, deadline: float) -> Reply:
         """What comes of a student's call; of any other request, an error."""
         try:
-            return told(self.planted, frame)
+            return reply_to(self.planted, frame)
         except (Violation, ValueError, TypeError):
             return LOST
 
@@ -145,7 +145,7 @@ def serve(channel: Channel, functions: list[Any]) -> None:
             channel.send(("ok", None, None, []))
             continue
         try:
-            channel.send(told(planted, frame))
+            channel.send(reply_to(planted, frame))
         except (Violation, ValueError):  # a result that is no data, or too large
             channel.send(LOST)
 
@@ -155,7 +155,7 @@ def asks(frame: memoryview) -> bool:
     return frame[1 : 1 + len(ASK)] == ASK
 
 
-def told(planted: Planted, frame: memoryview) -> Told:
+def reply_to(planted: Planted, frame: memoryview) -> Reply:
     """How one operation went: its value or the type of an exception, the arguments
     where they changed, and the warnings."""
     ask, operation, *parts = decode(frame, no_handles)

@@ -84,13 +84,13 @@ class Inside:
             return str(CheckFailed(f"your code raised {kind}"))
         text = TestText.of(own)
         if own.test is None:
-            where = printable(place.told(own.source), 400)
+            where = printable(place.described(own.source), 400)
             return str(CheckFailed(f"your code raised {kind}", place=where))
         if kind == "AssertionError" or ran.failed not in ERRORS:  # pytest's own
             return str(CheckFailed(text.check(place.line)))
         if not text.is_shown(place.line):
             return str(CheckFailed(f"{HIDDEN}: it ended with {kind}"))
-        where = printable(place.told(own.source).partition("\n")[2].strip(), 400)
+        where = printable(place.described(own.source).partition("\n")[2].strip(), 400)
         return str(CheckFailed(f"the test ended with {kind}", place=where))
 
     def _undefined(self, found: list[dict[str, Any]]) -> str | None:

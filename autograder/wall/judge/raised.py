@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.errors import Violation
 from autograder.text import printable
-from autograder.wall.places import place_from
+from autograder.wall.locations import location_from
 from autograder.wall.records import Limits
 
 _ODD = {"UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"}
@@ -69,7 +69,7 @@ def _placed(
     error: BaseException, place: Any, sources: Mapping[int, str]
 ) -> BaseException:
     """Say where the student's code raised it, if in a cell that the judge knows."""
-    there = place_from(place)
+    there = location_from(place)
     source = sources.get(there.cell) if there else None
     if source:
         vars(error)["_wall_seen_at_"] = there, source

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from autograder.checks.failures import CheckFailed, told
+from autograder.checks.failures import CheckFailed, failure_from
 from autograder.wall.records import Cell
 
 HIDDEN = "a hidden check of this question fails"
@@ -119,7 +119,7 @@ def failure_of(
         if isinstance(error, ImportError):
             missing = f"needs the module `{name}`, which is not here"
         return CheckFailed(f"your code {missing}", kind="error", missing=name)
-    return told(error, hidden=True)
+    return failure_from(error, hidden=True)
 
 
 def assertion(error: BaseException, cell: Cell, tests: Mapping[str, Cell]) -> str:

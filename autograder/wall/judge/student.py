@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.errors import Closed, Held, Violation
-from autograder.explain.places import Place
+from autograder.explain.locations import Location
 from autograder.wall.channel import Channel
-from autograder.wall.places import place_from
+from autograder.wall.locations import location_from
 from autograder.wall.records import Cell, Limits
 
 GRACE = 2.0  # seconds that the other side has beyond a limit of its own
@@ -30,7 +30,7 @@ class Ran:
 
     outputs: list[Any] = field(default_factory=list)
     failed: str | None = None  # the type of the exception that stopped it
-    place: Place | None = None
+    place: Location | None = None
     crash: str | None = None  # how the process ended, in words
     skipped: str | None = None  # why it was not run
 
@@ -96,7 +96,7 @@ class StudentProcess:
         match reply:
             case (list(outputs), None | str() as failed, place):
                 self.hurried |= failed == "OutOfTime" and busy()
-                return Ran(outputs, failed, place_from(place))
+                return Ran(outputs, failed, location_from(place))
         raise Violation("the outputs of a cell were due")
 
     def replace(self, word: str) -> int | None:

@@ -24,12 +24,12 @@ from autograder.checks.memory import measured
 from autograder.checks.planted import attempt
 from autograder.checks.published import defined
 from autograder.errors import Closed
-from autograder.explain.places import place_of
+from autograder.explain.locations import location_of
 from autograder.notebook.cells import OutOfTime
 from autograder.notebook.threads import watched
 from autograder.wall.channel import Channel
 from autograder.wall.copies import update
-from autograder.wall.places import parts_of
+from autograder.wall.locations import parts_of
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import decode, encode
@@ -272,7 +272,7 @@ def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None
         text = ""
     name = getattr(error, "name", None)
     missing = name if type(name) is str else None
-    return kind[:80], text, missing, parts_of(place_of(error))
+    return kind[:80], text, missing, parts_of(location_of(error))
 
 
 def hush() -> None:

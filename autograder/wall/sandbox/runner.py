@@ -20,7 +20,7 @@ from autograder.checks.isolation import seed
 from autograder.errors import Closed
 from autograder.notebook import threads
 from autograder.wall.channel import Channel
-from autograder.wall.places import parts_of
+from autograder.wall.locations import parts_of
 from autograder.wall.sandbox import answers
 from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
 from autograder.wall.sandbox.rights import die_with_parent

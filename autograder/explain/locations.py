@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
 from autograder.explain.reasons import likely
-from autograder.explain.values import Value, about, told, values_at
+from autograder.explain.values import Value, about, described, values_at
 
 CELL = re.compile(r"<cell (\d{1,6})>")
 KIND = re.compile(r"^[A-Za-z_]\w{0,60}: ")  # of a student's or library's own
@@ -24,7 +24,7 @@ def cell_name(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A part of a line: cell and line count from 1, the columns from 0 (none: -1).
 
     Cell 0 is a file, or a cell that Jupyter has no number for. ``values`` are what
@@ -43,9 +43,9 @@ class Place:
         text = KIND.sub("", text)
         values = about(self.values, source, self.line)
         why = likely(source, self.line, (self.start, self.end), text, values)
-        return told(values, text), why
+        return described(values, text), why
 
-    def told(self, source: str) -> str:
+    def described(self, source: str) -> str:
         """The place in words, the line's text, and a caret under what failed."""
         lines = source.splitlines()
         where = f"cell {self.cell}, line {self.line}".removeprefix("cell 0, ")
@@ -71,7 +71,7 @@ def definition(source: str, line: int) -> str:
     return ""
 
 
-def place_of(error: BaseException) -> Place | None:
+def location_of(error: BaseException) -> Location | None:
     """The innermost line of the student's that ``error`` went through, if there is one.
 
     It is in a cell of ours, or in what Jupyter and Python call the main module.
@@ -83,7 +83,7 @@ def place_of(error: BaseException) -> Place | None:
             end = (error.end_offset or 0) - 1
             same_line = error.end_lineno in (None, error.lineno)
             end = end if same_line and end > start else start + 1
-            return Place(int(match[1]), error.lineno, start, end, match[0])
+            return Location(int(match[1]), error.lineno, start, end, match[0])
     found, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -91,10 +91,10 @@ def place_of(error: BaseException) -> Place | None:
         if match or is_main(trace.tb_frame):
             found = trace
         trace = trace.tb_next
-    return place_in(found, error) if found else None
+    return location_in(found, error) if found else None
 
 
-def place_in(trace: TracebackType, error: BaseException) -> Place:
+def location_in(trace: TracebackType, error: BaseException) -> Location:
     """The place that a traceback begins with, and what the names there stood for."""
     code, line = trace.tb_frame.f_code, trace.tb_lineno
     match = CELL.fullmatch(code.co_filename)
@@ -102,7 +102,7 @@ def place_in(trace: TracebackType, error: BaseException) -> Place:
     missing = error.name if isinstance(error, NameError) else None
     values = values_at(trace.tb_frame, source, line, missing)
     number = int(match[1]) if match else 0
-    return Place(number, line, *columns(code, trace), code.co_filename, values)
+    return Location(number, line, *columns(code, trace), code.co_filename, values)
 
 
 def is_main(frame: FrameType) -> bool:

@@ -26,7 +26,7 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file is: the name of the folder, and what is known of the student."""
+    """Owners a file is: the name of the folder, and what is known of the student."""
 
     student: str
     label: Label | None = None
@@ -37,7 +37,7 @@ class Owner:
         return self.label, self.person
 
 
-class Whose:
+class Owners:
     """Tells the owners of an archive's files."""
 
     def __init__(
@@ -149,7 +149,7 @@ class Whose:
     # ---------------------------------------------------------------- one file
 
     def owners(self, path: PurePosixPath) -> list[Owner]:
-        """Whose a file is. Left when nobody knows.
+        """Owners a file is. Left when nobody knows.
 
         Only the outermost name counts: what is inside it, the student has chosen.
         """

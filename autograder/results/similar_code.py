@@ -79,7 +79,9 @@ class Own:
         return tuple(token for line in kept for token in shape(line.strip()))
 
 
-def alike(sources: Sources, given: Mapping[str, str], least: float) -> list[Group]:
+def similar_groups(
+    sources: Sources, given: Mapping[str, str], least: float
+) -> list[Group]:
     """Groups of students whose answers are alike, from answers by student and question.
 
     Lines that were ``given``, and lines that many wrote, are left out; each answer is
@@ -97,7 +99,7 @@ def alike(sources: Sources, given: Mapping[str, str], least: float) -> list[Grou
         share = likeness(tokens[one], tokens[other])
         if share >= least:
             shares[one, other] = shares[other, one] = share
-    groups = [group_of(students, shares, works) for students in together(shares)]
+    groups = [group_of(students, shares, works) for students in cliques(shares)]
     return sorted(groups, key=lambda g: (-len(g.students), -g.share, g.students))
 
 
@@ -125,7 +127,7 @@ def shown(
     return tuple((name, *side_by_side(one[name], other[name])) for name in both)
 
 
-def together(shares: Shares) -> list[list[str]]:
+def cliques(shares: Shares) -> list[list[str]]:
     """Groups in which everybody is like everybody else, the most alike joined first."""
     group: dict[str, list[str]] = {}
     for one, other in sorted(shares, key=lambda pair: (-shares[pair], pair)):

@@ -7,7 +7,7 @@ import re
 from autograder.notebook.records import (
     GRADED,
     MatchedCell,
-    Place,
+    Position,
     Release,
     ReleasedCell,
     SubmittedCell,
@@ -27,7 +27,7 @@ def words_near(
     release: Release,
     submitted: list[SubmittedCell],
     found: dict[str, int],
-    own: list[tuple[Place, MatchedCell]],
+    own: list[tuple[Position, MatchedCell]],
 ) -> bool:
     """Whether the answer to a written question may stand in another cell.
 

@@ -49,11 +49,11 @@ def main(
     gc.disable()  # it ends soon
     limits = replace(limits, total_seconds=SHARE * limits.total_seconds)
     process = StudentProcess(grader, student, limits, files)
-    transcript = AllRight(process, limits).judged(cells)
+    transcript = FastPath(process, limits).judged(cells)
     grader.send(("transcript", transcript and transcript.to_json()))
 
 
-class AllRight(Judge):
+class FastPath(Judge):
     """Gives a submission all points, or says nothing of it."""
 
     def judged(self, cells: list[Cell]) -> Transcript | None:

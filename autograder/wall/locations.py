@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.errors import Violation
-from autograder.explain.places import Place
+from autograder.explain.locations import Location
 from autograder.explain.values import MOST_KEPT, Value
 
 
-def parts_of(place: Place | None) -> tuple | None:
+def parts_of(place: Location | None) -> tuple | None:
     """A place as plain data."""
     if place is None:
         return None
@@ -21,7 +21,7 @@ def parts_of(place: Place | None) -> tuple | None:
     return place.cell, place.line, place.start, place.end, values
 
 
-def place_from(parts: Any) -> Place | None:
+def location_from(parts: Any) -> Location | None:
     """The place that the sandbox tells; Violation if this is none."""
     match parts:
         case None:
@@ -29,7 +29,7 @@ def place_from(parts: Any) -> Place | None:
         case (int(cell), int(line), int(start), int(end), list(values)):
             if len(values) <= MOST_KEPT:
                 known = tuple(map(value_from, values))
-                return Place(cell, line, start, end, values=known)
+                return Location(cell, line, start, end, values=known)
     raise Violation("the place of an exception was due")
 
 
