@@ -23,7 +23,7 @@ from autograder.notebook.questions import CHECKED, not_there, profile_of
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
-from autograder.options import describe
+from autograder.options import add_flag, add_seconds, describe
 
 GRADED_WITH = (3, 11)
 
@@ -36,25 +36,19 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder check exercises/01-attention/attention.ipynb",
     )
     verb.add_argument("notebook", type=Path, metavar="NOTEBOOK")
-    verb.add_argument(
-        "--seconds",
-        type=float,
-        default=30.0,
-        help="time limit for each cell and each question, in seconds (default: 30)",
-    )
-    verb.add_argument(
+    add_seconds(verb)
+    add_flag(
+        verb,
         "--watch",
-        action="store_true",
-        help="check again whenever the notebook is saved; stop at the first question "
+        "check again whenever the notebook is saved; stop at the first question "
         "that does not pass",
     )
-    verb.add_argument(
+    add_flag(
+        verb,
         "--ask",
-        action="store_true",
-        help="then ask two questions about your own code, for each answer that passes "
+        "then ask two questions about your own code, for each answer that passes "
         "(no points; Ctrl-D ends them)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

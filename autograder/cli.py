@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.errors import CourseError
+from autograder.options import add_file
 from autograder.text import one_line
 
 # jsonschema would compile a grammar for two seconds, for a format no file of ours has
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# Each module has ``command(verb)``, which adds the verb's options and ``run``. Only the
-# module of the chosen verb is imported: `check` runs where nbgrader is not installed.
+# Each module has ``command(verb)``, which adds a verb's options, and ``run``. Only the
+# one of the chosen verb is imported: `check` runs where nbgrader is not installed.
 VERBS = {
     "new": (
         "autograder.release.new",
@@ -178,13 +179,10 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
             continue
         verb = verbs.add_parser(name, help=sentence, description=sentence)
         if name == chosen:
-            importlib.import_module(module).command(verb)
-            verb.add_argument(
-                "--log",
-                type=Path,
-                metavar="FILE",
-                help="append a log, including tracebacks, to FILE",
-            )
+            work = importlib.import_module(module)
+            work.command(verb)
+            verb.set_defaults(run=work.run)
+            add_file(verb, "--log", "append a log, including tracebacks, to FILE")
     return top
 
 

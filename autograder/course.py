@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.errors import CourseError
-from autograder.text import nearest, one_line
+from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
@@ -120,9 +120,7 @@ class Course:
                 f"{getattr(error, 'msg', None) or error}."
             ) from None
         for name in set(config.get("Autograder", {})) - set(OPTIONS):
-            near = nearest(name, OPTIONS)
-            there = f"there is {', '.join(OPTIONS)}."
-            hint = f"did you mean {near}?" if near else there
+            hint = meant(name, OPTIONS)
             raise CourseError(f"{CONFIG} has the unknown c.Autograder.{name}; {hint}")
         return config
 
@@ -160,14 +158,18 @@ class Course:
 
         From html.baseurl in _config.yml; empty where the book is not published.
         """
+        return f"{site}book/" if (site := self.site()) else ""
+
+    def site(self) -> str:
+        """Where the course's site is served, ending in a slash; empty: nobody says."""
         import yaml
 
         try:
             settings = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
         except FileNotFoundError:
             return ""
-        address = (settings.get("html") or {}).get("baseurl") or ""
-        return f"{address.rstrip('/')}/book/" if address else ""
+        address = ((settings or {}).get("html") or {}).get("baseurl") or ""
+        return f"{address.rstrip('/')}/" if address else ""
 
     def folders(self) -> list[Path]:
         """The folders of solutions/, by name."""
@@ -212,9 +214,7 @@ class Course:
             if name in self.broken():
                 raise CourseError(self.broken()[name])
             if name not in known:
-                near = nearest(name, list(known))
-                there = f"there is {', '.join(known)}."
-                hint = f"did you mean {near}?" if near else there
+                hint = meant(name, list(known))
                 raise CourseError(f"There is no assignment {one_line(name)}; {hint}")
         return [known[name] for name in dict.fromkeys(names)] or list(known.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from pathlib import Path
 
 
 def describe(verb: argparse.ArgumentParser, more: str, example: str) -> None:
@@ -11,6 +12,24 @@ def describe(verb: argparse.ArgumentParser, more: str, example: str) -> None:
     verb.description = textwrap.fill(f"{verb.description} {more}".strip(), 78)
     verb.epilog = f"example:\n  {example}"
     verb.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
+def add_file(
+    verb: argparse.ArgumentParser, name: str, words: str, default: Path | None = None
+) -> None:
+    """An option that names a file; in ``words``, what for."""
+    verb.add_argument(name, type=Path, metavar="FILE", default=default, help=words)
+
+
+def add_flag(verb: argparse._ActionsContainer, name: str, words: str) -> None:
+    """An option that is given or not; in ``words``, what it does."""
+    verb.add_argument(name, action="store_true", help=words)
+
+
+def add_seconds(verb: argparse.ArgumentParser) -> None:
+    """How long code may run for a student."""
+    words = "time limit for each cell and each question, in seconds (default: 30)"
+    verb.add_argument("--seconds", type=float, default=30.0, help=words)
 
 
 def add_assignments(verb: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
+from collections.abc import Sequence
 
 
 def one_line(text: str) -> str:
@@ -87,3 +88,11 @@ def nearest(name: str, names: list[str]) -> str | None:
     by_fold = {candidate.casefold(): candidate for candidate in names}
     close = difflib.get_close_matches(name.casefold(), list(by_fold), 1, 0.6)
     return by_fold[close[0]] if close else None
+
+
+def meant(name: str, there: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: what was meant, or what there is."""
+    near = nearest(name, list(there))
+    return (
+        f"did you mean {one_line(near)}?" if near else f"there is {', '.join(there)}."
+    )

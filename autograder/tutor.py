@@ -24,7 +24,7 @@ from autograder.notebook.process import Runner
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
 from autograder.notebook.release import release_of
-from autograder.options import describe
+from autograder.options import add_seconds, describe
 from autograder.text import one_line
 
 GUIDE = "AGENTS.md"  # what is asked of agents
@@ -45,13 +45,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where the notebooks are (default: here)",
     )
-    verb.add_argument(
-        "--seconds",
-        type=float,
-        default=30.0,
-        help="time limit for each cell and each question, in seconds (default: 30)",
-    )
-    verb.set_defaults(run=run)
+    add_seconds(verb)
 
 
 def run(options: argparse.Namespace) -> None:

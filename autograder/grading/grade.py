@@ -19,6 +19,8 @@ from autograder.files import expect_writable, write_whole
 from autograder.grading.verdict import Verdict
 from autograder.options import (
     add_assignments,
+    add_file,
+    add_flag,
     add_student,
     at_least_one,
     describe,
@@ -70,34 +72,27 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="grade on the workers of a Dask cluster, such as tcp://10.0.0.5:8786; "
         "start them with `dask worker ADDRESS --nthreads 1`",
     )
-    verb.add_argument(
-        "--force",
-        action="store_true",
-        help="regrade submissions that already have a verdict",
-    )
+    add_flag(verb, "--force", "regrade submissions that already have a verdict")
     look = verb.add_mutually_exclusive_group()
-    look.add_argument(
+    add_flag(
+        look,
         "--dry-run",
-        action="store_true",
-        help="show which points would change, and store nothing; --json writes the "
+        "show which points would change, and store nothing; --json writes the "
         "list of changes (the exit code is 0 either way)",
     )
-    look.add_argument(
+    add_flag(
+        look,
         "--apply",
-        action="store_true",
-        help="store what the last dry run saw; only what has changed since is judged "
+        "store what the last dry run saw; only what has changed since is judged "
         "again, and listed",
     )
-    verb.add_argument(
+    add_flag(
+        verb,
         "--unproven",
-        action="store_true",
-        help="grade also by checks that take points from the course's own solution",
+        "grade also by checks that take points from the course's own solution",
     )
-    verb.add_argument("--no-sandbox", action="store_true", help=UNPROTECTED)
-    verb.add_argument(
-        "--json", type=Path, metavar="FILE", help="write scores and messages to FILE"
-    )
-    verb.set_defaults(run=run)
+    add_flag(verb, "--no-sandbox", UNPROTECTED)
+    add_file(verb, "--json", "write scores and messages to FILE")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -28,7 +28,6 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
     )
     add_columns(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.versions import Keeper, Version
 from autograder.notebook.records import Release
-from autograder.options import add_columns, describe
+from autograder.options import add_columns, add_file, describe
 from autograder.release.plan import plan
 from autograder.text import one_line
 from autograder.times import course_zone
@@ -40,17 +40,15 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder collect submissions.zip --roster students.csv",
     )
     verb.add_argument("archive", type=Path, metavar="ARCHIVE")
-    verb.add_argument(
+    add_file(
+        verb,
         "--roster",
-        type=Path,
-        metavar="FILE",
-        help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+        "CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
     )
-    verb.add_argument(
+    add_file(
+        verb,
         "--teams",
-        type=Path,
-        metavar="FILE",
-        help="CSV with the members of teams, such as Canvas's list of groups: the "
+        "CSV with the members of teams, such as Canvas's list of groups: the "
         "columns student_id and team",
     )
     add_columns(verb)
@@ -72,7 +70,6 @@ def command(verb: argparse.ArgumentParser) -> None:
         default="latest",
         help="which of several versions counts (default: latest)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

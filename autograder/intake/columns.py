@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autograder.errors import CourseError
 from autograder.intake.names import Platform
 from autograder.intake.sheet import Sheet
-from autograder.text import nearest
+from autograder.text import meant
 
 # headings by what they tell, in lower case; the first that is there counts
 HEADINGS: Mapping[str, tuple[str, ...]] = {
@@ -146,9 +146,7 @@ def parse_columns(text: str) -> dict[str, str]:
     for part in filter(str.strip, text.split(",")):
         kind, sign, heading = part.partition("=")
         if not sign or kind.strip() not in HEADINGS:
-            near = nearest(kind.strip(), list(HEADINGS))
-            there = f"there is {', '.join(HEADINGS)}."
-            hint = f"did you mean {near}?" if near else there
+            hint = meant(kind.strip(), list(HEADINGS))
             raise CourseError(f"--columns takes KIND=HEADING, not {part!r}; {hint}")
         given[kind.strip()] = heading.strip().strip("'\"")
     return given

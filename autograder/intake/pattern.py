@@ -12,7 +12,7 @@ from datetime import tzinfo
 from autograder.errors import CourseError
 from autograder.intake.archive import Left
 from autograder.intake.names import Label
-from autograder.text import nearest
+from autograder.text import meant
 from autograder.times import platform_time
 
 WHO = ("student", "student_id", "first_name", "last_name", "email")
@@ -37,9 +37,7 @@ class Pattern:
             raise CourseError(f"--pattern {text!r} cannot be used: {error}.") from None
         for field in self.expression.groupindex:
             if field not in FIELDS:
-                near = nearest(field, FIELDS)
-                there = f"there is {', '.join(FIELDS)}."
-                hint = f"did you mean {near}?" if near else there
+                hint = meant(field, FIELDS)
                 raise CourseError(f"--pattern has the unknown field {field!r}; {hint}")
         if not {"student", "student_id"} & self.expression.groupindex.keys():
             raise CourseError(f"--pattern {text!r} has no {{student}}.")

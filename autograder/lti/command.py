@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.options import describe
+from autograder.options import add_file, add_flag, describe
 
 PORT = 8765
 STEPS = {
@@ -51,25 +51,17 @@ def command(verb: argparse.ArgumentParser) -> None:
         words = f"port of the page on this machine (default: {PORT})"
         made[name].add_argument("--port", type=int, default=PORT, help=words)
     add_file(made["link"], "--id-token", "a launch that was copied out of a browser")
-    add_file(made["roster"], "--to", "the table", Path("students.csv"))
+    table = Path("students.csv")
+    add_file(made["roster"], "--to", f"the table (default: {table})", table)
     push = made["push"]
     push.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
     words = "show what would be sent, and send nothing"
-    push.add_argument("--dry-run", action="store_true", help=words)
+    add_flag(push, "--dry-run", words)
     add_file(push, "--roster", "a table with the names of students of other ids")
     words = "send this student's points over what stands there; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words
     )
-    verb.set_defaults(run=run)
-
-
-def add_file(
-    parser: argparse.ArgumentParser, name: str, words: str, default: Path | None = None
-) -> None:
-    """An option that names a file."""
-    words += f" (default: {default})" if default else ""
-    parser.add_argument(name, type=Path, metavar="FILE", default=default, help=words)
 
 
 def run(options: argparse.Namespace) -> int:

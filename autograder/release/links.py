@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import yaml
 from nbformat import NotebookNode
+
+from autograder.course import Course
 
 CHAPTER = re.compile(r"\bchapter (\d{1,2})\b(?!\])")
 
 
-def link_chapters(notebook: NotebookNode, root: Path) -> None:
+def link_chapters(notebook: NotebookNode, course: Course) -> None:
     """Make links of the chapters that a notebook's text names.
 
     Only where `_config.yml` says where the site is served; lines of HTML stay.
     """
-    address = site_address(root)
+    address = course.site()
     if not address:
         return
-    pages = {int(p.stem[:2]): p.stem for p in root.glob("book/[0-9][0-9]-*.ipynb")}
+    pages = {
+        int(p.stem[:2]): p.stem for p in course.root.glob("book/[0-9][0-9]-*.ipynb")
+    }
 
     def link(match: re.Match[str]) -> str:
         page = pages.get(int(match[1]))
@@ -32,13 +34,3 @@ def link_chapters(notebook: NotebookNode, root: Path) -> None:
                 line if line.startswith("<") else CHAPTER.sub(link, line)
                 for line in lines
             )
-
-
-def site_address(root: Path) -> str:
-    """Where the course's site is served, ending in a slash; empty where nobody says."""
-    path = root / "_config.yml"
-    if not path.exists():
-        return ""
-    settings = yaml.safe_load(path.read_text("utf-8")) or {}
-    address = (settings.get("html") or {}).get("baseurl") or ""
-    return f"{address.rstrip('/')}/" if address else ""

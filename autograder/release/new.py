@@ -31,7 +31,6 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder new 12-tokenizers",
     )
     verb.add_argument("folder", metavar="NN-NAME", help="a number, a dash, words")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

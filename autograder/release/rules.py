@@ -8,9 +8,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.checks.catalog import Catalog
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.release.catalogs import catalog_of
 
 
 def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
@@ -125,6 +125,12 @@ def checks_of(name: str) -> ModuleType | None:
     if not hasattr(package, "assignment"):
         raise CourseError(f"{full} has no `assignment = Assignment(__name__, …)`.")
     return package
+
+
+def catalog_of(name: str) -> Catalog | None:
+    """The catalog of misconceptions of an assignment's checks; None: there is none."""
+    package = checks_of(name)
+    return package.assignment.catalog if package else None
 
 
 def about(cell: NotebookNode) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.release.solutions import (
     notebook_text,
     solution_notebook,

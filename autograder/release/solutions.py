@@ -49,7 +49,7 @@ def prepared(
     config = course.nbgrader()
     steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
     notebook = stored = solution_notebook(assignment)
-    link_chapters(notebook, course.root)
+    link_chapters(notebook, course)
     folder = str(assignment.source.parent)
     resources = {"nbgrader": {}, "metadata": {"path": folder}}
     for step in steps:

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.options import add_assignments, describe
+from autograder.options import add_assignments, add_flag, describe
 from autograder.release.plan import plan, plans
 from autograder.release.proof import note, shortcomings
 from autograder.release.rules import broken_rules, checks_of
@@ -65,12 +65,9 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder release 01-attention",
     )
     add_assignments(verb)
-    verb.add_argument(
-        "--unproven",
-        action="store_true",
-        help="write it even if its own solution does not get all points",
+    add_flag(
+        verb, "--unproven", "write it even if its own solution does not get all points"
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -43,7 +43,6 @@ def command(verb: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="minimum share of all points (default: 0.6)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

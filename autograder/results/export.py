@@ -12,8 +12,14 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.options import add_assignments, add_columns, describe
-from autograder.results.lms import NOTHING, Wishes, export_lms
+from autograder.options import (
+    add_assignments,
+    add_columns,
+    add_file,
+    add_flag,
+    describe,
+)
+from autograder.results.lms import NOTHING, export_lms
 from autograder.text import one_line
 
 SCORES = (
@@ -41,11 +47,10 @@ def command(verb: argparse.ArgumentParser) -> None:
         default="csv",
         help="output format (default: csv, for spreadsheets)",
     )
-    verb.add_argument(
+    add_file(
+        verb,
         "--roster",
-        type=Path,
-        metavar="FILE",
-        help="the exported file: Canvas's gradebook or Moodle's grading worksheet",
+        "the exported file: Canvas's gradebook or Moodle's grading worksheet",
     )
     verb.add_argument(
         "--column",
@@ -57,18 +62,13 @@ def command(verb: argparse.ArgumentParser) -> None:
         "assignment's name)",
     )
     add_columns(verb)
-    verb.add_argument(
-        "--scale",
-        action="store_true",
-        help="convert points to the platform's highest grade",
-    )
+    add_flag(verb, "--scale", "convert points to the platform's highest grade")
     verb.add_argument(
         "--folder",
         type=Path,
         default=Path(),
         help="output folder (default: the current one)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -79,14 +79,7 @@ def run(options: argparse.Namespace) -> None:
     if options.format == "csv":
         paths = export(course, assignments, options.folder)
     else:
-        wishes = Wishes(
-            options.format,
-            options.roster,
-            options.columns,
-            tuple(options.column),
-            options.scale,
-        )
-        paths, lines = export_lms(course, assignments, options.folder, wishes)
+        paths, lines = export_lms(course, assignments, options)
     for line in lines:
         print(one_line(line))
     for path in paths:

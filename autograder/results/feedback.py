@@ -24,7 +24,13 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
-from autograder.options import add_assignments, add_book, add_student, describe
+from autograder.options import (
+    add_assignments,
+    add_book,
+    add_flag,
+    add_student,
+    describe,
+)
 from autograder.results.feedback_zip import write_zips
 from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
@@ -74,13 +80,12 @@ def command(verb: argparse.ArgumentParser) -> None:
         help="also write a zip for each assignment, for this platform's bulk upload, "
         "with the pages whose points are final",
     )
-    verb.add_argument(
+    add_flag(
+        verb,
         "--again",
-        action="store_true",
-        help="only pages that show what students no longer have, which have to go out "
+        "only pages that show what students no longer have, which have to go out "
         "again; see `autograder history`",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
@@ -13,7 +12,7 @@ from autograder.errors import CourseError
 from autograder.files import expect_writable, write_whole
 from autograder.grading import record
 from autograder.grading.record import Line
-from autograder.options import describe
+from autograder.options import add_file, describe
 from autograder.text import listed, nearest, one_line
 
 
@@ -31,10 +30,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         metavar="STUDENT or ASSIGNMENT",
         help="only about these (default: all)",
     )
-    verb.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the lines to FILE as well"
-    )
-    verb.set_defaults(run=run)
+    add_file(verb, "--json", "write the lines to FILE as well")
 
 
 def run(options: argparse.Namespace) -> None:

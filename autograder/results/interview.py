@@ -11,7 +11,6 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Submission
@@ -21,7 +20,7 @@ from autograder.intake.notebook_file import open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
-from autograder.options import add_student, describe
+from autograder.options import add_file, add_student, describe
 from autograder.own_code import CHECKS, defining
 from autograder.release.plan import plans
 from autograder.results.templates import render
@@ -51,10 +50,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--seed", type=int, default=0, help="another number draws other questions"
     )
-    verb.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the questions to FILE too"
-    )
-    verb.set_defaults(run=run)
+    add_file(verb, "--json", "write the questions to FILE too")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,9 +7,9 @@ cleared, and a blank is not a zero.
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Assignment, Course
@@ -28,41 +28,33 @@ POSSIBLE = "Points Possible"
 KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What the options of ``autograder export`` say about a platform's file."""
-
-    form: str
-    roster: Path | None
-    columns: str = ""
-    column: tuple[str, ...] = ()
-    scale: bool = False
-
-
 def export_lms(
-    course: Course, assignments: list[Assignment], folder: Path, wishes: Wishes
+    course: Course, assignments: list[Assignment], wishes: argparse.Namespace
 ) -> tuple[list[Path], list[str]]:
-    """Write the files for Canvas or Moodle; their paths, and lines about the rest."""
+    """Write the file for Canvas or Moodle; its path, and lines about the rest.
+
+    ``wishes`` are the options of ``autograder export``.
+    """
     from autograder.grading.store import Store
 
     if wishes.roster is None:
         raise CourseError(
-            f"{wishes.form.title()} knows students by its own numbers; give the list "
+            f"{wishes.format.title()} knows students by its own numbers; give the list "
             "it exports with --roster (Canvas: the gradebook, Moodle: the grading "
             "worksheet)."
         )
     roster = read_roster(
         wishes.roster, parse_columns(wishes.columns), course_zone(course)
     )
-    if roster.columns.platform != wishes.form:
+    if roster.columns.platform != wishes.format:
         kind = {"canvas": "Canvas's gradebook", "moodle": "Moodle's grading worksheet"}
-        raise CourseError(f"{wishes.roster} is not {kind[wishes.form]}.")
+        raise CourseError(f"{wishes.roster} is not {kind[wishes.format]}.")
     with Store(course) as store:
         results = {a.name: store.results(a.name) for a in assignments}
     results = {name: verdicts for name, verdicts in results.items() if verdicts}
     if not results:
         raise CourseError(NOTHING)
-    if wishes.form == "moodle" and len(results) > 1:
+    if wishes.format == "moodle" and len(results) > 1:
         raise CourseError(
             "A grading worksheet of Moodle belongs to one assignment; name it: "
             f"{', '.join(results)}."
@@ -79,7 +71,9 @@ def export_lms(
             continue
         filled = True
         fill(roster, column, name, verdicts, lines, wishes.scale)
-    path = folder / ("canvas.csv" if wishes.form == "canvas" else f"moodle-{name}.csv")
+    path = wishes.folder / (
+        "canvas.csv" if wishes.format == "canvas" else f"moodle-{name}.csv"
+    )
     write_whole(path, roster.sheet.text())
     return [path], lines.lines()
 
@@ -89,7 +83,7 @@ class NoColumn(CourseError):
 
 
 def column_of(
-    roster: Roster, name: str, wishes: Wishes, results: Mapping[str, object]
+    roster: Roster, name: str, wishes: argparse.Namespace, results: Mapping[str, object]
 ) -> int:
     """The column of an assignment: as told, Moodle's grade, or Canvas's title."""
     for wish in wishes.column:
@@ -105,7 +99,7 @@ def column_of(
             f"--column {wish!r} does not name an assignment: write one of "
             f'{", ".join(results)}, or write --column "{name}={wish}".'
         )
-    if wishes.form == "moodle":
+    if wishes.format == "moodle":
         if (grade := roster.columns["grade"]) is not None:
             return grade
         raise CourseError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.options import add_assignments, add_book, describe
+from autograder.options import add_assignments, add_book, add_file, describe
 from autograder.results.history import sentences
 from autograder.results.section import Section
 from autograder.results.templates import render
@@ -19,11 +19,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder report`."""
     describe(verb, "", "autograder report --output report.html")
     add_assignments(verb)
-    verb.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: report.html of the course"
-    )
+    add_file(verb, "--output", "default: report.html of the course")
     add_book(verb)
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

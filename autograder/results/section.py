@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from autograder.course import Assignment
 from autograder.grading.verdict import Verdict
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.results.drawing import Bar, correlation_mark, histogram, share_bar
 from autograder.text import one_line
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from pathlib import Path
 
 from autograder.course import Assignment, Course
 from autograder.errors import Held
@@ -12,7 +11,7 @@ from autograder.files import write_whole
 from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.options import describe, share
+from autograder.options import add_file, describe, share
 from autograder.release.plan import plans
 from autograder.results.similar_code import Group, Sources, similar_groups
 from autograder.results.templates import render
@@ -38,14 +37,12 @@ def command(verb: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="minimum share of common tokens (default: 0.9)",
     )
-    verb.add_argument(
+    add_file(
+        verb,
         "--output",
-        type=Path,
-        metavar="FILE",
-        help="the page that shows them side by side (default: similarity-NAME.html of "
+        "the page that shows them side by side (default: similarity-NAME.html of "
         "the course)",
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -6,13 +6,12 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.options import describe
+from autograder.options import add_file, describe
 from autograder.results.section import counted
 from autograder.results.templates import render
 from autograder.text import listed, one_line
@@ -60,10 +59,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "are listed first.",
         "autograder term --output term.html",
     )
-    verb.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: term.html of the course"
-    )
-    verb.set_defaults(run=run)
+    add_file(verb, "--output", "default: term.html of the course")
 
 
 def run(options: argparse.Namespace) -> None:

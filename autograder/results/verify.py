@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.options import describe
+from autograder.options import add_file, describe
 from autograder.text import one_line
 
 PUBLIC = "certificate.pub"
@@ -35,10 +35,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder verify certificates/ada.json --key certificate.pub",
     )
     verb.add_argument("file", type=Path, metavar="FILE")
-    verb.add_argument(
-        "--key", type=Path, metavar="FILE", help="default: the course's certificate.pub"
-    )
-    verb.set_defaults(run=run)
+    add_file(verb, "--key", "default: the course's certificate.pub")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import at_least_one, describe
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.results.templates import render
 from autograder.sitting.items import (
     PREDICTION,
@@ -62,7 +62,6 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--output", type=Path, metavar="FOLDER", help="default: sitting/ of the course"
     )
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

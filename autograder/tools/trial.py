@@ -22,7 +22,6 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
     verb.add_argument("--seeds", type=int, default=5, help="of hidden inputs (5)")
-    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ import smollm2
 
 from autograder.course import Course
 from autograder.notebook.running import Run
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of as loaded
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from card_pictures import picture
 
 from autograder.checks import puzzles
 from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import SIDE, Agrees, made_up
-from autograder.release.pictures import picture
 from autograder.tools.judging import catalog_of, judge
 
 QUESTIONS = puzzles.assignment.questions

@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from shared import drawn
 
 from autograder.course import Course
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.release.sample_class import by_question, reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 

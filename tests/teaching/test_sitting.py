@@ -12,7 +12,7 @@ import pytest
 from autograder.checks.puzzles import right
 from autograder.cli import main
 from autograder.course import Course
-from autograder.release.catalogs import catalog_of
+from autograder.release.rules import catalog_of
 from autograder.sitting.items import (
     DRAWS,
     code_questions,
