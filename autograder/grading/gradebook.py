@@ -246,27 +246,21 @@ class OpenGradebook:
 
     def unlike(self, releases: Sequence[Release]) -> list[str]:
         """Questions whose points in the gradebook are not those of the releases."""
-        found = [self.unlike_notebook(release) for release in releases]
-        return [name for names in found for name in names]
-
-    def unlike_notebook(self, release: Release) -> list[str]:
-        """Questions of one notebook whose points are not those of the release."""
-        with self.reachable():
+        found: set[str] = set()
+        for release in releases:
             try:
-                notebook = self.gradebook.find_notebook(
-                    release.notebook, release.assignment
-                )
+                with self.reachable():
+                    where = release.notebook, release.assignment
+                    notebook = self.gradebook.find_notebook(*where)
+                    cells = [*notebook.grade_cells, *notebook.task_cells]
+                    stored = {(cell.name, cell.max_score) for cell in cells}
             except MissingEntry:
-                return []
-            cells = [*notebook.grade_cells, *notebook.task_cells]
-            stored = {cell.name: cell.max_score for cell in cells}
-        wanted = {
-            cell.grade_id: cell.points
-            for cell in release.cells
-            if cell.kind in BY_POINTS
-        }
-        pairs = stored.items() ^ wanted.items()
-        return sorted({name for name, _ in pairs if name})
+                continue
+            graded = [cell for cell in release.cells if cell.kind in BY_POINTS]
+            found |= {
+                name for name, _ in stored ^ {(c.grade_id, c.points) for c in graded}
+            }
+        return sorted(found)
 
     def remove_old_cells(self, release: Release) -> None:
         """Remove cells that the release no longer has, unless people graded them."""

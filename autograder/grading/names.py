@@ -9,7 +9,7 @@ from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.intake.columns import parse_columns
 from autograder.intake.names import safe
-from autograder.intake.roster import Person, Roster, read_roster
+from autograder.intake.roster import Roster, read_roster, split_name
 from autograder.options import add_columns, describe
 
 
@@ -46,17 +46,10 @@ def write_names(course: Course, roster: Roster) -> tuple[int, int]:
             for person in roster.people:
                 if not person.name:  # a blind worksheet
                     continue
+                student = found.get(person, safe(person.student))
+                first, last = split_name(person.name)
                 store.gradebook.update_or_create_student(
-                    found.get(person, safe(person.student)), **names(person)
+                    student, first_name=first, last_name=last
                 )
     named = [person for person in roster.people if person.name]
     return sum(p in found for p in named), sum(p not in found for p in named)
-
-
-def names(person: Person) -> dict[str, str]:
-    """First and last name; a single word is a last name."""
-    if "," in person.name:
-        last, _, first = person.name.partition(",")
-    else:
-        first, _, last = person.name.rpartition(" ")
-    return {"first_name": first.strip(), "last_name": last.strip()}

@@ -24,7 +24,7 @@ from autograder.intake.versions import Keeper, Version
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, describe
 from autograder.release.plan import plan
-from autograder.text import one_line
+from autograder.text import listed, one_line
 from autograder.times import course_zone
 
 
@@ -192,10 +192,9 @@ class Collector:
                 if not (self.course.submitted / safe(person.student) / name).is_dir()
                 and not self.blind(person, name)
             ]
-            listed = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
             lines.append(
                 f"{name}: {len(missing)} of {len(self.roster.people)} students of the "
-                f"roster have no work{': ' if missing else ''}{listed}."
+                f"roster have no work{': ' if missing else ''}{listed(missing)}."
             )
         return lines
 
@@ -226,8 +225,15 @@ class Collector:
             )
         digest = hashlib.sha256(data).hexdigest()
         return [
-            Version(self.student(o, assignment), assignment, entry, digest, *o.source)
-            for o in owners
+            Version(
+                self.student(one, assignment),
+                assignment,
+                entry,
+                digest,
+                one.label,
+                one.person,
+            )
+            for one in owners
         ]
 
     def student(self, owner: Owner, assignment: Assignment) -> str:

@@ -32,10 +32,6 @@ class Owner:
     label: Label | None = None
     person: Person | None = None
 
-    @property
-    def source(self) -> tuple[Label | None, Person | None]:
-        return self.label, self.person
-
 
 class Owners:
     """Tells the owners of an archive's files."""

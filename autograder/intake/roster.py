@@ -176,12 +176,18 @@ def words_of(name: str) -> set[str]:
     return {plain(word) for word in re.findall(r"\w+", name)}
 
 
-def ways_of(person: Person) -> set[tuple[str, ...]]:
-    """The id and the full name of a student as words, in either order, or as one."""
-    name = person.name.replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
+def split_name(name: str) -> tuple[str, str]:
+    """First and last name; a single word is a last name."""
     last, comma, first = name.partition(",")
     if not comma:
         first, _, last = name.rpartition(" ")
+    return first.strip(), last.strip()
+
+
+def ways_of(person: Person) -> set[tuple[str, ...]]:
+    """The id and the full name of a student as words, in either order, or as one."""
+    name = person.name.replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
+    first, last = split_name(name)
     orders = [(first, last), (last, first)]
     ways = [tokens(f"{one} {other}") for one, other in orders]
     ways += [[way] for way in names_of(person) if way != plain(person.word)]
@@ -191,10 +197,7 @@ def ways_of(person: Person) -> set[tuple[str, ...]]:
 
 def names_of(person: Person) -> set[str]:
     """The ways an archive may write a student: Canvas writes ``lovelaceada``."""
-    if "," in person.name:
-        last, _, first = person.name.partition(",")
-    else:
-        first, _, last = person.name.rpartition(" ")
+    first, last = split_name(person.name)
     ways = {person.student, first + last, last + first, person.word}
     return {plain(way) for way in ways} - {""}
 

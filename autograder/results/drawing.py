@@ -55,21 +55,21 @@ def histogram(bars: list[Bar], end: str, axis: str, title: str, words: str) -> M
     return drawn(WIDTH, HEIGHT, title, words, parts)
 
 
-def share_bar(share: float, words: str) -> Markup:
-    """A share of 1 as a bar."""
-    filled = 120 * min(max(share, 0.0), 1.0)
+def share_bar(share: float | None) -> Markup:
+    """A share of 1 as a bar; the number stands beside it."""
+    filled = 120 * min(max(share or 0.0, 0.0), 1.0)
     parts = [box(0.5, 1.5, 119, 9, "track"), box(0, 1, filled, 10, "solid")]
-    return drawn(120, 12, "", words, parts)
+    return drawn(120, 12, "", "", parts)
 
 
-def correlation_mark(value: float | None, words: str) -> Markup:
+def correlation_mark(value: float | None) -> Markup:
     """A number from −1 to 1 as a mark on a line; the middle is 0."""
     parts = [line(0, 6, 120, 6, "axis"), line(60, 1, 60, 11, "axis")]
     if value is not None:
         kind = "good" if value >= 0.2 else "bad"
         x = 60 + 54 * min(max(value, -1.0), 1.0)
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="6" r="5"/>')
-    return drawn(120, 12, "", words, parts)
+    return drawn(120, 12, "", "", parts)
 
 
 def drawn(width: int, height: int, title: str, words: str, parts: list[str]) -> Markup:

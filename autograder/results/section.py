@@ -14,7 +14,7 @@ from markupsafe import Markup
 from autograder.course import Assignment
 from autograder.grading.verdict import Verdict
 from autograder.release.rules import catalog_of
-from autograder.results.drawing import Bar, correlation_mark, histogram, share_bar
+from autograder.results.drawing import Bar, histogram
 from autograder.text import one_line
 
 BINS = 10
@@ -43,16 +43,6 @@ class Question:
         """Of the points, how much was earned: near 1 is easy."""
         return None if self.mean is None or not self.most else self.mean / self.most
 
-    @property
-    def share_drawn(self) -> Markup:
-        """The same as a bar; the number stands beside it."""
-        return share_bar(self.share or 0.0, "")
-
-    @property
-    def discrimination_drawn(self) -> Markup:
-        """The same as a mark; the number stands beside it."""
-        return correlation_mark(self.discrimination, "")
-
 
 @dataclass(frozen=True)
 class Mistake:
@@ -64,11 +54,6 @@ class Mistake:
     diagnosis: str = ""
     place: str = ""
     address: str = ""
-
-    @property
-    def drawn(self) -> Markup:
-        """How often, as a bar."""
-        return share_bar(self.share, "")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import add_file, describe, share
 from autograder.release.plan import plans
-from autograder.results.similar_code import Group, Sources, similar_groups
+from autograder.results.section import counted
+from autograder.results.similar_code import Sources, similar_groups
 from autograder.results.templates import render
 from autograder.text import one_line, printable
 
@@ -55,7 +56,9 @@ def run(options: argparse.Namespace) -> None:
         names = "  ".join(one_line(student) for student in group.students)
         size = f"{len(group.students)} students: " if len(group.students) > 2 else ""
         print(f"{group.share:.0%}  {size}{names}")
-    print(f"Alike: {counted(groups) if groups else 'nobody'}. No points were changed.")
+    students = counted(sum(len(group.students) for group in groups), "student")
+    found = f"{counted(len(groups), 'group')}, {students}" if groups else "nobody"
+    print(f"Alike: {found}. No points were changed.")
     if unread:
         names = ", ".join(map(one_line, unread))
         print(f"Not compared: {len(unread)} that cannot be read ({names}).")
@@ -64,12 +67,6 @@ def run(options: argparse.Namespace) -> None:
         page = render("similarity.html", name=assignment.name, groups=groups)
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
-
-
-def counted(groups: list[Group]) -> str:
-    """How many groups, and of how many students."""
-    students = sum(len(group.students) for group in groups)
-    return f"{len(groups)} group{'' if len(groups) == 1 else 's'}, {students} students"
 
 
 def answers_of(
