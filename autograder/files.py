@@ -1,4 +1,4 @@
-"""Files read without surprises and written whole."""
+"""Safe file access: regular files alone are read, and files are replaced atomically."""
 
 from __future__ import annotations
 

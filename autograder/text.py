@@ -1,4 +1,4 @@
-"""Text of strangers, made safe to show: in a terminal, a notebook, a page."""
+"""Text that is shown: strangers' made safe, lists cut short, names suggested."""
 
 from __future__ import annotations
 

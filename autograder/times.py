@@ -1,4 +1,4 @@
-"""Moments: of timestamp.txt, of Moodle's worksheet in any language, as people write."""
+"""Dates and times: due dates, timestamp.txt, Moodle's worksheet in any language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can cross the wall, and what is said of what cannot.
+"""Data types and sizes that can cross the wall, and the error about all others.
 
 Grading reads what an answer gives by copying it out of the sandbox. A laptop has no
 wall, and asks the same here: so `autograder check` finds what grading would refuse.

@@ -1,4 +1,4 @@
-"""Stand-ins for torch modules; see ``planted``.
+"""Proxies for torch modules on which a student's check is tried; see ``planted``.
 
 A stand-in has real parameters, which a check may read, set and train. Its forward pass
 is computed by whoever holds the planted module, with these parameters.

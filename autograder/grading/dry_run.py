@@ -1,4 +1,4 @@
-"""What a dry run saw, kept beside the gradebook until ``grade --apply`` stores it."""
+"""The file of a dry run: its verdicts, kept until ``grade --apply`` stores them."""
 
 from __future__ import annotations
 

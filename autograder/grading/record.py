@@ -1,4 +1,4 @@
-"""The record: who had what, when, and why it changed; lines are only ever added.
+"""The history of points, an append-only log: who had what, when, and why it changed.
 
 ``history.jsonl`` lies beside the gradebook. Whenever a command reads results, it adds
 what differs from the last line about a student, before it shows or sends any points.

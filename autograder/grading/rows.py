@@ -1,4 +1,4 @@
-"""Rows of the gradebook's tables: one statement for all of a submission, or of all."""
+"""Bulk statements for the gradebook: all rows of a submission, or of all, at once."""
 
 from __future__ import annotations
 

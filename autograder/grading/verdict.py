@@ -1,4 +1,4 @@
-"""The verdict on a submission, and whether its points are final.
+"""The verdict on a submission: a record that says, too, whether its points are final.
 
 A verdict is made by a job, stored as JSON, and read again with what people have decided
 since: the gradebook is right about points, the verdict about everything else.

@@ -1,4 +1,4 @@
-"""Which assignment a notebook belongs to."""
+"""Recognition of a notebook's assignment by its cells, or else by its path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the columns of a list of students tell, by heading, or by place and content.
+"""Recognition of a roster's columns, by heading, or by place and content.
 
 Moodle's worksheet has its headings in the language of whoever downloads it: there the
 first column counts students ("Teilnehmer/in12"), and the others are known by what is in

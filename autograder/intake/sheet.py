@@ -1,4 +1,4 @@
-"""A CSV file as it lies there: cells are read and replaced, all other bytes stay."""
+"""A CSV editor that keeps bytes: cells are read and replaced, and all else stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was sent: a line for each student, begun before a score goes out.
+"""A write-ahead log of scores: a line for each student, begun before one goes out.
 
 Time, assignment, column, student, user, points, and what came of it, between tabs. A
 line without its end tells that the command was stopped while that score was on its

@@ -1,4 +1,4 @@
-"""One launch: the signed message by which the platform says which course this is.
+"""Validation of an LTI launch, the signed token that says which course this is.
 
 Everything is checked before anything of it is used.
 """

@@ -1,4 +1,4 @@
-"""The page on this machine that takes one launch, and then is gone."""
+"""A web server on this machine that takes one LTI launch, and then ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key pair of the course, and what the platform has to know and says in return."""
+"""Registration as an LTI tool: a key pair, and the platform's ids and addresses."""
 
 from __future__ import annotations
 

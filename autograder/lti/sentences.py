@@ -1,4 +1,4 @@
-"""The sentences of sentences.toml, filled in."""
+"""Error messages of LTI: the sentences of sentences.toml, filled in."""
 
 from __future__ import annotations
 

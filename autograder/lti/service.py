@@ -1,4 +1,4 @@
-"""The platform's services: tokens, columns, scores and people, with patience."""
+"""The client of the platform's services, with retries: columns, scores, people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a submission the cells of the release are: by name, by text, by place."""
+"""Search for the release's cells in a submission: by name, by text, by place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells print, taken where they write it."""
+"""Capture of stdout and stderr, where cells write to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of a notebook in the forks that answer questions: a fork has none of them.
+"""Thread pools after a fork, which has no threads: they get new workers there.
 
 Pools of threads and processes get new workers there. What waits for a thread that it
 cannot have is ended after a few seconds, with a sentence.

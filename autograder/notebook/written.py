@@ -1,4 +1,4 @@
-"""Written answers that stand beside their place: as text, in code, as a comment."""
+"""Search for written answers outside their cells: as text, in code, as a comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grading needs to know about an assignment, and what its verdicts depend on."""
+"""The grading plan of an assignment, and the hash of what its verdicts depend on."""
 
 from __future__ import annotations
 

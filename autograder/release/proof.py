@@ -1,4 +1,4 @@
-"""A release is proven by its own solution, which gets all points or is not released.
+"""Proof of a release: its own solution gets all points, or it is not released.
 
 So is one whose checks have changed since: before others are graded, its solution is.
 """

@@ -1,4 +1,4 @@
-"""The rules of an assignment that grading and the site rely on, each as a sentence."""
+"""Validation of an assignment before its release: each broken rule as a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``autograder history``: the record, read aloud."""
+"""``autograder history``: prints the history of points, a sentence for each change."""
 
 from __future__ import annotations
 

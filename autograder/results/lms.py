@@ -1,4 +1,4 @@
-"""Points in the files that Canvas and Moodle import.
+"""Export to Canvas and Moodle: points in the file that the platform imports.
 
 The platform's own file is filled in: only cells of students whose points are final and
 differ are replaced, and every other byte stays. So nothing that the platform holds is

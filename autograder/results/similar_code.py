@@ -1,4 +1,4 @@
-"""Which answers are alike: names aside, and what many wrote left out."""
+"""Code similarity of answers, by their tokens: names and common lines do not count."""
 
 from __future__ import annotations
 

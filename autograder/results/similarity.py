@@ -1,4 +1,4 @@
-"""Which submissions are alike. For a person to look at; it never changes points."""
+"""``autograder similarity``: groups of similar work, for a person to look at."""
 
 from __future__ import annotations
 

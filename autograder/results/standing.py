@@ -1,4 +1,4 @@
-"""What pages say of points that wait for a person, and of late work."""
+"""Notes on provisional points: what waits for a person, and what lateness costs."""
 
 from __future__ import annotations
 

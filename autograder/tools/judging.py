@@ -1,4 +1,4 @@
-"""Judge an answer in this process, as a test cell does."""
+"""Judging without a wall: an answer gets its points in this process."""
 
 from __future__ import annotations
 

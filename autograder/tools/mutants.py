@@ -1,4 +1,4 @@
-"""Small errors put into the reference solutions: the checks have to notice each.
+"""Mutation testing: the checks have to notice small errors in reference solutions.
 
     python -m autograder.tools.mutants [--every N] [ASSIGNMENT ...]
 

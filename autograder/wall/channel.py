@@ -1,4 +1,4 @@
-"""Frames with a length over a stream socket; every wait can have a deadline."""
+"""Framed messages over a stream socket, with their lengths; waits have deadlines."""
 
 from __future__ import annotations
 

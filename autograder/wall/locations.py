@@ -1,4 +1,4 @@
-"""Where an exception was raised, over the wall: numbers, names and a few known words.
+"""The location of an exception as plain data, to cross the wall and to be validated.
 
 The text of the line does not cross: the judge has the cells. What the names stood for
 is believed no further than it can be about that line.

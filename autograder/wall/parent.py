@@ -1,4 +1,4 @@
-"""A warm parent, seen from the grader, which starts and stops it."""
+"""The handle of a warm parent (see ``zygote``): the grader starts and stops it."""
 
 from __future__ import annotations
 

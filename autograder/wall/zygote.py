@@ -1,4 +1,4 @@
-"""Warm parents: processes that have imported everything and fork for each submission.
+"""Warm parents (zygotes): they have imported everything, and fork for each submission.
 
 There are two kinds. The one of the sandbox stands behind the wall, has the libraries
 and the visible checks, and forks students' processes. The one of the judge

@@ -1,4 +1,4 @@
-"""What a test cell asks for, by the names that the student gave, and what it says."""
+"""Name lookup for test cells: the student's objects by name, or why one is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the student's code raised or warned of, made again on the judge's side.
+"""Exceptions and warnings of the student's code, rebuilt in the judge from plain data.
 
 Only names, texts and numbers cross the wall; the classes are the judge's own.
 """

@@ -1,4 +1,4 @@
-"""The judge's side of a question: the student's objects, as if they were here.
+"""Proxies for the student's objects: in the judge they behave as if they were here.
 
 A :class:`Remote` stands for an object of the sandbox. Calls, attributes, items and
 iteration cross the wall; plain data comes back as real local objects. What comes back

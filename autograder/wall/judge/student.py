@@ -1,4 +1,4 @@
-"""The student's process as its judge sees it: it may crash, hang or be lost.
+"""Supervision of the student's process, which may crash, hang or be lost: restarts.
 
 Then there is a new one, which runs again what had run before. Students' code has a
 limited number of crashes; what was killed from outside is tried once more.

@@ -1,4 +1,4 @@
-"""The sandbox's side of a question: do what the judge asks with the student's objects.
+"""The request handler of the sandbox: does what the judge asks with student's objects.
 
 Requests name an operation; replies carry data. Nothing here decides about points.
 """

@@ -1,4 +1,4 @@
-"""A student's notebook with its limits: processor time, output of other programs.
+"""Time limits in the sandbox: processor time of cells, and output of other programs.
 
 What counts is the time that the student's own code was running. The clock on the wall
 has a limit as well, several times as long, for code that waits.

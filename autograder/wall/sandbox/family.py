@@ -1,4 +1,4 @@
-"""The processes that come from one, found in /proc and ended."""
+"""The process tree below a process: its descendants, found in /proc and killed."""
 
 from __future__ import annotations
 

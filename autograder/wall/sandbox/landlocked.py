@@ -1,4 +1,4 @@
-"""The second wall, for where the kernel forbids namespaces: Landlock and a keeper."""
+"""The back end without namespaces: Landlock, and a subreaper that kills the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process gives up, and who it is: users, capabilities, signs of life."""
+"""Privileges of a process: user, capabilities, and the signal when its parent ends."""
 
 from __future__ import annotations
 

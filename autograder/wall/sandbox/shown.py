@@ -1,4 +1,4 @@
-"""What a student's code may read: Python and its libraries, and nothing beside."""
+"""Read permissions of a student's code: the paths of Python and its libraries alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walls, each as a world that a student's process lives in.
+"""Back ends of the sandbox: what a student's process is confined by, or nothing.
 
 The warm parent opens a world and forks students' processes in it; such a process enters
 it, locks it behind itself and runs the cells. ``Namespaces`` show it a machine of its

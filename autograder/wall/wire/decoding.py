@@ -1,4 +1,4 @@
-"""From bytes to values; nothing of what the bytes say is believed."""
+"""Deserialization: from bytes to values, with every type and size validated."""
 
 from __future__ import annotations
 

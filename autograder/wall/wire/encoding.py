@@ -1,4 +1,4 @@
-"""From values to bytes."""
+"""Serialization: from values to bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both directions of the wire agree on."""
+"""The types that cross beside those of msgpack, by their numbers on the wire."""
 
 from __future__ import annotations
 
