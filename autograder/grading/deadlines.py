@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -24,7 +24,7 @@ from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
-from autograder.text import one_line
+from autograder.text import listed, one_line
 from autograder.times import course_zone, due_dates, meant, moment, read_stamp
 
 EXTENSIONS = "extensions.csv"
@@ -124,17 +124,18 @@ class Deadlines:
         students = {who for who, which in self.extended or () if which in (name, EVERY)}
         return [end for who in students if (end := self.until(who, name, due))]
 
-    def to_come(self, course: Course) -> list[str]:
-        """Assignments with a due date that the course does not have yet."""
-        return sorted(set(self.due) - {a.name for a in course.assignments()})
+    def unused(self, course: Course, known: set[str], alone: bool) -> Iterator[str]:
+        """Due dates of assignments and extensions of students that are not there.
 
-    def of_nobody(self, course: Course, known: set[str]) -> list[str]:
-        """Students of extensions.csv whom the course has not, such as a misspelled one.
-
-        ``known`` are those of the gradebook.
+        ``known`` are the students of the gradebook. ``alone``: of some students'
+        grading, extensions of others are no concern.
         """
+        if to_come := set(self.due) - {a.name for a in course.assignments()}:
+            yield f"due dates of assignments to come: {listed(sorted(to_come))}"
         students = {student for student, _ in self.extended or ()} - known
-        return sorted(s for s in students if not (course.submitted / s).is_dir())
+        unknown = sorted(s for s in students if not (course.submitted / s).is_dir())
+        if unknown and not alone:
+            yield f"extensions for unknown students: {listed(unknown)}"
 
     def enter(
         self, store: OpenGradebook, submissions: list[Submission], *, alone: bool

@@ -19,6 +19,7 @@ from autograder.files import write_whole
 from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
+from autograder.grading.missing_work import remarks
 from autograder.grading.progress import Progress
 from autograder.grading.rows import Kept
 from autograder.grading.store import Store
@@ -145,6 +146,15 @@ class Driver:
         if not self.dry_run:
             self.store.prepare(releases)
         return releases
+
+    def remarks(
+        self, results: Mapping[Assignment, Mapping[str, Verdict]]
+    ) -> Iterator[str]:
+        """What there is to say about the assignments that were graded."""
+        for assignment, verdicts in results.items():
+            if releases := self.releases.get(assignment.name):
+                by = one_hash(release.hash for release in releases)
+                yield from remarks(self.course, self.store, assignment, verdicts, by)
 
     def open(self, submissions: list[Submission]) -> Iterator[Task]:
         """Open one submission after the other; what is done or unreadable ends here."""

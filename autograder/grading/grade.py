@@ -101,36 +101,17 @@ def run(options: argparse.Namespace) -> int:
     assignments = course.chosen(options.assignments)
     if options.json:
         expect_writable(options.json)
-    try:
-        submissions = course.submissions(assignments, options.students)
-    except CourseError as error:
-        from autograder.grading.missing_work import unused
-
-        lost = next(unused(course), None) if course.submitted.is_dir() else None
-        raise CourseError(f"{error} {lost}." if lost else str(error)) from None
+    submissions = handed_in(course, assignments, options.students)
     for line in course.without_effect():
         print(line, file=sys.stderr)
-    if options.no_sandbox:
-        print(UNPROTECTED, file=sys.stderr)
-    elif missing := wall.available():
-        raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
-    elif tree := wall.holds(course.root):
-        raise CourseError(
-            f"The course lies in {tree}, which students can read because Python's "
-            "libraries are there. Move the course. Nothing was graded."
-        )
-    else:
-        print(BEHIND[wall.best()], file=sys.stderr)
-        if wall.claim():
-            print(GROUPS, file=sys.stderr)
+    say_wall(course, options.no_sandbox)
 
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
     from autograder.grading.dry_run import SEEN, read
-    from autograder.grading.missing_work import remarks, unused
+    from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
-    from autograder.release.plan import one_hash
 
     deadlines = Deadlines.of(course)
     with alone(course), Store(course, create=not options.dry_run) as store:
@@ -151,14 +132,7 @@ def run(options: argparse.Namespace) -> int:
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             if show_changes(store, driver.judged, options.json):
-                more = [f"--student={student}" for student in options.students]
-                flags = {
-                    "--unproven": options.unproven,
-                    "--no-sandbox": options.no_sandbox,
-                }
-                more += ["--apply", *(flag for flag, on in flags.items() if on)]
-                again = shlex.join([*options.assignments, *more])
-                print(f"To store this without judging again: autograder grade {again}")
+                print(f"To store this without judging again: {to_apply(options)}")
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines.enter(store, submissions, alone=bool(options.students))
@@ -166,23 +140,9 @@ def run(options: argparse.Namespace) -> int:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)
         results = {a: store.results(a.name) for a in assignments}
-        said = [
-            remark
-            for assignment, verdicts in results.items()
-            if assignment.name in driver.releases and not options.students
-            for remark in remarks(
-                course,
-                store,
-                assignment,
-                verdicts,
-                one_hash(r.hash for r in driver.releases[assignment.name]),
-            )
-        ]
-        if to_come := deadlines.to_come(course):
-            said.append(f"due dates of assignments to come: {listed(to_come)}")
-        strangers = deadlines.of_nobody(course, store.students())
-        if strangers and not options.students:
-            said.append(f"extensions for unknown students: {listed(strangers)}")
+        said = [*deadlines.unused(course, store.students(), bool(options.students))]
+        if not options.students:
+            said[:0] = driver.remarks(results)
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {
@@ -197,12 +157,7 @@ def run(options: argparse.Namespace) -> int:
         content = summaries[0] if len(summaries) == 1 else summaries
         write_whole(options.json, json.dumps(content, indent=1) + "\n")
     for verdicts in results.values():
-        for student, verdict in verdicts.items():
-            if verdict.reason:
-                print(f"held: {one_line(student)}: {one_line(verdict.reason)}")
-            elif verdict.lateness:
-                cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
-                print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
+        say_verdicts(verdicts)
     said += [f"not used: {place}" for place in unused(course, options.students)]
     if options.apply:
         said.append(f"{counts['seen']} stored as the dry run saw them")
@@ -221,6 +176,54 @@ def run(options: argparse.Namespace) -> int:
         f"{counts['graded']} graded, {counts['held']} held."
     )
     return 1 if broken else 0
+
+
+def handed_in(
+    course: Course, assignments: list[Assignment], students: list[str]
+) -> list[Submission]:
+    """What is to be graded; CourseError, with a hint, when there is nothing."""
+    try:
+        return course.submissions(assignments, students)
+    except CourseError as error:
+        from autograder.grading.missing_work import unused
+
+        lost = next(unused(course), None) if course.submitted.is_dir() else None
+        raise CourseError(f"{error} {lost}." if lost else str(error)) from None
+
+
+def say_wall(course: Course, no_sandbox: bool) -> None:
+    """Say what students' code runs behind; CourseError when nothing holds it."""
+    if no_sandbox:
+        print(UNPROTECTED, file=sys.stderr)
+    elif missing := wall.available():
+        raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
+    elif tree := wall.holds(course.root):
+        raise CourseError(
+            f"The course lies in {tree}, which students can read because Python's "
+            "libraries are there. Move the course. Nothing was graded."
+        )
+    else:
+        print(BEHIND[wall.best()], file=sys.stderr)
+        if wall.claim():
+            print(GROUPS, file=sys.stderr)
+
+
+def to_apply(options: argparse.Namespace) -> str:
+    """The command that stores what this dry run saw."""
+    flags = {"--unproven": options.unproven, "--no-sandbox": options.no_sandbox}
+    more = [f"--student={student}" for student in options.students]
+    more += ["--apply", *(flag for flag, on in flags.items() if on)]
+    return f"autograder grade {shlex.join([*options.assignments, *more])}"
+
+
+def say_verdicts(verdicts: Mapping[str, Verdict]) -> None:
+    """Print who is held, and who is late."""
+    for student, verdict in verdicts.items():
+        if verdict.reason:
+            print(f"held: {one_line(student)}: {one_line(verdict.reason)}")
+        elif verdict.lateness:
+            cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
+            print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
 
 
 def show_changes(

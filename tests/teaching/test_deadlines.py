@@ -317,7 +317,8 @@ def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
     configured(f"c.Autograder.due = {due}")
     (course.root / "extensions.csv").write_text(table)
     deadlines = Deadlines.of(course)
-    assert deadlines.to_come(course) == ["07-heads"]
+    said = list(deadlines.unused(course, set(), alone=True))
+    assert said == ["due dates of assignments to come: 07-heads"]
     assert set(deadlines.due) == {"01-attention", "07-heads"}
 
 
