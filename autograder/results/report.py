@@ -9,13 +9,10 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, add_book, add_file, describe
-from autograder.results.drawing import correlation_mark, share_bar
 from autograder.results.history import sentences
 from autograder.results.section import Section
 from autograder.results.templates import render
 from autograder.text import listed, one_line
-
-DRAWN = {"share_bar": share_bar, "correlation_mark": correlation_mark}
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -67,4 +64,4 @@ def write_report(
     if not sections:
         raise CourseError("Nothing is graded yet, so there is nothing to report.")
     lost = list(unused(course))
-    write_whole(path, render("report.html", sections=sections, unused=lost, **DRAWN))
+    write_whole(path, render("report.html", sections=sections, unused=lost))

@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.results.drawing import correlation_mark, share_bar
 from autograder.text import one_line
 
 TICKED = re.compile(r"`([^`]+)`")
@@ -21,6 +22,7 @@ PAGES = Environment(
     keep_trailing_newline=True,
 )
 PAGES.filters["one_line"] = one_line
+PAGES.globals |= {"share_bar": share_bar, "correlation_mark": correlation_mark}
 
 
 def ticked(words: str) -> Markup:
