@@ -26,6 +26,7 @@ from autograder.notebook.running import Outcome
 from autograder.options import add_flag, add_seconds, describe
 
 GRADED_WITH = (3, 11)
+GATHERED = "# My answers"  # so begins the page's notebook of all answers
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -131,7 +132,8 @@ def plan_of(path: Path) -> Plan:
     try:
         with path.open("rb") as file:
             submitted = read(file.read(SIZE_LIMIT + 1))
-        release = release_of(submitted)
+        mine = bool(submitted) and submitted[0].source.startswith(GATHERED)
+        release = None if mine else release_of(submitted)
         matched = match(release, submitted) if release else None
     except OSError as error:
         raise CourseError(f"{path} cannot be opened: {error.strerror}.") from None

@@ -1,11 +1,12 @@
 """How much does a page bring along? First load in a browser, figures left out.
 
-    python -m benchmarks.pages
+    python -m benchmarks.pages [BUILT_SITE]
 
 Builds the course's site and, from the same sources, a Jupyter Book with default
 settings, opens every page of both in headless Chromium with an empty cache, and prints
 requests and kilobytes as a server that compresses text would send them. What a page
-asks of other hosts is counted as a request; its bytes are not known here.
+asks of other hosts is counted as a request; its bytes are not known here. With
+_build/html, the pages of `make book` are weighed alone.
 """
 
 from __future__ import annotations
@@ -134,13 +135,16 @@ def main() -> None:
         sys.exit("Chromium is not installed; on Debian: apt-get install chromium")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as engine:
         home = Path(scratch)
-        print("Building the course's site and a default book …", flush=True)
-        ours = build(ROOT, home / "ours")
-        default = build(default_book(home / "sources"), home / "default")
         browser = engine.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        theirs = weigh_all(browser, default)
+        if sys.argv[1:]:
+            ours, theirs = Path(sys.argv[1]), {}
+        else:
+            print("Building the course's site and a default book …", flush=True)
+            ours = build(ROOT, home / "ours")
+            default = build(default_book(home / "sources"), home / "default")
+            theirs = weigh_all(browser, default)
         print(f"{time.strftime('%Y-%m-%d')}: kB gzipped and requests, without figures")
         print("| page | ours | default Jupyter Book |\n|---|---|---|")
         for path, weight in weigh_all(browser, ours).items():

@@ -34,6 +34,7 @@ leaves an editor. {checks} You can as well work with the notebook on your comput
 PACKS_WELL = {".wasm", ".mjs", ".json"}
 FETCHED = ("pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib", "numpy-")
 PUZZLES = "00-puzzles"
+PROOF = "where-was-i.html#to-show-and-to-keep"
 SOME = """The checks that you see here are part of all checks; the hidden ones
 run when you submit."""
 ALL = "All checks are visible, and draw new inputs each time."
@@ -131,6 +132,7 @@ def topics(cells: list[dict]) -> str:
         for name, each in minutes.items()
     )
     note = "<em>Break it</em> and <em>Spot it</em> need a line each: good on a phone."
+    note += f' What you solve can be <a href="{PROOF}">shown and kept</a>.'
     return f'<p class="puzzle-topics">Topics: {", ".join(links)}. {note}</p>'
 
 

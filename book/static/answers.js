@@ -86,6 +86,32 @@ const ownCell = (id, text) => ({
   source: lines(text),
 });
 
+/**
+ * One notebook of many: pairs of assignment and what is kept of it. Questions that nobody
+ * answered are left out, and so are the names that belong to each assignment's own file:
+ * this one is for oneself, and for `autograder check`, which knows it by its first line.
+ */
+export function gathered(all) {
+  const cells = all.flatMap(([assignment, { notebook, given = {} }]) => {
+    const [title] = source(notebook.cells[0]).split("\n");
+    const open = (cell) => isAnswer(cell) && source(cell) === given[gradeId(cell)];
+    const parts = []; // of an answer, with its card before and its check behind it
+    for (const cell of notebook.cells.slice(1)) {
+      if (cell.cell_type === "markdown" && !isAnswer(cell)) parts.push([]);
+      (parts.at(-1) ?? parts[parts.push([]) - 1]).push(cell);
+    }
+    const mine = parts.filter((part) => !part.some(open)).flat();
+    return [{ cell_type: "markdown", source: [title] }, ...mine].map((cell, number) => ({
+      ...cell,
+      id: `${assignment}-${number}`,
+      metadata: {},
+    }));
+  });
+  const first = { cell_type: "markdown", id: "my-answers", metadata: {}, source: ["# My answers"] };
+  const metadata = all[0][1].notebook.metadata;
+  return { cells: [first, ...cells], metadata, nbformat: 4, nbformat_minor: 5 };
+}
+
 /** A short mark of what a result came from: all code above it that is run. */
 export function markOf(code, last) {
   let mark = 2166136261;

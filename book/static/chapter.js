@@ -2,6 +2,7 @@
 // worker runs what a cell needs from the cells above, as they stand in the page now.
 
 import { CodeEditor } from "./code-editor.js";
+import { changedCells, keepCell } from "./progress.js";
 import { Python } from "./python.js";
 import { make } from "./verdicts.js";
 
@@ -53,23 +54,26 @@ class Cell {
     return [...this.above, this.number].some((number) => cells[number].source !== cells[number].given);
   }
 
-  change() {
-    if (!this.editor) {
-      this.editor = new CodeEditor(this.given, {
-        label: `Code of cell ${this.number + 1}`,
-        changed: age,
-        run: () => this.run(),
-      });
-      this.input.querySelector(".highlight").replaceWith(this.editor.element);
-      this.changer.hidden = true;
-    }
-    this.editor.area.focus();
+  change(code = this.given) {
+    if (this.editor) return;
+    this.editor = new CodeEditor(code, {
+      label: `Code of cell ${this.number + 1}`,
+      changed: () => this.keep(),
+      run: () => this.run(),
+    });
+    this.input.querySelector(".highlight").replaceWith(this.editor.element);
+    this.changer.hidden = true;
+  }
+
+  keep() {
+    keepCell(this.given, this.source);
+    age();
   }
 
   write(code) {
     this.editor.code = code;
     this.editor.area.focus();
-    age();
+    this.keep();
   }
 
   run() {
@@ -167,10 +171,16 @@ function stop() {
 
 const cells = [...document.querySelectorAll(".cell-bar")].map((bar, number) => new Cell(bar, number));
 for (const cell of cells) cell.seen = cell.recordedCode = cell.code;
+const kept = changedCells(); // from an earlier visit
+for (const cell of cells) if (cell.press && cell.given in kept) cell.change(kept[cell.given]);
+age();
 
 /** A button of a bar was pressed. */
 export function pressed(bar, what) {
   const cell = cells.find((each) => each.bar === bar);
   if (what === "run") cell.run();
-  else cell.change();
+  else {
+    cell.change();
+    cell.editor.area.focus();
+  }
 }

@@ -146,8 +146,16 @@ function gather(weights, values, n, heads) {
   return result;
 }
 
-/** The weights (layers, heads, n, n) of all heads on a sentence. */
-export function weightsOf(model, tokens) {
+/** Weights (heads, n, n) of a layer, and what its heads hear (n, d). */
+function attended({ queries, keys, values, n, heads }) {
+  const weights = new Float32Array(heads * n * n);
+  attend(queries, keys, n, heads, weights);
+  return { weights, heard: gather(weights, values, n, heads) };
+}
+
+/** The weights (layers, heads, n, n) of all heads on a sentence; attention(layer's
+ *  queries, keys, values) may be another way to compute what attended() does. */
+export async function weightsOf(model, tokens, attention = attended) {
   const n = tokens.length;
   const words = tokens.map((token) => [...rowsOf(model, "words.weight", model.numberOf.get(token), 1)]);
   const places = rowsOf(model, "positions.weight", 0, n);
@@ -156,11 +164,13 @@ export function weightsOf(model, tokens) {
   const weights = new Float32Array(model.layers * size);
   for (let layer = 0; layer < model.layers; layer++) {
     const part = (name, input) => linear(model, `layers.${layer}.${name}`, input, n);
-    const mine = weights.subarray(layer * size, (layer + 1) * size);
-    attend(part("self_attn.W_q", x), part("self_attn.W_k", x), n, model.heads, mine);
-    if (layer === model.layers - 1) break; // nobody reads what it would say
-    const heard = part("self_attn.W_o", gather(mine, part("self_attn.W_v", x), n, model.heads));
-    x = normalize(model, `layers.${layer}.norm1`, x, heard);
+    const last = layer === model.layers - 1; // nobody reads what it would say
+    const [queries, keys] = [part("self_attn.W_q", x), part("self_attn.W_k", x)];
+    const given = { queries, keys, values: last ? keys : part("self_attn.W_v", x), n, heads: model.heads };
+    const found = (await attention(given)) ?? attended(given);
+    weights.set(found.weights, layer * size);
+    if (last) break;
+    x = normalize(model, `layers.${layer}.norm1`, x, part("self_attn.W_o", found.heard));
     const thought = part("ffn.linear2", part("ffn.linear1", x).map(gelu));
     x = normalize(model, `layers.${layer}.norm2`, x, thought);
   }

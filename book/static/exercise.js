@@ -311,9 +311,13 @@ class Exercise {
 
   /** Note how much is done: what passes, and what is answered in words. */
   count() {
-    const words = this.inWords().length;
-    const done = this.held().length + words - this.unwritten().length;
-    note(`exercise:${assignment}`, done, this.questions().length + words);
+    const open = this.unwritten();
+    const held = this.held();
+    const done = [
+      ...this.questions().map((id) => held.includes(id)),
+      ...this.inWords().map((id) => !open.includes(id)),
+    ];
+    note(`exercise:${assignment}`, done.filter(Boolean).length, done.length, done.map(Number).join(""));
   }
 
   /** Show the last outcome of a station, and how old it is. */

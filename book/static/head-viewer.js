@@ -26,6 +26,7 @@ const CONTROLS = `
     <label class="lab-sentence" hidden>Your sentence <input name="own" maxlength="200"
       autocomplete="off" spellcheck="false"
       value="The trophy didn't fit into the suitcase because it was too big."></label>
+    <p class="computed-by" hidden></p>
   </div>
   <p class="lab-note" role="status"></p>
   <div class="lab-settings">
@@ -35,6 +36,9 @@ const CONTROLS = `
       <input type="range" name="head" min="0" step="1"></label>
   </div>`;
 const OWN = "own"; // the choice in the list of sentences
+const HOW_TO_OWN = `<small>Solve <a href="solve/01-attention.html">exercise 01</a>, or the
+  <a href="puzzles.html">puzzles</a> scores, softmax_row and weighted_average, in this browser:
+  then your own functions can compute this.</small>`;
 const MISSING = "This site was built without the encoder, so there is no sentence of your own.";
 
 /** The encoder in its worker: one sentence at a time, and of those that wait the last. */
@@ -44,8 +48,9 @@ class Encoder {
     this.heard = heard;
   }
 
-  async ask(text) {
-    this.next = text;
+  /** Ask for a sentence; own: attention of the reader's own, see own-attention.js. */
+  async ask(text, own) {
+    this.next = { text, own };
     this.worker ??= await (this.hired ??= this.hire());
     this.go();
   }
@@ -53,7 +58,9 @@ class Encoder {
   go() {
     if (this.busy || this.next === undefined || !this.worker) return;
     this.busy = true;
-    this.worker.postMessage({ file: this.file, text: this.next });
+    const { text, own } = this.next;
+    this.own = own?.begin();
+    this.worker.postMessage({ file: this.file, text, own: Boolean(own) });
     this.next = undefined;
   }
 
@@ -67,9 +74,10 @@ class Encoder {
     await Promise.race([ready, new Promise((done) => setTimeout(done, 500))]);
     const address = new URL("encoder-worker.js", import.meta.url);
     const worker = new Worker(address, { type: "module" });
-    const answered = (answer) => {
+    const answered = async (answer) => {
+      if (answer.layer) return worker.postMessage({ attended: await this.own.attend(answer.layer) });
       if (answer.here === undefined) this.busy = false;
-      this.heard(answer);
+      this.heard({ ...answer, told: this.own?.told });
       this.go();
     };
     worker.onmessage = ({ data }) => answered(data);
@@ -120,6 +128,7 @@ class HeadViewer extends HTMLElement {
     head.value = this.address.number("head", this.heads.heads, given("head"));
     sentence.value = this.address.number("sentence", this.heads.sentences.length, 0);
     own.value = this.address.get("own") ?? own.value;
+    this.linkedBy = this.address.get("by");
     const [row, key] = ["row", "key"].map((name) => this.address.number(name, Infinity));
     this.linked = { sentence: this.address.get("own") === null ? sentence.value : OWN, row, key };
   }
@@ -135,7 +144,7 @@ class HeadViewer extends HTMLElement {
 
   offer() {
     const place = this.form.querySelector(".own-sentence");
-    const [button, label] = place.children;
+    const [button, label, by] = place.children;
     if (!this.hasAttribute("encoder")) {
       this.say(MISSING);
       return;
@@ -163,25 +172,49 @@ class HeadViewer extends HTMLElement {
         this.fields.own.select();
       }
       this.unfold = () => {};
+      import("./own-attention.js").then((code) => this.offerOwn(by, code), () => {});
     };
     this.retry = () => (button.disabled = false);
   }
 
+  /** Let functions that a reader has solved compute the attention of a sentence. */
+  offerOwn(place, { OwnAttention, ways }) {
+    const python = document.getElementById("chapter-python");
+    place.hidden = !python;
+    const found = python ? ways() : [];
+    if (!found.length) {
+      place.innerHTML = HOW_TO_OWN;
+      return;
+    }
+    const list = document.createElement("select");
+    list.name = "by";
+    list.add(new Option("the page's own", ""));
+    for (const { name, needs } of found) list.add(new Option(`my ${needs.join(", ")}`, name));
+    this.ways = Object.fromEntries(found.map((way) => [way.name, new OwnAttention(way, python, (words) => this.say(words))]));
+    const label = document.createElement("label");
+    label.append("Attention by ", list);
+    place.replaceChildren(label);
+    if (!(this.linkedBy in this.ways)) return;
+    list.value = this.linkedBy;
+    this.changed(list);
+  }
+
   changed(field) {
-    if (field === this.fields.own) {
+    if ([this.fields.own, this.fields.by].includes(field)) {
       this.fields.sentence.value = OWN;
-      this.encoder.ask(field.value);
+      this.encoder.ask(this.fields.own.value, this.ways?.[this.fields.by?.value]);
     } else this.draw();
     this.keep();
   }
 
   /** Into the address, with the row of a sentence that is still the same. */
   keep() {
-    const { sentence, layer, head, own } = this.fields;
+    const { sentence, layer, head, own, by } = this.fields;
     const mine = sentence.value === OWN;
     this.address.set({
       sentence: mine ? undefined : sentence.value,
       own: mine ? own.value : undefined,
+      by: (mine && by?.value) || undefined,
       layer: layer.value,
       head: head.value,
       row: this.table.row,
@@ -195,7 +228,7 @@ class HeadViewer extends HTMLElement {
   }
 
   /** What the encoder says: how much of it is here, what it found, or why it cannot. */
-  heard({ here, whole, failed, tokens, weights, cut }) {
+  heard({ here, whole, failed, tokens, weights, cut, told = "" }) {
     if (here !== undefined) {
       const megabytes = (bytes) => Math.round(bytes / 1e6);
       const of = whole ? ` of ${megabytes(whole)}` : ""; // not every host tells its size
@@ -207,7 +240,7 @@ class HeadViewer extends HTMLElement {
       this.own = { tokens, weights };
       this.unfold();
       const lost = cut ? ` The last ${cut} are left out.` : "";
-      this.say(`${tokens.length} word pieces, computed on this device.${lost}`);
+      this.say(`${tokens.length} word pieces, computed on this device.${lost} ${told}`.trim());
       this.draw();
       this.keep();
     }

@@ -1,6 +1,6 @@
 // On every page: a mark beside each chapter and exercise, a memory of the place, and
 // the buttons that run cells of chapters.
-import { keepPlace, nameOf, recall, stateOf } from "./progress.js";
+import { changedCells, keepPlace, nameOf, recall, stateOf } from "./progress.js";
 
 function mark() {
   const all = recall();
@@ -33,7 +33,8 @@ function leave() {
   });
 }
 
-// what runs a cell is loaded at the first press
+// what runs a cell is loaded at the first press, or where cells were changed before
+if (document.querySelector(".cell-bar") && Object.keys(changedCells()).length) import("./chapter.js");
 document.addEventListener("click", async ({ target }) => {
   const press = target.closest?.(".cell-bar [data-does]");
   if (press) (await import("./chapter.js")).pressed(press.closest(".cell-bar"), press.dataset.does);

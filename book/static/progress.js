@@ -3,7 +3,7 @@
 
 const KEY = "progress";
 const MISSED = "missed";
-const OURS = /^(progress|place|missed|quiz:|exercise:)/;
+const OURS = /^(progress|place|missed|quiz:|exercise:|cells:)/;
 
 const read = (key) => {
   try {
@@ -20,14 +20,15 @@ const write = (key, value) => {
   }
 };
 
-/** By name, such as quiz:02-scaling: {done, of, at}. */
+/** By name, such as quiz:02-scaling: {done, of, which, at}. */
 export const recall = () => read(KEY) ?? {};
 
-/** Remember that so many of so many parts of something are done. */
-export function note(what, done, of) {
+/** Remember that so many of so many parts of something are done; which: "101" of three. */
+export function note(what, done, of, which) {
   const all = recall();
-  if (all[what]?.done === done && all[what]?.of === of) return;
-  write(KEY, { ...all, [what]: { done, of, at: Date.now() } });
+  const before = all[what];
+  if (before?.done === done && before.of === of && before.which === which) return;
+  write(KEY, { ...all, [what]: { done, of, which, at: Date.now() } });
   dispatchEvent(new Event(KEY));
 }
 
@@ -58,6 +59,33 @@ export function settle(id) {
 export const keepPlace = (place) => write("place", place);
 export const place = () => read("place");
 
+// ---- answers to exercises, as their pages keep them
+
+/** {notebook, given} of an assignment: somebody's answers, and what stood in their place. */
+export function answersTo(assignment) {
+  const kept = read(`exercise:${assignment}`);
+  return kept?.cells ? { notebook: kept } : kept; // as kept by earlier versions
+}
+
+/** The assignments of which this browser keeps answers. */
+export const answered = () =>
+  Object.keys(localStorage)
+    .map((key) => key.match(/^exercise:([\w-]+)$/)?.[1])
+    .filter((name) => name && Array.isArray(answersTo(name)?.notebook?.cells))
+    .sort();
+export const resultsOf = (assignment) => read(`exercise:${assignment}:results`) ?? {};
+
+// ---- cells of chapters that somebody changed: by page, the code as given -> as changed
+
+const cells = () => `cells:${location.pathname.split("/").at(-1)}`;
+export const changedCells = () => read(cells()) ?? {};
+
+/** Keep what a cell was changed to; code that is as given is forgotten. */
+export function keepCell(given, code) {
+  const { [given]: was, ...others } = changedCells();
+  write(cells(), code === given ? others : { ...others, [given]: code });
+}
+
 // ---- a file to take along
 
 export function taken() {
@@ -76,7 +104,8 @@ export function bring(file) {
     const mine = localStorage.getItem(key);
     if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key))
       before.push([`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine))]);
-    if (key !== KEY && key !== MISSED) localStorage.setItem(key, text);
+    const cells = key.startsWith("cells:") && { ...JSON.parse(text), ...read(key) }; // mine stay
+    if (key !== KEY && key !== MISSED) localStorage.setItem(key, cells ? JSON.stringify(cells) : text);
   }
   for (const [key, text] of before) localStorage.setItem(key, text);
   if (kept[MISSED]) write(MISSED, { ...JSON.parse(kept[MISSED]), ...missed() });

@@ -6,6 +6,10 @@ const links = [...board.querySelectorAll("a")];
 const names = links.map((link) => link.hash.slice(1));
 const sections = names.map((name) => document.getElementById(name).closest("section"));
 const count = board.querySelector(".puzzle-count");
+// a wrong function a day: the same for all who have the same date
+const wrong = names.filter((name) => /^(break|spot)_/.test(name));
+const days = () => Math.floor(Date.now() / 864e5 - new Date().getTimezoneOffset() / 1440);
+const TODAY = "#today";
 let held = [];
 let shown = -1;
 
@@ -21,6 +25,7 @@ function show(number) {
 
 /** The puzzle that an address names: by its own name, or by anything inside it. */
 function named(hash) {
+  if (hash === TODAY) return names.indexOf(wrong[(days() * 5) % wrong.length]);
   const place = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
   return place ? sections.findIndex((section) => section.contains(place)) : -1;
 }
@@ -55,5 +60,7 @@ addEventListener("keydown", (event) => {
   if (!step || writing || event.ctrlKey || event.metaKey || event.altKey) return;
   location.hash = names[(shown + step + names.length) % names.length];
 });
+const daily = Object.assign(document.createElement("a"), { href: TODAY, textContent: "today’s wrong function" });
+document.querySelector(".puzzle-topics").append(" One a day: ", daily, ".");
 tell();
 show(Math.max(0, named(location.hash)));

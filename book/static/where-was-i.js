@@ -1,5 +1,7 @@
 // The page "Where was I?": the last place, what is done, and a file to take along.
-import { bring, nameOf, place, recall, stateOf, taken } from "./progress.js";
+import { gathered } from "./answers.js";
+import { answered, answersTo, bring, nameOf, place, recall, stateOf, taken } from "./progress.js";
+import { dayOf, line, picture } from "./proof.js";
 
 const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
@@ -51,13 +53,14 @@ function table() {
 const status = make("p", { className: "where-status" });
 status.setAttribute("role", "status");
 
-function take() {
-  const link = make("a", {
-    href: URL.createObjectURL(new Blob([JSON.stringify(taken(), null, 1)], { type: "application/json" })),
-    download: "paying-attention-progress.json",
-  });
+function save(text, type, download) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download });
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+function take() {
+  save(JSON.stringify(taken(), null, 1), "application/json", "paying-attention-progress.json");
   status.textContent = "The file is in your downloads. Open this page in another browser and bring it in.";
 }
 
@@ -76,14 +79,50 @@ async function open(picker) {
   draw();
 }
 
+const button = (textContent, pressed) => {
+  const made = make("button", { type: "button", textContent });
+  made.addEventListener("click", pressed);
+  return made;
+};
+
+/** What is solved, to show elsewhere, and all answers in one file. */
+function proof() {
+  const noted = Object.entries(recall()).filter(([name, { done }]) => name.startsWith("exercise:") && done);
+  const titles = Object.fromEntries(
+    [...document.querySelectorAll(".bd-sidenav a")].map((link) => [nameOf(link.href), link.textContent.trim()]),
+  );
+  const rows = noted.sort(([a], [b]) => a.localeCompare(b)).map(([name, all]) => ({ ...all, title: titles[name] ?? name }));
+  const names = answered();
+  const file = button("All my answers in a notebook", () => {
+    const all = gathered(names.map((name) => [name, answersTo(name)]));
+    save(`${JSON.stringify(all, null, 1)}\n`, "application/x-ipynb+json", "my-answers.ipynb");
+  });
+  const row = make("div", { className: "exercise-row" }, ...(names.length ? [file] : []));
+  if (!rows.length) return ["Nothing is solved in this browser yet.", row];
+  const day = dayOf(Math.max(...rows.map(({ at }) => at)));
+  const drawn = picture(rows, day);
+  const field = make("textarea", {
+    value: line(rows, new URL("index.html", location).href, day),
+    rows: 3,
+    readOnly: true,
+    ariaLabel: "The same as a line of Markdown",
+  });
+  field.addEventListener("focus", () => field.select());
+  const copy = () => {
+    field.focus();
+    document.execCommand("copy"); // where a page has no address of its own as well
+  };
+  row.prepend(
+    button("Download the picture", () => save(drawn, "image/svg+xml", "paying-attention.svg")),
+    button("Copy the line", copy),
+  );
+  const alt = new DOMParser().parseFromString(drawn, "image/svg+xml").querySelector("title").textContent;
+  return [make("img", { src: `data:image/svg+xml,${encodeURIComponent(drawn)}`, alt }), field, row];
+}
+
 function tools() {
   const picker = make("input", { type: "file", accept: ".json", hidden: true });
   picker.addEventListener("change", () => open(picker));
-  const button = (textContent, pressed) => {
-    const made = make("button", { type: "button", textContent });
-    made.addEventListener("click", pressed);
-    return made;
-  };
   return make(
     "div",
     { className: "exercise-row" },
@@ -94,7 +133,11 @@ function tools() {
 }
 
 const shown = make("div");
-const draw = () => shown.replaceChildren(last(), table());
+const owned = document.getElementById("my-proof");
+const draw = () => {
+  shown.replaceChildren(last(), table());
+  owned.replaceChildren(...proof());
+};
 draw();
 addEventListener("storage", draw);
 home.replaceChildren(shown, tools(), status);

@@ -38,13 +38,13 @@ COMPUTE = """async ([file, texts]) => {
     const { body } = await fetch(file);
     const plain = body.pipeThrough(new DecompressionStream("gzip"));
     const model = read(await new Response(plain).arrayBuffer());
-    return texts.map((text) => {
+    return Promise.all(texts.map(async (text) => {
       const tokens = tokenize(text, model);
-      const weights = new Uint8Array(weightsOf(model, tokens).buffer);
+      const weights = new Uint8Array((await weightsOf(model, tokens)).buffer);
       let letters = "";
       for (const byte of weights) letters += String.fromCharCode(byte);
       return [tokens, btoa(letters)];
-    });
+    }));
 }"""
 
 

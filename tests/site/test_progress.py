@@ -1,11 +1,20 @@
 """Progress without an account: marks, the last place, and a file to take along."""
 
 import json
+import re
+from xml.etree import ElementTree
 
+import nbformat
 import pytest
+from exercise_page import SOFTMAX, editor
+
+from autograder.cli import main
 
 PAGE = "book/where-was-i.html"
 QUIZ = ".quiz:not(.predict)"
+THRIFTY = """
+    Object.defineProperty(navigator, "connection", { value: { saveData: true } });
+"""
 MARK = ".bd-sidenav a[href*='{}']"
 
 
@@ -88,6 +97,69 @@ def test_progress_is_taken_to_another_browser_and_overwrites_no_answer(
     assert "quiz:03-multi-head" in json.loads(kept["progress"])
     assert kept["quiz:quiz-scaling-1"]
     context.close()
+
+
+MASK = "def causal_mask(n):\n    return np.tri(n, dtype=bool)"
+
+
+def saved(page, button, folder):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_all_answers_make_one_notebook_that_check_reads(page, tmp_path, capsys):
+    page.context.add_init_script(THRIFTY)
+    page.goto(PAGE)
+    assert "Nothing is solved in this browser" in page.text_content("#my-proof")
+    page.goto("book/solve/01-attention.html")
+    editor(page, "softmax").fill(SOFTMAX)
+    page.goto("book/solve/04-masking.html")
+    editor(page, "causal_mask").fill(MASK.replace("return", "return 1 +"))  # wrong
+    page.goto("book/puzzles.html#causal_mask")
+    editor(page, "causal_mask").fill(MASK)
+    page.goto(PAGE)
+    path = saved(page, "All my answers in a notebook", tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    sources = [cell.source for cell in notebook.cells]
+    assert sources[:2] == ["# My answers", "# Attention puzzles"]
+    assert SOFTMAX in sources and MASK in sources and len(sources) < 20
+    assert main(["check", str(path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines if "visible checks pass" in line]
+    assert lines[-1] == "2 of 3 questions pass all visible checks."
+    assert not page.troubles
+
+
+def test_what_is_solved_is_a_picture_and_a_line(page, tmp_path):
+    which = {"exercise:00-puzzles": "1" + 34 * "0" + "1", "exercise:01-attention": None}
+    noted = {
+        name: {"done": 2, "of": len(marks or "12345"), "at": 0, "which": marks}
+        for name, marks in which.items()
+    }
+    page.goto(PAGE)
+    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
+    noted |= {"quiz:02-scaling": {"done": 4, "of": 4, "at": 9e15}}
+    page.evaluate(keep, ["progress", noted])
+    page.reload()
+    drawn = saved(page, "Download the picture", tmp_path)
+    root = ElementTree.fromstring(drawn.read_text(encoding="utf-8"))
+    squares = root.findall(".//{*}g/{*}rect")
+    solved = [s.get("fill") != "#ffffff" for s in squares]
+    assert solved == [True, *34 * [False], True, *2 * [True], *3 * [False]]
+    width, height = float(root.get("width")), float(root.get("height"))
+    for each in squares:
+        assert float(each.get("x")) + 13 < width and float(each.get("y")) + 13 < height
+    assert len({(each.get("x"), each.get("y")) for each in squares}) == len(squares)
+    (title,) = root.findall("{*}title")
+    line = page.get_by_label("The same as a line of Markdown").input_value()
+    for told in title.text, line:
+        assert re.search(r"2 of 36 .*; 2 of 5 .*Self-reported, January 1, 1970", told)
+    assert page.get_by_role("img", name=title.text).bounding_box()["width"] > 300
+    assert not page.troubles
 
 
 @pytest.mark.parametrize("content", ["<html>", "{}", "null", '{"course": "x"}'])

@@ -29,6 +29,22 @@ def test_an_address_keys_and_the_board_lead_to_a_puzzle(page):
     assert not page.troubles
 
 
+def test_a_wrong_function_a_day_and_the_same_all_day(page):
+    shown = []
+    for day in range(1, 25):
+        page.clock.set_fixed_time(f"2027-01-{day:02}T{day - 1:02}:30:00")
+        page.goto("404.html")
+        page.goto(f"{PAGE}#today")
+        shown += on_screen(page)
+    assert len(set(shown[:12])) == 12 and shown[12:] == shown[:12]
+    page.clock.set_fixed_time("2027-01-24T00:01:00")
+    page.get_by_role("link", name="1, softmax_row").click()
+    page.get_by_role("link", name="today’s wrong function").click()
+    page.wait_for_url("**#today")
+    assert on_screen(page) == shown[-1:]
+    assert not page.troubles
+
+
 @pytest.mark.usefixtures("python")
 def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     page.goto(f"{PAGE}#causal_mask")
@@ -47,6 +63,11 @@ def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     editor(page, "break_softmax").fill(INPUT)
     bar(page, "break_softmax").get_by_role("button", name="Check").click()
     page.get_by_role("link", name="25, break_softmax, solved").wait_for(timeout=120_000)
+    page.get_by_role("link", name="shown and kept").click()
+    noted = page.evaluate("JSON.parse(localStorage.progress)['exercise:00-puzzles']")
+    solved = [place for place, mark in enumerate(noted["which"], 1) if mark == "1"]
+    assert solved == [7, 25] and noted["of"] == len(noted["which"]) == 36
+    page.get_by_role("img", name="2 of 36").wait_for()
     assert not page.troubles
 
 

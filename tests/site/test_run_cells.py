@@ -96,8 +96,16 @@ def test_a_visit_to_the_first_chapter(page, axe):
     menu.press("Stop")
     menu.bar.get_by_text("Stopped.").wait_for()
 
+    # a change is there after a reload, and what depends on it says so
+    menu.editor.fill("menu = 1 / 0")
+    page.reload()
+    menu.editor.wait_for()
+    assert menu.editor.input_value() == "menu = 1 / 0"
+    old.wait_for()
+
     # all as it was: the recorded numbers again, in a new Python
     menu.press("Undo my changes")
+    assert page.evaluate("localStorage.getItem('cells:" + FIRST + ".html')") == "{}"
     assert agree(match.run(), recorded)
 
     # a figure takes the place of the recorded one
