@@ -8,6 +8,10 @@ MASK = "def causal_mask(n):\n    return np.tri(n, dtype=bool)"
 INPUT = "def break_softmax():\n    return np.array([1000.0])"
 
 
+# its heading has the focus, and not the link that was pressed
+SHOWN = "document.activeElement.closest('.puzzle-on') !== null"
+
+
 def on_screen(page):
     return page.locator(".exercise-bar:visible").evaluate_all(
         "bars => bars.map(bar => bar.dataset.cell)"
@@ -35,7 +39,9 @@ def test_a_wrong_function_a_day_and_the_same_all_day(page):
     for day in range(1, 25):
         page.clock.set_fixed_time(f"2027-01-{day:02}T{day - 1:02}:30:00")
         page.get_by_role("link", name="1, softmax_row").click()
+        page.wait_for_function(SHOWN)
         page.get_by_role("link", name="today’s wrong function").click()
+        page.wait_for_function(SHOWN)
         shown += on_screen(page)
     assert len(set(shown[:12])) == 12 and shown[12:] == shown[:12]
     page.clock.set_fixed_time("2027-01-24T00:01:00")
