@@ -34,7 +34,7 @@ def test_an_address_keys_and_the_board_lead_to_a_puzzle(page):
 
 
 def test_a_wrong_function_a_day_and_the_same_all_day(page):
-    page.goto(PAGE)
+    page.goto(f"{PAGE}#causal_mask")
     shown = []
     for day in range(1, 25):
         page.clock.set_fixed_time(f"2027-01-{day:02}T{day - 1:02}:30:00")
