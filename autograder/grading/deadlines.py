@@ -24,8 +24,8 @@ from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
+from autograder.release.times import course_zone, due_dates, meant, moment, read_stamp
 from autograder.text import listed, one_line
-from autograder.times import course_zone, due_dates, meant, moment, read_stamp
 
 EXTENSIONS = "extensions.csv"
 EVERY = "*"  # assignment

@@ -24,8 +24,8 @@ from autograder.intake.versions import Keeper, Version
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, describe
 from autograder.release.plan import plan
+from autograder.release.times import course_zone
 from autograder.text import listed, one_line
-from autograder.times import course_zone
 
 
 def command(verb: argparse.ArgumentParser) -> None:

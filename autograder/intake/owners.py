@@ -14,8 +14,8 @@ from autograder.intake.archive import Entry, Left
 from autograder.intake.names import FORMS, Label, label_of, safe, tokens, within
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, Unknown, invented
+from autograder.release.times import platform_time
 from autograder.text import one_line
-from autograder.times import platform_time
 
 GRADESCOPE = "submission_metadata.yml"
 ASKED = (

@@ -12,8 +12,8 @@ from datetime import tzinfo
 from autograder.errors import CourseError
 from autograder.intake.archive import Left
 from autograder.intake.names import Label
+from autograder.release.times import platform_time
 from autograder.text import meant
-from autograder.times import platform_time
 
 WHO = ("student", "student_id", "first_name", "last_name", "email")
 FIELDS = [*WHO, "assignment", "timestamp", "file", "file_id"]

@@ -12,7 +12,7 @@ from autograder.errors import CourseError
 from autograder.intake.columns import NUMBERED, Columns, recognize
 from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
-from autograder.times import of_worksheet
+from autograder.release.times import of_worksheet
 
 
 class Unknown(Exception):

@@ -19,8 +19,8 @@ from autograder.intake.roster import Person
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
 from autograder.notebook.texts import text_key
+from autograder.release.times import STAMP, read_stamp, stamp
 from autograder.text import listed, one_line
-from autograder.times import STAMP, read_stamp, stamp
 
 ORIGIN = "origin.json"
 TOLERANCE = timedelta(hours=1)  # of the clocks of two machines

@@ -23,7 +23,7 @@ from autograder.release.solutions import (
     solution_notebook,
     students_notebook,
 )
-from autograder.times import course_zone, due_dates
+from autograder.release.times import course_zone, due_dates
 from autograder.wall import Grader, available
 
 # regions of a solution notebook that students never see

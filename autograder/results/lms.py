@@ -19,8 +19,8 @@ from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
+from autograder.release.times import course_zone
 from autograder.text import Left
-from autograder.times import course_zone
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"

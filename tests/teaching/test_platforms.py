@@ -11,7 +11,7 @@ from datetime import UTC
 import pytest
 
 from autograder.cli import main
-from autograder.times import of_worksheet, read_stamp, zone_of
+from autograder.release.times import of_worksheet, read_stamp, zone_of
 
 WORKSHEET = """\
 Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.intake.names import label_of
-from autograder.times import platform_time, zone_of
+from autograder.release.times import platform_time, zone_of
 
 OWN = """\
 student_id,name
