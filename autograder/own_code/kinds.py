@@ -7,6 +7,7 @@ choice. What stands in the text already, or has too few choices, is left out.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,7 +23,7 @@ from autograder.own_code.subject import (
     trace,
     written_out,
 )
-from autograder.own_code.values import Seen, spelled
+from autograder.own_code.values import Seen, is_float, of_dtype, resized, spelled
 from autograder.own_code.watching import Call, Key
 from autograder.text import one_line
 
@@ -34,6 +35,10 @@ ENDINGS = {
     "dtype": "The result has the same values and another dtype.",
     "values": "The result has the same shape and other values.",
 }
+DTYPES = ["bool", "float32", "float64", "int64"]
+TYPED = re.compile(r"dtype|astype|float|double|int\(|long|bool")  # it stands there
+UNSURE = re.compile(r"\b(raise|assert|try)\b")
+FIXED = [*DTYPES, *ENDINGS.values()]  # choices that stand in this order
 PLAIN = ("np.arange", "np.zeros", "np.ones", "torch.arange", "torch.ones")
 
 
@@ -71,8 +76,8 @@ def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:
     for line, text, right, wrong, why in kind(subject):
         others = [one for one in dict.fromkeys(wrong) if one != right][: MOST - 1]
         choices = subject.some([right, *others])
-        if right in ENDINGS.values():
-            choices.sort(key=[*ENDINGS.values()].index)
+        if right in FIXED:
+            choices.sort(key=FIXED.index)
         if len(choices) >= LEAST:
             key = choices.index(right)
             yield Asked(kind.__name__, line, text, choices, key, why)
@@ -136,6 +141,37 @@ def shape(subject: Subject) -> Iterator[Draft]:
             yield Draft(key[0], text, right, [str(v.shape) for v in near], why)
 
 
+def dtype(subject: Subject) -> Iterator[Draft]:
+    """The dtype of a name or an expression, for arguments of another one.
+
+    Where nothing but comparisons has a dtype of its own, it is no question.
+    """
+    for call in subject.calls(own=True):
+        floats = {k: v for k, v in call.live.items() if is_float(call.arguments[k])}
+        if not floats:
+            continue
+        old = call.arguments[next(iter(floats))].dtype
+        new = subject.draw.choice(sorted({"float32", "float64", "int64"} - {old}))
+        given = {name: of_dtype(one, new) for name, one in floats.items()}
+        runs = [subject.program.called(one, **given) for one in subject.alike(call)]
+        after = runs[0] if len(runs) == 1 else None
+        if after is None or after.result is None:
+            continue
+        kinds = {one.dtype for one in after.values.values() if one.kind == "array"}
+        if not kinds - {new, "bool"}:
+            continue
+        for key, one in subject.some(after.values.items()):
+            if one.kind != "array" or one.dtype == "bool":
+                continue
+            if TYPED.search(subject.lines[key[0] - 1]):
+                continue
+            supposed = f"Suppose that {listed([f'`{k}`' for k in floats])} "
+            supposed += f"{'is' if len(floats) == 1 else 'are'} of dtype {new}. "
+            text = supposed + place_of("the dtype", after, key, subject, False)
+            why = f"Its dtype is {one.dtype}:\n\n{trace(after, *key)}"
+            yield Draft(key[0], text, one.dtype, DTYPES, why)
+
+
 def value(subject: Subject) -> Iterator[Draft]:
     """Entries of an array, or a number, for arguments that are shown in full."""
     for call in subject.calls(literal=True):
@@ -160,6 +196,24 @@ def value(subject: Subject) -> Iterator[Draft]:
             note = " (to three decimals)" if one.dtype.startswith("float") else ""
             why = f"It is {shown.text}{note}:\n\n{trace(call, *key)}"
             yield Draft(key[0], text, shown.text, wrong, why)
+
+
+def times(subject: Subject) -> Iterator[Draft]:
+    """How often a line of a loop runs, where no argument says so."""
+    for call in subject.calls():
+        for line, count in subject.some(call.lines.items()):
+            text = f"In the call {told(call)}: how often does this line run?"
+            text += f"\n\n{subject.line(line)}"
+            if count < 2 or str(count) in text:
+                continue
+            alike = subject.alike(call)
+            if any(one.lines[line] != count for one in alike):
+                continue
+            calls = [call, *(altered.call(call) for altered in subject.altered)]
+            counts = [n for one in calls if one for n in one.lines.values()]
+            wrong = [str(n) for n in [count - 1, count + 1, *subject.some(counts)] if n]
+            why = f"It runs {count} times in this call."
+            yield Draft(line, text, str(count), wrong, why)
 
 
 # ------------------------------------------------------------ one line changed
@@ -222,7 +276,67 @@ def fails(subject: Subject) -> Iterator[Draft]:
         yield Draft(number, text, failed, wrong, why)
 
 
+def breaks(subject: Subject) -> Iterator[Draft]:
+    """Which change fails this visible check; the others fail other checks."""
+    for number, sentence in subject.some(enumerate(subject.sentences)):
+        every = [one for one in subject.altered if one.failed]
+        other = [reads(one) for one in every if number not in one.failed]
+        for altered in every:
+            if altered.failed == [number]:
+                text = f"Which of these changes makes this check fail?\n\n“{sentence}”"
+                old = altered.change.old
+                why = f"The line is\n\n    {old}\n\nThe others fail other checks."
+                line, right = altered.change.number, reads(altered)
+                yield Draft(line, text, right, other, why)
+
+
+def reads(altered: Altered) -> str:
+    """A changed line, as a choice."""
+    number, new = altered.change.number, altered.change.new
+    return f"Line {number} {f'reads `{new}`' if new != 'pass' else 'is left out'}."
+
+
 # ------------------------------------------------------------ other inputs
+
+
+def raises(subject: Subject) -> Iterator[Draft]:
+    """Which shape of an argument is an error, or the only one that is none."""
+    if UNSURE.search(subject.source):
+        return
+    for call in subject.calls(own=True):
+        if selects(subject, call) or len(subject.alike(call)) > 1:
+            continue
+        for name, array in subject.some(call.live.items()):
+            given = call.arguments[name]
+            if given.kind != "array" or not given.dtype.startswith(("float", "bool")):
+                continue
+            came = {
+                str(shape): subject.program.called(
+                    call, **{name: resized(array, shape)}
+                )
+                for shape in subject.some(near(given.shape))
+            }
+            bad = [one for one, ran in came.items() if ran and ran.error]
+            good = [one for one, ran in came.items() if ran and ran.result]
+            ends = {"an error": (bad, good), "no error": (good, bad)}
+            for end, (right, wrong) in subject.some(ends.items()):
+                if right and len(wrong) >= LEAST - 1:
+                    text = f"In the call {told(call)}: which other shape of `{name}` "
+                    text += f"raises {end}?"
+                    run = came[bad[0]]
+                    error = one_line(run.error.strip())[:200] if run else ""
+                    why = f"With {bad[0]}: {error}."
+                    yield Draft(1, text, right[0], wrong, why)
+                    break
+
+
+def near(shape: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """Other shapes: an axis shorter, of one entry, swapped, one less or one more."""
+    found = {(1, *shape), shape[1:], (*shape[:-2], *shape[-2:][::-1])}
+    for axis, size in enumerate(shape):
+        for other in (1, size - 1, size + 1):
+            found.add((*shape[:axis], other, *shape[axis + 1 :]))
+    return {one for one in found if one and one != shape and 0 not in one}
 
 
 def overflows(subject: Subject) -> Iterator[Draft]:
@@ -244,12 +358,13 @@ def overflows(subject: Subject) -> Iterator[Draft]:
         for altered in subject.altered:
             came = {}
             for one in inputs:
-                now = subject.program.called(call, **{name: one})
-                result = altered.program.called(call, **{name: one})
-                if now and now.finite and result:
-                    came[f"`{name} = {spelled(one.tolist())}`"] = result.finite, one
-            bad = [words for words, (finite, _) in came.items() if not finite]
-            good = [words for words, (finite, _) in came.items() if finite]
+                runs = (subject.program, altered.program)
+                now, then = (run.called(call, **{name: one}) for run in runs)
+                if now and now.result and now.result.finite and then and then.result:
+                    words = f"`{name} = {spelled(one.tolist())}`"
+                    came[words] = then.result.finite
+            bad = [words for words, finite in came.items() if not finite]
+            good = [words for words, finite in came.items() if finite]
             if len(bad) == 1:
                 why = "With this input the result is not finite; with the others it is."
                 text = suppose(altered, question)
@@ -257,4 +372,7 @@ def overflows(subject: Subject) -> Iterator[Draft]:
 
 
 Kind = Callable[[Subject], Iterator[Draft]]
-KINDS: tuple[Kind, ...] = (change, value, overflows, fails, shape)
+KINDS: tuple[Kind, ...] = (
+    *(change, value, overflows, fails, shape),
+    *(dtype, times, breaks, raises),
+)

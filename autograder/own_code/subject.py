@@ -95,14 +95,18 @@ class Subject:
         self.draw.shuffle(items)
         return items
 
-    def calls(self, literal: bool = False) -> Iterator[Call]:
-        """Calls that came to an end; only those that can be written out, if asked."""
+    def calls(self, own: bool = False, literal: bool = False) -> Iterator[Call]:
+        """Calls that came to an end.
+
+        ``own``: those that can be made again; ``literal``: and be written out.
+        """
         for call in self.some(call for trial in self.trials for call in trial.calls):
             given = list(call.arguments.values())
             if call.result is None or call.function not in self.methods:
                 continue
-            full = call.function == self.name and all(map(written_out, given))
-            if not any(map(untold, given)) and (full or not literal):
+            again = call.function == self.name and (call.live or not own)
+            full = not literal or all(map(written_out, given))
+            if not any(map(untold, given)) and full and (again or not own | literal):
                 yield call
 
     def alike(self, call: Call) -> list[Call]:

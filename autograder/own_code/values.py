@@ -108,3 +108,21 @@ def spelled(value: Any) -> str:
     if abs(value) >= 1e6 or value != value:
         return f"{value:.4g}"
     return f"{round(value, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".")
+
+
+def is_float(value: Seen) -> bool:
+    return value.kind == "array" and value.dtype in ("float32", "float64")
+
+
+def of_dtype(array: Any, name: str) -> Any:
+    """The same numbers in another dtype."""
+    if isinstance(array, np.ndarray):
+        return array.astype(name)
+    return array.detach().to(getattr(sys.modules["torch"], name))
+
+
+def resized(array: Any, shape: tuple[int, ...]) -> Any:
+    """The same numbers in another shape."""
+    if isinstance(array, np.ndarray):
+        return np.resize(array, shape)
+    return array.new_tensor(np.resize(array.detach().numpy(), shape))

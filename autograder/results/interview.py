@@ -32,7 +32,7 @@ from autograder.own_code import in_notebook as _asked_
 print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {most})))
 """
 MOST = 3  # questions on a page
-LONG = 20  # lines of code that are shown only where there is no shorter answer
+ROOM = 30  # lines of code beside them
 LONGEST, LONGEST_CHOICE = 4000, 600  # characters
 Json = dict[str, Any]
 
@@ -91,12 +91,27 @@ def sheet(
             note = str(held)
     draw = random.Random(f"{seed} {submission.student} {submission.assignment}")
     draw.shuffle(found)
-    found.sort(key=lambda answer: answer[0]["code"].count("\n") >= LONG)
-    turns = (answer[n] for n in range(MOST) for answer in found if n < len(answer))
-    chosen = [question for question, _ in zip(turns, range(MOST), strict=False)]
+    chosen = on_a_page(found)
     if not chosen:
         note = note or "no answer passes of which a good question can be asked."
     return {"student": submission.student, "note": note, "questions": chosen}
+
+
+def on_a_page(found: list[list[Json]]) -> list[Json]:
+    """Questions about the first answers whose code fits on a page with them.
+
+    An answer that does not fit alone is asked about only where there is no shorter one.
+    """
+    kept, room = [], ROOM
+    lines = [answer[0]["code"].count("\n") + 1 for answer in found]
+    for answer, length in zip(found, lines, strict=True):
+        if length <= room:
+            kept.append(answer)
+            room -= length
+    if found and not kept:
+        kept = [found[lines.index(min(lines))]]
+    turns = (answer[n] for n in range(MOST) for answer in kept if n < len(answer))
+    return [question for question, _ in zip(turns, range(MOST), strict=False)]
 
 
 def asked(release: Release, data: bytes, grader: Grader) -> Iterator[list[Json]]:

@@ -37,7 +37,11 @@ CHANGE = re.compile(
     r"Line (\d+) of your code is\n\n    (.*?)\n\nSuppose that (.*)", re.S
 )
 RESULT = re.compile(r"What would change in the result of (.*)\?", re.S)
-RAISES = re.compile(r"With which of these shapes does (.*) raise an error\?")
+RAISES = re.compile(
+    r"In the call (.*): which other shape of `(\w+)` raises (an|no) error\?", re.S
+)
+DTYPE = re.compile(r"Suppose that (.*?) (?:is|are) of dtype (\w+)\. ")
+CHOICE = re.compile(r"Line (\d+) (?:reads `(.*)`|is left out)\.")
 INPUT = re.compile(r"For which input(?:, with (.*?),)? does the result hold NaN")
 SHAPE = re.compile(r"`(\w+)` (?:of shape )?(\([\d, ]*\))")
 TYPE = re.compile(r"`(\w+)` of type (\w+)")
@@ -248,14 +252,18 @@ def counting(source, numbers):
 def changed(source, text):
     """The source with the change that a question supposes."""
     number, old, supposed = CHANGE.match(text).groups()
-    new = (
-        "pass" if supposed.startswith("it were left out") else supposed.split("\n\n")[1]
-    )
+    left_out = supposed.startswith("it were left out")
+    line = source.split("\n")[int(number) - 1]
+    assert line.strip() == old.strip(), (line, old)
+    return with_line(source, number, None if left_out else supposed.split("\n\n")[1])
+
+
+def with_line(source, number, new):
+    """The source with another line; None: with one less."""
     lines = source.split("\n")
     line = lines[int(number) - 1]
-    assert line.strip() == old.strip(), (line, old)
     indent = line[: len(line) - len(line.lstrip())]
-    lines[int(number) - 1] = indent + new.strip()
+    lines[int(number) - 1] = indent + (new or "pass").strip()
     return "\n".join(lines)
 
 
@@ -375,7 +383,15 @@ class Reader:
             yield None if shape is None else {str(tuple(shape))}
 
     def of_dtype(self, asked):
-        for _, value in self.seen(asked):
+        named, dtype = DTYPE.match(asked["text"]).groups()
+        text = DTYPE.sub("", asked["text"])
+        words, _, name, place = PLACE.match(text).groups()
+        source = seeing(self.source, self.lines(text), name, place == "after")
+        program = self.program(source)
+        for _, _, call in list(self.calls(program, words)):
+            given = {n: call["given"][n] for n in re.findall(r"`(\w+)`", named)}
+            program.again(call, **{n: of_dtype(one, dtype) for n, one in given.items()})
+            value = (program.calls[-1]["seen"] or [None])[0]
             name = str(getattr(value, "dtype", "")).removeprefix("torch.")
             yield {name} if name else None
 
@@ -415,19 +431,26 @@ class Reader:
         checks = self.question.checks
         yield {first_line(check) for check in checks if program.tried(check)[0]}
 
+    def of_breaks(self, asked):
+        sentence = re.search("“(.*)”", asked["text"])[1]
+        (check,) = (c for c in self.question.checks if first_line(c) == sentence)
+        found = set()
+        for choice in asked["choices"]:
+            source = with_line(self.source, *CHOICE.fullmatch(choice).groups())
+            if self.program(source).tried(check)[0]:
+                found.add(choice)
+        yield found
+
     def of_raises(self, asked):
-        words = RAISES.match(asked["text"])[1]
+        words, name, end = RAISES.match(asked["text"]).groups()
         program = self.program(self.source)
-        for _, _, call in list(self.calls(program, words, shapes=False)):
-            came = {}
+        for _, _, call in list(self.calls(program, words)):
+            found = set()
             for choice in asked["choices"]:
-                shapes = {n: ast.literal_eval(s) for n, s in SHAPE.findall(choice)}
-                if not all(hasattr(call["given"][name], "shape") for name in shapes):
-                    break
-                given = {n: resized(call["given"][n], s) for n, s in shapes.items()}
-                came[choice] = program.again(call, **given)
-            else:
-                yield {one for one, result in came.items() if result is None}
+                given = resized(call["given"][name], ast.literal_eval(choice))
+                if (program.again(call, **{name: given}) is None) == (end == "an"):
+                    found.add(choice)
+            yield found
 
     def of_overflows(self, asked):
         beside = INPUT.search(asked["text"])[1] or ""
@@ -462,8 +485,15 @@ def like(original, array):
 
 
 def resized(original, shape):
-    """The same numbers in another shape."""
-    return like(original, np.resize(numbers(original), shape))
+    """Other numbers in another shape."""
+    return like(original, np.resize(numbers(original).ravel()[::-1], shape))
+
+
+def of_dtype(original, name):
+    """The same numbers in another dtype."""
+    if hasattr(original, "detach"):
+        return original.type(getattr(sys.modules["torch"], name))
+    return np.array(original, dtype=name)
 
 
 def ending(before, after):

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.release.sample_class import with_cells
-from autograder.results.interview import questions_in
+from autograder.results.interview import ROOM, on_a_page, questions_in
 from autograder.results.templates import render
 
 QUESTION = {
@@ -89,22 +89,34 @@ def test_what_a_students_process_says_is_data(said, kept):
     assert len(questions_in(text)) == kept
 
 
-def of_length(lines):
-    """A sheet's three questions about an answer of so many lines."""
+def of_length(lines, name="f"):
+    """Three questions about an answer of so many lines."""
     code = "\n".join(f"    line_{n} = {n} + some_name * another" for n in range(lines))
     asked = {"text": f"`f`?\n\n    {'x' * 80}", "why": "so\n\n    a   b\n    c   d"}
     choices = ["a choice of some length, " * 3 + str(n) for n in range(4)]
-    one = QUESTION | asked | {"choices": choices, "code": code}
-    return [one | {"name": f"f{n}"} for n in range(3)]
+    return [QUESTION | asked | {"choices": choices, "code": code, "name": name}] * 3
+
+
+def test_a_sheet_shows_as_much_code_as_fits_on_a_page_with_its_questions():
+    def names(*lengths):
+        found = [of_length(lines, f"f{n}") for n, lines in enumerate(lengths)]
+        return "".join(one["name"] for one in on_a_page(found))
+
+    assert names(5, 5, 5, 5) == "f0f1f2"
+    assert names(ROOM - 5, 6, 5, 1) == "f0f2f0"
+    assert names(ROOM + 5, 5) == "f1f1f1"
+    assert names(ROOM + 9, ROOM + 1) == "f1f1f1"
+    assert names() == ""
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_each_student_is_on_one_page(browser, tmp_path, paper):
-    """As it is printed, a class of 25 with answers of 3 to 35 lines."""
-    lengths = [3, 8, 12, 20, 35] * 5
+def test_each_student_is_on_one_page_that_can_be_read(browser, tmp_path, paper):
+    """As it is printed, a class of 25; an answer of 60 lines goes over the page."""
+    classes = [[3, 8, 12], [8, 12, 3], [12, 20], [20, 8], [ROOM]] * 5
     sheets = [
-        {"student": f"s{n}", "note": "", "questions": of_length(lines)}
-        for n, lines in enumerate(lengths)
+        {"student": f"s{n}", "note": "", "questions": on_a_page(found)}
+        for n, lengths in enumerate([*classes, [60]])
+        if (found := [of_length(lines, f"f{m}") for m, lines in enumerate(lengths)])
     ]
     path = tmp_path / "sheets.html"
     path.write_text(render("interview.html", title="04-masking", sheets=sheets))
@@ -112,10 +124,12 @@ def test_each_student_is_on_one_page(browser, tmp_path, paper):
     page = context.new_page()
     page.goto(path.as_uri())
     printed = page.pdf(format=paper)
-    sizes = page.evaluate(
-        "[...document.querySelectorAll('section')]"
-        ".map((sheet) => parseFloat(sheet.style.getPropertyValue('--size')))"
+    page.emulate_media(media="print")
+    least = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('section *')]"
+        ".map((one) => parseFloat(getComputedStyle(one).fontSize)))"
     )
+    long = page.locator("small:visible").count()
     context.close()
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == len(sheets) == 25
-    assert sizes[0] == 9.25 > sizes[3] > sizes[4]
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 25 + 2
+    assert long == 1 and least >= 8 * 96 / 72 - 0.01  # pixels of 8 points
