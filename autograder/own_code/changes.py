@@ -6,7 +6,6 @@ Each is a cut in the source, so that the changed line reads as the student wrote
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ MODULES = ("np", "numpy", "torch", "math")
 SHARPER = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!="}
 SHARPER |= {ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is"}
 SIGNS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
+OPEN, CLOSE = "\x01", "\x02"  # parentheses that may be needed
 DROPS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.BitAnd)
 
 
@@ -38,24 +38,37 @@ class Change:
 def changes(source: str) -> list[Change]:
     """All changes of the functions in a source that can still be parsed."""
     lines: list[str] = source.split("\n")
-    found: dict[str, Change] = {}
-    for node, new in edits(ast.parse(source)):
+    found: dict[str, Change] = {parsed(source): Change(0, "", "", source)}
+    for node, new in edits(ast.parse(source), source):
         number = node.lineno
         if node.end_lineno != number:
             continue
         old = lines[number - 1].encode()
         before, after = old[: node.col_offset], old[node.end_col_offset :]
-        spare = [new[1:-1]] if new[:1] + new[-1:] == "()" else []
-        ways = [(before + way.encode() + after).decode() for way in (new, *spare)]
-        wholes = [
-            "\n".join([*lines[: number - 1], way, *lines[number:]]) for way in ways
-        ]
-        meant = parsed(wholes[0])
-        at = -1 if parsed(wholes[-1]) == meant else 0  # without spare parentheses
-        if meant and meant not in (parsed(source), *found):
-            was, now = lines[number - 1].strip(), ways[at].strip()
-            found[meant] = Change(number, was, now, wholes[at])
-    return list(found.values())
+        line, meant = bare(lines, number, f"{before.decode()}{new}{after.decode()}")
+        if meant and meant not in found:
+            was, whole = lines[number - 1].strip(), with_line(lines, number, line)
+            found[meant] = Change(number, was, line.strip(), whole)
+    return list(found.values())[1:]
+
+
+def bare(lines: list[str], number: int, line: str) -> tuple[str, str]:
+    """A line without the parentheses of ours that it does not need; what it means."""
+    meant = parsed(with_line(lines, number, line))
+    while OPEN in line:
+        start = line.rindex(OPEN)
+        end = line.index(CLOSE, start)
+        before, inner, after = line[:start], line[start + 1 : end], line[end + 1 :]
+        line = before + inner + after
+        if parsed(with_line(lines, number, line)) != meant:
+            line = f"{before}({inner}){after}"
+    return line, meant
+
+
+def with_line(lines: list[str], number: int, line: str) -> str:
+    """The source with another line."""
+    line = line.replace(OPEN, "(").replace(CLOSE, ")")
+    return "\n".join([*lines[: number - 1], line, *lines[number:]])
 
 
 def parsed(source: str) -> str:
@@ -66,8 +79,11 @@ def parsed(source: str) -> str:
         return ""
 
 
-def edits(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+def edits(tree: ast.Module, source: str) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """Nodes inside of functions, with another text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.keyword):
+            node.said = ast.get_source_segment(source, node)  # type: ignore[union-attr]
     for function in ast.walk(tree):
         body = function.body if isinstance(function, ast.FunctionDef) else []
         if isinstance(function, ast.Lambda):
@@ -115,10 +131,10 @@ def others(node: ast.expr) -> Iterator[str]:
         case ast.Constant(value=float(value)) if value:
             yield text(ast.Constant(2 * value))
         case ast.Constant(value=str(value)) if "->" in value:
-            given, _, out = value.partition("->")  # of einsum
-            yield repr(f"{given}->{out[:-2]}{out[:-3:-1]}")
+            out = value.partition("->")[2]  # of einsum
+            yield said(node).replace(f"->{out}", f"->{out[:-2]}{out[:-3:-1]}")
         case ast.Tuple(elts=[first, second], ctx=ast.Load()):
-            yield f"({ast.unparse(second)}, {ast.unparse(first)})"
+            yield f"{OPEN}{said(second)}, {said(first)}{CLOSE}"
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             if sharper := SHARPER.get(type(op)):
                 yield f"{text(left)} {sharper} {text(right)}"
@@ -135,7 +151,7 @@ def others(node: ast.expr) -> Iterator[str]:
                 if not module or arguments:
                     yield text(arguments[0] if module else owner)
                 if function.attr in ("tril", "triu") and not node.keywords:
-                    yield f"{ast.unparse(node)[:-1]}, k=-1)"
+                    yield f"{said(node)[:-1]}, k=-1)"
             yield from rearranged(node)
 
 
@@ -147,31 +163,31 @@ def sums(
     if isinstance(op, DROPS):
         yield one
     if isinstance(op, ast.MatMult):
-        yield f"({two} @ {one})"
+        yield f"{OPEN}{two} @ {one}{CLOSE}"
     if sign := SIGNS.get(type(op)):
-        yield replaced(node, sign)
+        yield f"{OPEN}{one} {sign} {two}{CLOSE}"
 
 
 def rearranged(node: ast.Call) -> Iterator[str]:
     """A call with its first arguments swapped, or with one keyword less."""
+    args, keywords = list(map(said, node.args)), list(map(said, node.keywords))
     match node.args:
-        case [ast.Name() as one, ast.Name() as two, *rest]:
-            less = copy.copy(node)
-            less.args = [two, one, *rest]
-            yield ast.unparse(less)
+        case [ast.Name(), ast.Name(), *_]:
+            swapped = [args[1], args[0], *args[2:], *keywords]
+            yield f"{text(node.func)}({', '.join(swapped)})"
     for keyword in node.keywords:
         if keyword.arg in ("axis", "dim", "dtype"):
-            less = copy.copy(node)
-            less.keywords = [one for one in node.keywords if one is not keyword]
-            yield ast.unparse(less)
+            less = [*args, *(one for one in keywords if one != said(keyword))]
+            yield f"{text(node.func)}({', '.join(less)})"
 
 
-def replaced(node: ast.BinOp, sign: str) -> str:
-    return f"({text(node.left)} {sign} {text(node.right)})"
+def said(node: ast.expr | ast.keyword) -> str:
+    """An expression as the student wrote it."""
+    return getattr(node, "said", None) or ast.unparse(node)
 
 
 def text(node: ast.expr) -> str:
     """An expression that can stand anywhere."""
     simple = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript
     simple |= ast.List | ast.ListComp
-    return ast.unparse(node) if isinstance(node, simple) else f"({ast.unparse(node)})"
+    return said(node) if isinstance(node, simple) else f"{OPEN}{said(node)}{CLOSE}"

@@ -6,7 +6,7 @@ import ast
 import random
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.checks.question import Question, first_line
 from autograder.own_code.changes import Change, changes
@@ -14,6 +14,17 @@ from autograder.own_code.values import SHOWN, Seen
 from autograder.own_code.watching import UNSET, Call, Watched
 
 MOST_CHANGES = 18
+MOST, LEAST = 4, 3  # choices
+
+
+class Draft(NamedTuple):
+    """A question before its choices are drawn from ``wrong``, the best ones first."""
+
+    line: int
+    text: str
+    right: str
+    wrong: list[str]
+    why: str
 
 
 class Altered:

@@ -140,13 +140,11 @@ class Instrument(ast.NodeTransformer):
     """Passes all that the functions of a program do through a watch."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
-        for place, statement in enumerate(node.body):
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as one):
-                    body: list[ast.stmt] = [
-                        ast.copy_location(ast.Return(one.body), one.body)
-                    ]
-                    node.body[place] = ast.FunctionDef(name, one.args, body, [])
+        for place, one in enumerate(node.body):
+            match one:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as it):
+                    body = [ast.copy_location(ast.Return(it.body), it.body)]
+                    node.body[place] = ast.FunctionDef(name, it.args, [*body], [])
         return self.visit_ClassDef(node)
 
     def visit_ClassDef(self, node: ast.Module | ast.ClassDef) -> ast.AST:
@@ -156,61 +154,44 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        inner = list(ast.walk(node))
-        if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inner):
+        if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node)):
             return node
         start = 1 if ast.get_docstring(node, clean=False) is not None else 0
-        body = self.block(node.body[start:])
-        if not body:
-            return node
-        enter = ask("enter", ast.Constant(node.name), call("locals"))
-        body.append(ast.Expr(ask("result", ast.Constant(None))))  # where none is given
-        guarded = ast.Try(body, [], [], [ast.Expr(ask("leave"))])
-        node.body[start:] = [ast.Expr(enter), guarded]
+        if body := [new for old in node.body[start:] for new in self.noted(old)]:
+            enter = ask("enter", ast.Constant(node.name), call("locals"))
+            body.append(ast.Expr(ask("result", ast.Constant(None))))  # if none is given
+            guarded = ast.Try(body, [], [], [ast.Expr(ask("leave"))])
+            node.body[start:] = [ast.Expr(enter), guarded]
         return node
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+    def visit_JoinedStr(self, node: ast.AST) -> ast.AST:
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
+    visit_AsyncFunctionDef = visit_arguments = visit_JoinedStr
 
-    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Statements, each behind a note of its line."""
-        found: list[ast.stmt] = []
-        for statement in statements:
-            number = ast.Constant(statement.lineno)
-            if not isinstance(statement, ast.Nonlocal | ast.Global):
-                found.append(ast.Expr(ask("line", number)))
-            unset = UNSET.search(ast.unparse(statement))
-            found.append(self.statement(statement))
-            for name in [] if unset else assigned(statement):
-                value = ast.Name(name, ast.Load())
-                noted = ask("value", number, ast.Constant(f"{name} ="), value)
-                found.append(ast.Expr(noted))
-        return found
-
-    def statement(self, node: ast.stmt) -> ast.stmt:
-        """A statement, and what stands in it."""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            return self.visit(node)
-        for name, part in ast.iter_fields(node):
-            if name in ("body", "orelse", "finalbody"):
-                setattr(node, name, self.block(part))
-            elif name == "handlers":
-                for handler in part:
-                    handler.body = self.block(handler.body)
-            elif isinstance(part, ast.AST) and name != "annotation":
-                setattr(node, name, self.visit(part))
-            elif isinstance(part, list):
-                part[:] = [self.visit(one) for one in part]
+    def noted(self, node: ast.stmt) -> list[ast.stmt]:
+        """A statement behind a note of its line, and before notes of its names."""
+        number, names = ast.Constant(node.lineno), assigned(node)
+        if UNSET.search(ast.unparse(node)):
+            names = []
+        given = [(ast.Constant(f"{n} ="), ast.Name(n, ast.Load())) for n in names]
+        after = [ast.Expr(ask("value", number, *one)) for one in given]
+        new = self.visit(node)
         if isinstance(node, ast.Return) and node.value is not None:
             node.value = ask("result", node.value)
-        return node
+        return [ast.Expr(ask("line", number)), new, *after]
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         text = label(node)
-        node = super().generic_visit(node)
+        for name, part in ast.iter_fields(node):
+            if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
+                part[:] = [new for old in part for new in self.noted(old)]
+            elif isinstance(part, list):
+                part[:] = [
+                    self.visit(one) if isinstance(one, ast.AST) else one for one in part
+                ]
+            elif isinstance(part, ast.AST) and name != "annotation":
+                setattr(node, name, self.visit(part))
         if not text or not isinstance(node, ast.expr):
             return node
         number = ast.Constant(node.lineno)
