@@ -29,7 +29,7 @@ def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> s
 def others(subject: Subject, call: Call, key: Key) -> Iterator[Seen]:
     """Other values of the same place: under changes, in other calls; then of others."""
     calls = [altered.call(call) for altered in subject.altered]
-    calls += [other for trial in subject.trials for other in trial.calls]
+    calls += [other for trial in subject.trials for other in trial]
     yield from (one.values[key] for one in calls if one and key in one.values)
     yield from call.values.values()
 
@@ -67,7 +67,7 @@ def shape(subject: Subject) -> Iterator[Draft]:
                 continue
             near = [v for v in others(subject, call, key) if v.kind == "array"]
             why = f"Its shape is {right}:\n\n{trace(call, *key)}"
-            yield Draft(key[0], text, right, [str(v.shape) for v in near], why)
+            yield Draft(text, right, [str(v.shape) for v in near], why)
 
 
 def dtype(subject: Subject) -> Iterator[Draft]:
@@ -98,7 +98,7 @@ def dtype(subject: Subject) -> Iterator[Draft]:
             supposed += f"{'is' if len(floats) == 1 else 'are'} of dtype {new}. "
             text = supposed + place_of("the dtype", after, key, subject, False)
             why = f"Its dtype is {one.dtype}:\n\n{trace(after, *key)}"
-            yield Draft(key[0], text, one.dtype, DTYPES, why)
+            yield Draft(text, one.dtype, DTYPES, why)
 
 
 def value(subject: Subject) -> Iterator[Draft]:
@@ -124,7 +124,7 @@ def value(subject: Subject) -> Iterator[Draft]:
             wrong = [v.text for v in near if v.small and (v.kind, v.dtype) == kind]
             note = " (to three decimals)" if one.dtype.startswith("float") else ""
             why = f"It is {shown.text}{note}:\n\n{trace(call, *key)}"
-            yield Draft(key[0], text, shown.text, wrong, why)
+            yield Draft(text, shown.text, wrong, why)
 
 
 def times(subject: Subject) -> Iterator[Draft]:
@@ -142,4 +142,4 @@ def times(subject: Subject) -> Iterator[Draft]:
             counts = [n for one in calls if one for n in one.lines.values()]
             wrong = [str(n) for n in [count - 1, count + 1, *subject.some(counts)] if n]
             why = f"It runs {count} times in this call."
-            yield Draft(line, text, str(count), wrong, why)
+            yield Draft(text, str(count), wrong, why)

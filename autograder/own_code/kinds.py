@@ -37,7 +37,6 @@ class Asked:
     """
 
     kind: str
-    line: int
     text: str
     choices: list[str]
     key: int
@@ -50,11 +49,11 @@ class Asked:
 
 def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:
     """The questions of a kind that have enough choices."""
-    for line, text, right, wrong, why in kind(subject):
+    for text, right, wrong, why in kind(subject):
         others = [one for one in dict.fromkeys(wrong) if one != right][: MOST - 1]
         choices = subject.some([right, *others])
         if right in FIXED:
             choices.sort(key=FIXED.index)
         if len(choices) >= LEAST:
             key = choices.index(right)
-            yield Asked(kind.__name__, line, text, choices, key, why)
+            yield Asked(kind.__name__, text, choices, key, why)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections.abc import Iterator
 from functools import cached_property
@@ -20,7 +19,6 @@ MOST, LEAST = 4, 3  # choices
 class Draft(NamedTuple):
     """A question before its choices are drawn from ``wrong``, the best ones first."""
 
-    line: int
     text: str
     right: str
     wrong: list[str]
@@ -33,13 +31,12 @@ class Altered:
     def __init__(self, subject: Subject, change: Change) -> None:
         self.change = change
         self.program = Watched(change.source, subject.name, subject.names)
-        self.trials = [self.program.tried(check) for check in subject.question.checks]
-        self.failed = [n for n, trial in enumerate(self.trials) if trial.failure]
+        self.failed, self.trials = self.program.tried(subject.question.checks)
 
     def call(self, original: Call) -> Call | None:
         """The same call as in the original; None where it is not made the same way."""
         check, number = original.place
-        calls = self.trials[check].calls[number:]
+        calls = self.trials[check][number:]
         if not calls or calls[0].function != original.function:
             return None
         found, given = calls[0].arguments, original.arguments
@@ -66,11 +63,11 @@ class Subject:
         self.source, self.lines, self.draw = source, source.split("\n"), draw
         self.program = Watched(source, question.name, names)
         self.sentences = [first_line(check) for check in question.checks]
-        self.trials = [self.program.tried(check) for check in question.checks]
-        if any(trial.failure for trial in self.trials):
+        failed, self.trials = self.program.tried(question.checks)
+        if failed:
             raise ValueError(f"{question.name} does not pass")
-        for check, trial in enumerate(self.trials):
-            for number, call in enumerate(trial.calls):
+        for check, calls in enumerate(self.trials):
+            for number, call in enumerate(calls):
                 call.place = check, number
 
     @cached_property
@@ -91,15 +88,6 @@ class Subject:
                 break
         return found
 
-    @cached_property
-    def methods(self) -> list[str]:
-        """The functions whose calls can be described: the answer's own."""
-        found = [self.name]
-        for node in ast.walk(ast.parse(self.source)):
-            if isinstance(node, ast.ClassDef) and node.name == self.name:
-                found += [f.name for f in node.body if isinstance(f, ast.FunctionDef)]
-        return found
-
     def some(self, items: Any) -> list[Any]:
         """Items in an order that is drawn."""
         items = list(items)
@@ -107,22 +95,21 @@ class Subject:
         return items
 
     def calls(self, own: bool = False, literal: bool = False) -> Iterator[Call]:
-        """Calls that came to an end.
+        """Calls of the answer that came to an end, and that words can describe.
 
-        ``own``: those that can be made again; ``literal``: and be written out.
+        ``own``: those that can be made again; ``literal``: that can be written out.
         """
-        for call in self.some(call for trial in self.trials for call in trial.calls):
-            given = list(call.arguments.values())
-            if call.result is None or call.function not in self.methods:
-                continue
-            again = call.function == self.name and (call.live or not own)
-            full = not literal or all(map(written_out, given))
-            if not any(map(untold, given)) and full and (again or not own | literal):
+        for call in self.some(call for calls in self.trials for call in calls):
+            given = call.arguments.values()
+            ended = call.result is not None and self.name in (call.function, call.owner)
+            again = not own or (call.live and not call.owner)
+            full = not literal or (all(map(written_out, given)) and not call.owner)
+            if ended and again and full and not any(map(untold, given)):
                 yield call
 
     def alike(self, call: Call) -> list[Call]:
         """The calls that the same words describe."""
-        words, every = told(call), [one for trial in self.trials for one in trial.calls]
+        words, every = told(call), [one for calls in self.trials for one in calls]
         return [one for one in every if told(one) == words]
 
     def line(self, number: int) -> str:

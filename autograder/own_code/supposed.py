@@ -68,12 +68,12 @@ def change(subject: Subject) -> Iterator[Draft]:
     for kind, altered, call, after in drawn:
         words = told(call, full=all(map(written_out, call.arguments.values())))
         text = suppose(altered, f"What would change in the result of {words}?")
-        number, why = altered.change.number, ENDINGS[kind]
+        why = ENDINGS[kind]
         if kind == "error" and after.error:
             why = f"{why[:-1]}: {one_line(after.error.strip())[:200]}."
-        if shown := trace(after, number):
+        if shown := trace(after, altered.change.number):
             why += f" With the change:\n\n{shown}"
-        yield Draft(number, text, ENDINGS[kind], [*ENDINGS.values()], why)
+        yield Draft(text, ENDINGS[kind], [*ENDINGS.values()], why)
 
 
 def fails(subject: Subject) -> Iterator[Draft]:
@@ -85,8 +85,7 @@ def fails(subject: Subject) -> Iterator[Draft]:
         passing = [one for one in subject.sentences if one != failed]
         text = suppose(altered, "Which visible check fails then, and no other?")
         why = f"“{failed}” fails. Still passing: {'; '.join(passing)}."
-        number, wrong = altered.change.number, subject.some(passing)
-        yield Draft(number, text, failed, wrong, why)
+        yield Draft(text, failed, subject.some(passing), why)
 
 
 def breaks(subject: Subject) -> Iterator[Draft]:
@@ -99,8 +98,7 @@ def breaks(subject: Subject) -> Iterator[Draft]:
                 text = f"Which of these changes makes this check fail?\n\n“{sentence}”"
                 old = altered.change.old
                 why = f"The line is\n\n    {old}\n\nThe others fail other checks."
-                line, right = altered.change.number, reads(altered)
-                yield Draft(line, text, right, other, why)
+                yield Draft(text, reads(altered), other, why)
 
 
 def reads(altered: Altered) -> str:
@@ -139,7 +137,7 @@ def raises(subject: Subject) -> Iterator[Draft]:
                     run = came[bad[0]]
                     error = one_line(run.error.strip())[:200] if run else ""
                     why = f"With {bad[0]}: {error}."
-                    yield Draft(1, text, right[0], wrong, why)
+                    yield Draft(text, right[0], wrong, why)
                     break
 
 
@@ -181,4 +179,4 @@ def overflows(subject: Subject) -> Iterator[Draft]:
             if len(bad) == 1:
                 why = "With this input the result is not finite; with the others it is."
                 text = suppose(altered, question)
-                yield Draft(altered.change.number, text, bad[0], good, why)
+                yield Draft(text, bad[0], good, why)

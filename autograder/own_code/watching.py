@@ -16,13 +16,12 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed
 from autograder.checks.isolation import seed, settled
 from autograder.checks.question import failure_of
 from autograder.own_code.values import Seen, seen
@@ -34,6 +33,7 @@ EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
 UNWATCHED = {"super", "locals", "globals", "vars", "print", "range", "len", "int"}
 UNSET = re.compile(r"empty(_like)?\(")  # whatever was in memory before
+Check = Callable[..., None]
 Key = tuple[int, str]  # a line, and the name that it assigns or the expression in it
 
 
@@ -56,14 +56,6 @@ class Call:
     result: Seen | None = None  # None: it was left by an exception
     error: str = ""
     place: tuple[int, int] = (0, 0)  # the numbers of the check, and of the call in it
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What came of a visible check."""
-
-    failure: CheckFailed | None
-    calls: list[Call]
 
 
 class Watch:
@@ -271,15 +263,19 @@ class Watched:
             exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)
         self.answer = space[name]
 
-    def tried(self, check: Callable[..., None]) -> Trial:
-        """Run a visible check on the answer."""
-        with quiet(), repeatable(), settled():
-            self.watch.begin()
-            try:
-                failure = failure_of(check, self.answer)
-            except Endless:
-                failure = CheckFailed("it did not come to an end")
-        return Trial(failure, self.watch.calls)
+    def tried(self, checks: Iterable[Check]) -> tuple[list[int], list[list[Call]]]:
+        """The numbers of the visible checks that fail, and the calls of each check."""
+        failed, calls = [], []
+        for number, check in enumerate(checks):
+            with quiet(), repeatable(), settled():
+                self.watch.begin()
+                try:
+                    fails = failure_of(check, self.answer) is not None
+                except Endless:
+                    fails = True
+            failed += [number] * fails
+            calls.append(self.watch.calls)
+        return failed, calls
 
     def called(self, call: Call, **changed: Any) -> Call | None:
         """A call once more, with other arguments."""

@@ -157,7 +157,6 @@ def is_question(one: Any) -> bool:
     match one:
         case {
             "kind": str(),
-            "line": int(line),
             "text": str(text),
             "choices": list(choices),
             "key": int(key),
@@ -166,6 +165,6 @@ def is_question(one: Any) -> bool:
         }:
             short = max(len(text), len(why)) <= LONGEST
             listed = all(type(c) is str and len(c) <= LONGEST_CHOICE for c in choices)
-            placed = 0 <= key < len(choices) <= 4 and line > 0
+            placed = 0 <= key < len(choices) <= 4
             return not others and short and listed and placed
     return False

@@ -12,7 +12,6 @@ from autograder.results.templates import render
 
 QUESTION = {
     "kind": "shape",
-    "line": 1,
     "text": "`f`?",
     "choices": ["a", "b", "c"],
     "key": 2,
@@ -21,7 +20,7 @@ QUESTION = {
 FORGED = """
 import json, autograder.own_code
 def in_notebook(*_):
-    return [{"kind": "x", "line": 1, "text": "<script>alert(1)</script>", "key": 0,
+    return [{"kind": "x", "text": "<script>alert(1)</script>", "key": 0,
              "choices": ["<img src=x onerror=alert(2)>", "b", "c"], "why": "w"}]
 autograder.own_code.in_notebook = in_notebook
 """
@@ -77,7 +76,7 @@ def right_code(text):
         ([QUESTION | {"choices": ["a", {}]}], 0),
         ([QUESTION | {"text": "x" * 5000}], 0),
         ([QUESTION | {"more": 1}], 0),
-        ([QUESTION | {"line": 0}], 0),
+        ([QUESTION | {"why": 0}], 0),
         ([QUESTION, 3, None, []], 1),
         ({"text": "x"}, 0),
         ("[", 0),

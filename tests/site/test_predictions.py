@@ -130,7 +130,6 @@ def missed(page):
 
 QUESTION = {
     "kind": "shape",
-    "line": 2,
     "text": "What is the shape of `x`?\n\n    return <b>x</b>",
     "choices": ["(2,)", "`(3,)`", "(4,)"],
     "key": 1,
