@@ -136,7 +136,7 @@ def raises(subject: Subject) -> Iterator[Draft]:
                     text += f"raises {end}?"
                     run = came[bad[0]]
                     error = one_line(run.error.strip())[:200] if run else ""
-                    why = f"With {bad[0]}: {error}."
+                    why = f"With {good[0]} it runs. With {bad[0]}: {error}."
                     yield Draft(text, right[0], wrong, why)
                     break
 

@@ -19,7 +19,7 @@ const spans = (text) =>
 export function quizOf(id, asked, away = false) {
   const choices = asked.choices.map((choice, number) => {
     const right = number === asked.key;
-    const why = right ? told(asked.why) : [make("p", { textContent: "Your code does something else." })];
+    const why = right ? told(asked.why) : [make("p", { textContent: "Running the code gives something else." })];
     return make("details", { className: right ? "correct" : "" }, make("summary", {}, ...spans(choice)), ...why);
   });
   const code = away ? [make("pre", { textContent: asked.code })] : [];

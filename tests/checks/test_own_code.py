@@ -16,7 +16,10 @@ from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.own_code import questions
-from autograder.own_code.subject import Subject, told
+from autograder.own_code.inside import dtype, times
+from autograder.own_code.kinds import posed
+from autograder.own_code.subject import Subject
+from autograder.own_code.supposed import breaks, change, raises
 from autograder.tools.judging import catalog_of, packages
 
 FOLDER = Path(__file__).parent / "outside"
@@ -84,20 +87,88 @@ BLEND = """def blend(weights, scale=None, power=2):
     total = weights * power
     return total if scale is None else total * scale
 """
+ROOTS = """def roots(x):
+    return x / np.sqrt(4)
+"""
+ADD = """def add(a, b):
+    return a + b
+"""
+PAIRS = """def pairs(n):
+    found = 0
+    for i in range(n):
+        for j in range(i):
+            found = found + i * j
+    return found
+"""
+CLIPPED = """def clipped(x):
+    x = np.maximum(x, 0)
+    x = np.minimum(x, 9)
+    x = np.round(x)
+    return x
+"""
+
+
+def drawn(kind, code, checks):
+    """Questions of a kind about an answer; ``checks``: a sentence, and what holds."""
+    question = Question(code.removeprefix("def ").partition("(")[0], 1, "x#y")
+    for sentence, holds in checks.items():
+
+        def check(answer, holds=holds):
+            assert holds(answer)
+
+        check.__doc__ = sentence
+        question.visible(check)
+    return list(posed(Subject(question, code, {"np": np}, random.Random(0)), kind))
 
 
 def test_a_call_without_its_none_says_which_arguments_come_after():
     """As it is printed, the call can be made."""
-    question = Question("blend", 1, "x#y")
+    holds = {"Doubled.": lambda answer: answer(np.ones(3), None, 2).tolist() == [2] * 3}
+    asked = drawn(change, BLEND, holds)
+    words = "`blend(weights, power=2)`, with `weights = [1, 1, 1]`"
+    assert asked and all(words in one.text for one in asked)
 
-    @question.visible
-    def blend_doubles(answer):
-        """The weights are doubled."""
-        assert answer(np.ones(3), None, 2).tolist() == [2, 2, 2]
 
-    subject = Subject(question, BLEND, {}, random.Random(0))
-    (call,) = subject.calls()
-    assert told(call) == "`blend(weights, power=2)`, with `weights` of shape (3,)"
+def test_a_number_of_numpy_widens_narrow_arrays_and_a_question_says_so():
+    holds = {"Halved.": lambda answer: answer(np.ones(3)).tolist() == [0.5] * 3}
+    (asked,) = drawn(dtype, ROOTS, holds)
+    assert "`x` is of dtype" in asked.text
+    assert asked.choices[asked.key] == "float64" and len(asked.choices) == 4
+
+
+def test_the_shapes_that_raise_are_those_that_cannot_be_broadcast():
+    holds = {"Sums.": lambda f: f(np.ones((2, 3)), np.ones((2, 3))).sum() == 12}
+    every = drawn(raises, ADD, holds)
+    assert len(every) == 2  # one for each argument
+    for asked in every:
+        fit = [
+            shape in ("(1, 2, 3)", "(3,)", "(1, 3)", "(2, 1)")
+            for shape in asked.choices
+        ]
+        assert fit.count(fit[asked.key]) == 1
+        assert fit[asked.key] == asked.text.endswith("raises no error?")
+
+
+def test_a_line_in_a_loop_in_a_loop_is_counted():
+    holds = {"Products.": lambda answer: answer(5) == 35}
+    every = drawn(times, PAIRS, holds)
+    (inner,) = (one for one in every if "found = found" in one.text)
+    assert inner.choices[inner.key] == "10"
+
+
+def test_a_change_that_fails_a_check_is_asked_among_those_that_fail_others():
+    holds = {
+        "Nothing below 0.": lambda answer: (answer(np.array([-2.0, 3.2])) >= 0).all(),
+        "Nothing above 9.": lambda answer: (answer(np.array([11.3, 2.0])) <= 9).all(),
+        "Whole numbers.": lambda answer: answer(np.array([4.4, 0.2])).sum() == 4,
+    }
+    right = {
+        (one.text.rpartition("“")[2].rstrip("”"), one.choices[one.key])
+        for one in drawn(breaks, CLIPPED, holds)
+    }
+    left_out = {f"Line {n} is left out." for n in (2, 3, 4)}
+    sentences = [sentence.rstrip(".") for sentence in holds]
+    assert right >= set(zip(sentences, sorted(left_out), strict=True))
 
 
 @pytest.fixture(scope="module")
