@@ -128,7 +128,7 @@ def test_each_student_is_on_one_page_that_can_be_read(browser, tmp_path, paper):
         "Math.min(...[...document.querySelectorAll('section *')]"
         ".map((one) => parseFloat(getComputedStyle(one).fontSize)))"
     )
-    long = page.locator("small:visible").count()
+    long = page.get_by_role("heading", name="on two pages").count()
     context.close()
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 25 + 2
     assert long == 1 and least >= 8 * 96 / 72 - 0.01  # pixels of 8 points
