@@ -12,7 +12,7 @@ from autograder.own_code.watching import Call, Key
 
 DTYPES = ["bool", "float32", "float64", "int64"]
 TYPED = re.compile(r"dtype|astype|float|double|int\(|long|bool")  # it stands there
-PLAIN = ("np.arange", "np.zeros", "np.ones", "torch.arange", "torch.ones")
+PLAIN = re.compile(r"(np|torch)\.(arange|zeros|ones|full|eye)")
 
 
 def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> str:
@@ -24,6 +24,19 @@ def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> s
     name = label.removesuffix(" =")
     asked = f"what is {what} of `{name}` {place}?\n\n{subject.line(line)}"
     return f"In the call {told(call, full)}: {asked}"
+
+
+def plain(key: Key, subject: Subject) -> bool:
+    """Whether the code says what it is: a range, zeros, ones."""
+    line, label = key
+    named = label.endswith(" =")
+    text = subject.lines[line - 1].partition(" = ")[2] if named else label
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    called = isinstance(node, ast.Call) and ast.unparse(node.func)
+    return bool(called and PLAIN.fullmatch(called))
 
 
 def others(subject: Subject, call: Call, key: Key) -> Iterator[Seen]:
@@ -61,6 +74,7 @@ def shape(subject: Subject) -> Iterator[Draft]:
             text = place_of("the shape", call, key, subject, False)
             right = str(value.shape)
             spelt = right in text or right[1:-1].rstrip(",") in key[1]
+            spelt = spelt or plain(key, subject)
             if value.kind != "array" or value.shape in given or spelt:
                 continue
             if any(one.values.get(key, value).shape != value.shape for one in alike):
@@ -113,15 +127,13 @@ def value(subject: Subject) -> Iterator[Draft]:
                 near = [v.rows[row] for v in near if len(v.rows) > row] + one.rows
             size = one.kind == "number" and ".shape" in subject.lines[key[0] - 1]
             flag = (one.kind, one.dtype) == ("number", "bool")
-            plain = key[1].startswith(PLAIN)
-            if not shown.small or size or flag or plain:
+            if not shown.small or size or flag or plain(key, subject):
                 continue
             text = place_of(what, call, key, subject, True)
             if f" {shown.text}" in text or f"{shown.text}," in text:
                 continue
-            near.sort(key=lambda other: other.shape != shown.shape)
-            kind = one.kind, one.dtype
-            wrong = [v.text for v in near if v.small and (v.kind, v.dtype) == kind]
+            near = [v for v in near if v.small and v.dtype == shown.dtype]
+            wrong = [v.text for v in near if v.shape == shown.shape]
             note = " (to three decimals)" if one.dtype.startswith("float") else ""
             why = f"It is {shown.text}{note}:\n\n{trace(call, *key)}"
             yield Draft(text, shown.text, wrong, why)
@@ -133,7 +145,8 @@ def times(subject: Subject) -> Iterator[Draft]:
         for line, count in subject.some(call.lines.items()):
             text = f"In the call {told(call)}: how often does this line run?"
             text += f"\n\n{subject.line(line)}"
-            if count < 2 or str(count) in text:
+            given = [len(value.parts) for value in call.arguments.values()]
+            if count < 2 or str(count) in text or count in given:
                 continue
             alike = subject.alike(call)
             if any(one.lines[line] != count for one in alike):

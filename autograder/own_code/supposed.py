@@ -95,9 +95,12 @@ def breaks(subject: Subject) -> Iterator[Draft]:
         other = [reads(one) for one in every if number not in one.failed]
         for altered in every:
             if altered.failed == [number]:
-                text = f"Which of these changes makes this check fail?\n\n“{sentence}”"
+                text = (
+                    "One of these changes makes this check fail, and the others fail "
+                )
+                text += f"other checks alone. Which one?\n\n“{sentence}”"
                 old = altered.change.old
-                why = f"The line is\n\n    {old}\n\nThe others fail other checks."
+                why = f"The line is\n\n    {old}"
                 yield Draft(text, reads(altered), other, why)
 
 
