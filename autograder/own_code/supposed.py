@@ -77,15 +77,17 @@ def change(subject: Subject) -> Iterator[Draft]:
 
 
 def fails(subject: Subject) -> Iterator[Draft]:
-    """Which visible check a changed line fails, where it fails one alone."""
+    """Which visible check a changed line fails alone, or which alone still passes."""
     for altered in subject.altered:
-        if len(altered.failed) != 1:
-            continue
-        failed = subject.sentences[altered.failed[0]]
-        passing = [one for one in subject.sentences if one != failed]
-        text = suppose(altered, "Which visible check fails then, and no other?")
-        why = f"“{failed}” fails. Still passing: {'; '.join(passing)}."
-        yield Draft(text, failed, subject.some(passing), why)
+        failed = [subject.sentences[number] for number in altered.failed]
+        passing = [one for one in subject.sentences if one not in failed]
+        why = f"Failing: {'; '.join(failed)}. Still passing: {'; '.join(passing)}."
+        if len(failed) == 1:
+            text = suppose(altered, "Which visible check fails then, and no other?")
+            yield Draft(text, failed[0], subject.some(passing), why)
+        if len(passing) == 1:
+            text = suppose(altered, "Which visible check still passes, and no other?")
+            yield Draft(text, passing[0], subject.some(failed), why)
 
 
 def breaks(subject: Subject) -> Iterator[Draft]:

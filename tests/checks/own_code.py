@@ -336,7 +336,11 @@ def numbers(value):
 
 
 def flat(result):
-    return [p for r in result for p in (flat(r) if type(r) in (tuple, list) else [r])]
+    return [
+        part
+        for one in result
+        for part in (flat(one) if isinstance(one, tuple | list) else [one])
+    ]
 
 
 # ---- the kinds of questions
@@ -429,7 +433,8 @@ class Reader:
     def of_fails(self, asked):
         program = self.program(changed(self.source, asked["text"]))
         checks = self.question.checks
-        yield {first_line(check) for check in checks if program.tried(check)[0]}
+        fails = "check fails" in asked["text"]
+        yield {first_line(c) for c in checks if program.tried(c)[0] == fails}
 
     def of_breaks(self, asked):
         sentence = re.search("“(.*)”", asked["text"])[1]
