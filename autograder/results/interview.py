@@ -32,7 +32,7 @@ from autograder.own_code import in_notebook as _asked_
 print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {most})))
 """
 MOST = 3  # questions on a page
-ROOM = 30  # lines of code beside them
+ROOM = 20  # lines of code beside them
 LONGEST, LONGEST_CHOICE = 4000, 600  # characters
 Json = dict[str, Any]
 
