@@ -89,7 +89,8 @@ def seen(value: Any) -> Seen:
         entries = np.asarray(value)
         kind = entries.dtype.name if entries.dtype.kind in "biuf" else ""
         return Seen("number", (), kind, entries if kind else None)
-    kind = "box" if hasattr(value, "__len__") else "other"  # what is in it is not told
+    boxes = list | tuple | dict | set | str | bytes  # what is in them is not told
+    kind = "box" if isinstance(value, boxes) else "other"
     return Seen(kind, dtype=type(value).__name__)
 
 
