@@ -19,7 +19,9 @@ from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.own_code.kinds import KINDS, Asked, posed
 from autograder.own_code.subject import Subject
+from autograder.own_code.supposed import breaks, fails
 
+LAST = (fails, breaks)  # others are clearer: some inputs do not show a change
 TRIED = 6  # questions of a kind, from which one is drawn
 CHECKS = re.compile(r"^from autograder\.checks import (\w+) as check$", re.MULTILINE)
 __all__ = ["CHECKS", "Asked", "defining", "in_notebook", "questions"]
@@ -48,7 +50,7 @@ def questions(
 def chosen(subject: Subject, most: int) -> Iterator[Asked]:
     """Questions of different kinds first, then others about other lines."""
     drawn: list[list[Asked]] = []
-    for kind in subject.some(KINDS):
+    for kind in sorted(subject.some(KINDS), key=LAST.__contains__):
         found = list(islice(posed(subject, kind), TRIED))
         if found:
             drawn.append(subject.some(found))

@@ -32,6 +32,7 @@ CALLS = 8  # of a check that are kept
 EXPRESSIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 EXPRESSIONS += (ast.Attribute, ast.IfExp)  # type: ignore[assignment]
 UNWATCHED = {"super", "locals", "globals", "vars", "print", "range", "len", "int"}
+UNNOTED = ("annotation", "target", "targets")  # these have no value to tell
 UNSET = re.compile(r"empty(_like)?\(")  # whatever was in memory before
 Check = Callable[..., None]
 Key = tuple[int, str]  # a line, and the name that it assigns or the expression in it
@@ -178,11 +179,11 @@ class Instrument(ast.NodeTransformer):
         for name, part in ast.iter_fields(node):
             if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
                 part[:] = [new for old in part for new in self.noted(old)]
-            elif isinstance(part, list):
+            elif isinstance(part, list) and name not in UNNOTED:
                 part[:] = [
                     self.visit(one) if isinstance(one, ast.AST) else one for one in part
                 ]
-            elif isinstance(part, ast.AST) and name != "annotation":
+            elif isinstance(part, ast.AST) and name not in UNNOTED:
                 setattr(node, name, self.visit(part))
         if not text or not isinstance(node, ast.expr):
             return node
