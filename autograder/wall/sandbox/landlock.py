@@ -7,13 +7,13 @@ abstract sockets.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 import struct
 from functools import cache
 
-_libc = ctypes.CDLL(None, use_errno=True)
+from autograder.wall.sandbox.libc import done, libc
+
 # the same numbers on every architecture
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION, PATH_BENEATH = 1, 1
@@ -31,14 +31,7 @@ SCOPES, SCOPES_SINCE, SIGNALS = 3, 6, 2  # abstract sockets, signals
 @cache
 def abi() -> int:
     """What this kernel has of Landlock; 0 if nothing."""
-    return max(_libc.syscall(CREATE_RULESET, None, 0, VERSION), 0)
-
-
-def _check(result: int, what: str) -> int:
-    if result == -1:
-        error = ctypes.get_errno()
-        raise OSError(error, f"{what}: {os.strerror(error)}")
-    return result
+    return max(libc.syscall(CREATE_RULESET, None, 0, VERSION), 0)
 
 
 class Rules:
@@ -49,8 +42,8 @@ class Rules:
         asked = struct.pack("QQQ", rights, connections, scopes)
         while asked.endswith(bytes(8)):  # what an older kernel does not know
             asked = asked[:-8]
-        made = _libc.syscall(CREATE_RULESET, asked, len(asked), 0)
-        self.descriptor = _check(made, "landlock_create_ruleset")
+        made = libc.syscall(CREATE_RULESET, asked, len(asked), 0)
+        self.descriptor = done(made, "landlock_create_ruleset")
 
     def allow(self, path: str, rights: int) -> None:
         """Allow ``rights`` on a file, or on a folder and all below."""
@@ -59,15 +52,15 @@ class Rules:
             if not stat.S_ISDIR(os.fstat(where).st_mode):
                 rights &= OF_FILES
             rule = struct.pack("=Qi", rights & self.rights, where)
-            made = _libc.syscall(ADD_RULE, self.descriptor, PATH_BENEATH, rule, 0)
-            _check(made, f"landlock_add_rule {path}")
+            made = libc.syscall(ADD_RULE, self.descriptor, PATH_BENEATH, rule, 0)
+            done(made, f"landlock_add_rule {path}")
         finally:
             os.close(where)
 
     def enforce(self) -> None:
         """Keep to the rules from now on; all that this process forks does, too."""
-        made = _libc.syscall(RESTRICT_SELF, self.descriptor, 0)
-        _check(made, "landlock_restrict_self")
+        made = libc.syscall(RESTRICT_SELF, self.descriptor, 0)
+        done(made, "landlock_restrict_self")
 
 
 def everything(version: int) -> Rules:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from autograder.wall.records import Limits
 from autograder.wall.sandbox import shown
+from autograder.wall.sandbox.libc import done, libc
 from autograder.wall.sandbox.limits import first_to_end
 from autograder.wall.sandbox.rights import NOBODY
 
@@ -25,7 +26,6 @@ HOME = "/home/student"
 SCRATCH = (HOME, "/tmp", "/dev/shm")  # the only folders that can be written
 INSIDE = 1000  # the user inside
 
-_libc = ctypes.CDLL(None, use_errno=True)
 
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -39,31 +39,24 @@ AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 SYS_MOUNT_SETATTR = 442  # the same number on every architecture
 
 
-def _check(result: int, what: str) -> int:
-    if result == -1:
-        error = ctypes.get_errno()
-        raise OSError(error, f"{what}: {os.strerror(error)}")
-    return result
-
-
 def _mount(
     source: str, target: str, kind: str | None, flags: int, data: str | None = None
 ) -> None:
     encoded = [None if text is None else text.encode() for text in (kind, data)]
-    result = _libc.mount(
+    result = libc.mount(
         source.encode(), target.encode(), encoded[0], ctypes.c_ulong(flags), encoded[1]
     )
-    _check(result, f"mount {target}")
+    done(result, f"mount {target}")
 
 
 def _attributes(path: str, attributes: int, deep: bool = False) -> None:
     """Add mount attributes, such as read-only, to ``path``."""
     wanted = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = AT_RECURSIVE if deep else 0
-    result = _libc.syscall(
+    result = libc.syscall(
         SYS_MOUNT_SETATTR, AT_FDCWD, path.encode(), flags, wanted, len(wanted)
     )
-    _check(result, f"mount_setattr {path}")
+    done(result, f"mount_setattr {path}")
 
 
 def map_users(pid: int, *, nested: bool = False) -> None:
@@ -89,7 +82,7 @@ def open_world() -> None:
 
     Whoever is outside has to call :func:`map_users` before that fork.
     """
-    _check(_libc.unshare(NEWUSER | NEWPID | NEWNET | PRIVATE), "unshare")
+    done(libc.unshare(NEWUSER | NEWPID | NEWNET | PRIVATE), "unshare")
 
 
 def build_tree() -> None:
@@ -120,8 +113,8 @@ def build_tree() -> None:
         os.close(source)
     _mount_proc(f"{root}/proc")
     os.chdir(root)
-    _check(_libc.pivot_root(b".", b"."), "pivot_root")
-    _check(_libc.umount2(b".", MNT_DETACH), "umount2")
+    done(libc.pivot_root(b".", b"."), "pivot_root")
+    done(libc.umount2(b".", MNT_DETACH), "umount2")
     _attributes("/", ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
     os.chdir("/")
 
@@ -130,10 +123,10 @@ def fork_first() -> int:
     """Fork a child that is process 1 of a new process namespace."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY)
     try:
-        _check(_libc.unshare(NEWPID), "unshare")
+        done(libc.unshare(NEWPID), "unshare")
         pid = os.fork()
         if pid:
-            _check(_libc.setns(own, NEWPID), "setns")
+            done(libc.setns(own, NEWPID), "setns")
         return pid
     finally:
         os.close(own)
@@ -149,7 +142,7 @@ def close_world(limits: Limits, more_bytes: int, mapped: Callable[[], None]) -> 
         os.setgroups([])
         os.setresgid(INSIDE, INSIDE, INSIDE)
         os.setresuid(INSIDE, INSIDE, INSIDE)
-    _check(_libc.unshare(NEWUSER | PRIVATE), "unshare")
+    done(libc.unshare(NEWUSER | PRIVATE), "unshare")
     mapped()
     quota = f"size={limits.disk_bytes + more_bytes},nr_inodes={limits.files}"
     quota += f",mode=700,uid={INSIDE},gid={INSIDE}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import struct
 
-_libc = ctypes.CDLL(None, use_errno=True)
+from autograder.wall.sandbox.libc import done, libc
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS = 1, 4, 8
 PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 24, 36, 38
@@ -18,9 +17,7 @@ FIRST_USER = 1 << 30  # far from those that people and services have
 
 
 def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, value, 0, 0, 0) == -1:
-        error = ctypes.get_errno()
-        raise OSError(error, f"prctl: {os.strerror(error)}")
+    done(libc.prctl(option, value, 0, 0, 0), "prctl")
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:
@@ -46,12 +43,10 @@ def show_memory() -> None:
 def give_up(kept: int = 0) -> None:
     """Give up every right there is left, but for ``kept`` capabilities, for good."""
     capability = 0
-    while _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+    while libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
         capability += 1
     sets = struct.pack("6I", kept, kept, 0, 0, 0, 0)
-    if _libc.capset(CAPABILITIES, sets) == -1:
-        error = ctypes.get_errno()
-        raise OSError(error, f"capset: {os.strerror(error)}")
+    done(libc.capset(CAPABILITIES, sets), "capset")
     hide_memory()
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
     die_with_parent()  # a change of user clears it

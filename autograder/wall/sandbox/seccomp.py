@@ -15,8 +15,8 @@ import struct
 from dataclasses import dataclass
 
 from autograder.wall.sandbox import calls
+from autograder.wall.sandbox.libc import done, libc
 
-_libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 
 # instructions of the kernel's filter machine
@@ -155,9 +155,7 @@ def install(instructions: bytes) -> None:
     memory = ctypes.create_string_buffer(instructions)
     count = len(instructions) // 8
     pointer = struct.pack("HxxxxxxP", count, ctypes.addressof(memory))
-    if _libc.prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0):
-        error = ctypes.get_errno()
-        raise OSError(error, f"seccomp: {os.strerror(error)}")
+    done(libc.prctl(PR_SET_SECCOMP, MODE_FILTER, pointer, 0, 0), "seccomp")
 
 
 def tried(*, alone: bool, signals: bool = True) -> bytes:
@@ -172,7 +170,7 @@ def tried(*, alone: bool, signals: bool = True) -> bytes:
     pid = os.fork()
     if not pid:
         try:
-            _libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+            libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
             install(instructions)
             os._exit(0)
         finally:
