@@ -11,7 +11,8 @@
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
 - Exercises can be solved in the page (solving.py), cells of chapters run (cells.py).
-- The students' wheel and the encoder of chapter 7 lie beside the pages.
+- The students' wheel, the encoder of chapter 7 and the first layers of the decoder of
+  chapter 11 lie beside the pages.
 """
 
 import html
@@ -25,6 +26,7 @@ from pathlib import Path
 import address
 import bundle
 import cells
+import decoder_file
 import encoder_file
 import figures
 import mathml
@@ -268,6 +270,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         add_wheel(folder)
         solving.add_python(folder)
         encoder_file.add_encoder(folder)
+        decoder_file.add_decoder(folder)
 
 
 def setup(app: Sphinx) -> dict:
@@ -277,6 +280,7 @@ def setup(app: Sphinx) -> dict:
     solving.setup(app)
     cells.setup(app)
     encoder_file.setup(app)
+    decoder_file.setup(app)
     app.add_transform(ExerciseDownloads)
     app.connect("builder-inited", drop_thebe)
     app.connect("html-page-context", lighten_page, priority=900)

@@ -1,5 +1,6 @@
 // MiniLM, the encoder of chapter 7, in plain JavaScript: word pieces, embeddings, layers.
-// encoder_file.py writes what read() reads; test_encoder.py compares with PyTorch.
+// encoder_file.py writes what read() reads; test_encoder.py compares with PyTorch. The
+// decoder of chapter 11 (decoder.js) computes with the same parts.
 
 /** The model in a file: its tokens by number, vectors and matrices by name. */
 export function read(buffer) {
@@ -57,8 +58,8 @@ export function tokenize(text, { numberOf }) {
   return ["[CLS]", ...words.flatMap((word) => pieces(word, numberOf)), "[SEP]"];
 }
 
-/** Rows x (n, columns) times a matrix (rows, columns), transposed, plus a bias. */
-function linear({ vectors, matrices }, name, x, n) {
+/** Rows x (n, columns) times a matrix (rows, columns), transposed, plus a bias, if any. */
+export function linear({ vectors, matrices }, name, x, n) {
   const [rows, columns] = matrices[`${name}.weight`];
   const [weight, bias] = [vectors[`${name}.weight`], vectors[`${name}.bias`]];
   const result = new Float32Array(n * rows);
@@ -71,7 +72,7 @@ function linear({ vectors, matrices }, name, x, n) {
     const c = b + columns;
     const d = c + columns;
     for (let row = 0; row < rows; row++) {
-      let p = bias[row];
+      let p = bias ? bias[row] : 0;
       let q = p;
       let r = p;
       let s = p;
@@ -117,32 +118,41 @@ function erf(x) {
 
 const gelu = (x) => (x * (1 + erf(x / Math.SQRT2))) / 2;
 
-/** Write the weights (heads, n, n) of a layer into ``weights``. */
-function attend(queries, keys, n, heads, weights) {
+/**
+ * Write the weights (heads, n, n) of a layer into ``weights``. So many heads in a row
+ * share their keys; a query i may look at the keys j that are allowed.
+ */
+export function attend(queries, keys, n, heads, weights, { share = 1, allowed = () => true } = {}) {
   const d = queries.length / n;
   const dK = d / heads;
   const row = new Float64Array(n);
-  for (let head = 0, at = 0; head < heads; head++)
+  for (let head = 0, at = 0; head < heads; head++) {
+    const first = Math.floor(head / share) * dK;
     for (let i = 0; i < n; i++, at += n) {
       for (let j = 0; j < n; j++) {
         row[j] = 0;
-        for (let c = head * dK; c < (head + 1) * dK; c++) row[j] += queries[i * d + c] * keys[j * d + c];
+        for (let c = 0; c < dK; c++) row[j] += queries[i * d + head * dK + c] * keys[(j * d) / share + first + c];
+        if (!allowed(i, j)) row[j] = -Infinity;
       }
       const top = row.reduce((a, b) => Math.max(a, b));
       const powers = row.map((score) => Math.exp((score - top) / Math.sqrt(dK)));
       const sum = powers.reduce((a, b) => a + b);
       powers.forEach((power, j) => (weights[at + j] = power / sum));
     }
+  }
 }
 
-/** Each head's mean of the values (n, d). */
-function gather(weights, values, n, heads) {
-  const d = values.length / n;
-  const result = new Float32Array(values.length);
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j < n; j++)
-      for (let c = 0; c < d; c++)
-        result[i * d + c] += weights[(Math.floor((c * heads) / d) * n + i) * n + j] * values[j * d + c];
+/** Each head's mean of the values (n, d), of which so many heads share each part. */
+export function gather(weights, values, n, heads, share = 1) {
+  const dV = (values.length / n / heads) * share;
+  const result = new Float32Array(n * heads * dV);
+  for (let head = 0, at = 0; head < heads; head++)
+    for (let i = 0; i < n; i++)
+      for (let j = 0; j < n; j++, at++) {
+        const from = (j * heads) / share * dV + Math.floor(head / share) * dV;
+        const to = (i * heads + head) * dV;
+        for (let c = 0; c < dV; c++) result[to + c] += weights[at] * values[from + c];
+      }
   return result;
 }
 

@@ -2,6 +2,7 @@
 // a sentence of the reader's own, which the encoder computes here when it is asked for.
 // Attributes layer and head set how it begins; encoder is where the model lies. What is
 // shown is in the address.
+import { Hired } from "./hired.js";
 import { Address, WeightsTable, near } from "./weights-table.js";
 
 /** The weights (n, n) of one head, of all (layers, heads, n, n) in a row. */
@@ -41,53 +42,18 @@ const HOW_TO_OWN = `<small>Solve <a href="solve/01-attention.html">exercise 01</
   then your own functions can compute this.</small>`;
 const MISSING = "This site was built without the encoder, so there is no sentence of your own.";
 
-/** The encoder in its worker: one sentence at a time, and of those that wait the last. */
-class Encoder {
-  constructor(file, heard) {
-    this.file = new URL(file, document.baseURI).href;
-    this.heard = heard;
-  }
-
-  /** Ask for a sentence; own: attention of the reader's own, see own-attention.js. */
-  async ask(text, own) {
-    this.next = { text, own };
-    this.worker ??= await (this.hired ??= this.hire());
-    this.go();
-  }
-
-  go() {
-    if (this.busy || this.next === undefined || !this.worker) return;
-    this.busy = true;
-    const { text, own } = this.next;
+/** The encoder in its worker; a sentence may ask for attention of the reader's own. */
+class Encoder extends Hired {
+  /** own: see own-attention.js. */
+  begin({ text, own }) {
     this.own = own?.begin();
-    this.worker.postMessage({ file: this.file, text, own: Boolean(own) });
-    this.next = undefined;
+    return { text, own: Boolean(own) };
   }
 
-  /** Start the worker, after the site's own, which keeps the file for the next visit. */
-  async hire() {
-    const site = new URL("../service-worker.js", import.meta.url);
-    const ready = navigator.serviceWorker
-      ?.register(site)
-      .then(() => navigator.serviceWorker.ready)
-      .catch(() => {}); // private windows may refuse: then it is loaded anew
-    await Promise.race([ready, new Promise((done) => setTimeout(done, 500))]);
-    const address = new URL("encoder-worker.js", import.meta.url);
-    const worker = new Worker(address, { type: "module" });
-    const answered = async (answer) => {
-      if (answer.layer) return worker.postMessage({ attended: await this.own.attend(answer.layer) });
-      if (answer.here === undefined) this.busy = false;
-      this.heard({ ...answer, told: this.own?.told });
-      this.go();
-    };
-    worker.onmessage = ({ data }) => answered(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      worker.terminate();
-      this.worker = this.hired = undefined; // the next sentence hires another
-      answered({ failed: "its worker could not be loaded" });
-    };
-    return worker;
+  async answered(answer) {
+    const { worker } = this;
+    if (answer.layer) return worker.postMessage({ attended: await this.own.attend(answer.layer) });
+    super.answered({ ...answer, told: this.own?.told });
   }
 }
 
@@ -152,11 +118,11 @@ class HeadViewer extends HTMLElement {
     place.hidden = false;
     if (this.linked.sentence === OWN)
       this.say(`The link is to “${this.fields.own.value}”, which needs the encoder.`);
-    this.encoder = new Encoder(this.getAttribute("encoder"), (answer) => this.heard(answer));
+    this.encoder = new Encoder("encoder-worker.js", this.getAttribute("encoder"), (answer) => this.heard(answer));
     button.addEventListener("click", () => {
       button.disabled = true;
       this.say("Loading the encoder …");
-      this.encoder.ask(this.fields.own.value);
+      this.encoder.ask({ text: this.fields.own.value });
     });
     this.unfold = () => {
       // loading takes a while: whoever reads or types elsewhere by now is left there
@@ -202,7 +168,7 @@ class HeadViewer extends HTMLElement {
   changed(field) {
     if ([this.fields.own, this.fields.by].includes(field)) {
       this.fields.sentence.value = OWN;
-      this.encoder.ask(this.fields.own.value, this.ways?.[this.fields.by?.value]);
+      this.encoder.ask({ text: this.fields.own.value, own: this.ways?.[this.fields.by?.value] });
     } else this.draw();
     this.keep();
   }

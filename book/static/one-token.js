@@ -1,6 +1,9 @@
 // <one-token>: a token on its way through the thirty layers of SmolLM2, as recorded: which
-// keys its heads look at, and the next tokens that would be likely after each layer.
-import { Recorded, cells, escaped, recording, rowOf, unpacked } from "./recorded.js";
+// keys its heads look at, and the next tokens that would be likely after each layer. The
+// first eight layers also read a sentence of the reader's own, which is computed here when
+// it is asked for; the attribute decoder says where these layers lie.
+import { Hired } from "./hired.js";
+import { Recorded, cells, escaped, packed, recording, rowOf, unpacked } from "./recorded.js";
 import { bars, choice, range, told } from "./toy.js";
 
 const [LAYERS, HEADS, LIKELIEST] = [30, 9, 5];
@@ -14,6 +17,14 @@ const CHANGES = {
 };
 const NAMES = Array.from({ length: HEADS }, (_, head) => [head, `head ${head}`]);
 const VIEWS = Object.fromEntries([["mean", "mean of nine"], ...NAMES]);
+const OWN = "own"; // the choice in the list of texts
+const OWN_FORM = `
+  <label class="lab-sentence">A sentence of your own <input name="own" maxlength="200" required
+    autocomplete="off" spellcheck="false" value="My dog ate my homework, so my teacher was not happy."></label>
+  <div><button>Read it (loads 20 MB)</button> <button type="button" hidden>Stop</button>
+    <progress aria-label="Loaded" hidden></progress></div>
+  <p class="lab-note" role="status"></p>`;
+const MISSING = "This site was built without the model, so there is no sentence of your own.";
 const START = { text: "capitals", change: "as-published", view: "mean", layer: 23 };
 
 /** The weights (n) of a query in a layer, of one head or the mean of all. */
@@ -32,6 +43,9 @@ export function likelyAfter({ words, likely, chances }, query, layers) {
   const shares = unpacked(chances, start, LIKELIEST);
   return shares.map((share, i) => [words[likely[start + i]], share]);
 }
+
+/** How many layers a recording has. */
+const layersOf = ({ lengths: [first] }) => first.length - 1;
 
 /** How many times longer the first token's vector is than a typical other one. */
 export const timesLonger = ({ lengths: [first, others] }, layers) => first[layers] / others[layers];
@@ -60,7 +74,9 @@ class OneToken extends Recorded {
   }
 
   file(text, change) {
-    return (this.files[`${text}-${change}`] ??= recording(`one-token/${text}-${change}.json`));
+    const name = `${text}-${change}`;
+    if (text === OWN) return (this.files[name] ??= this.computed(this.sentence, change));
+    return (this.files[name] ??= recording(`one-token/${name}.json`));
   }
 
   knobs() {
@@ -78,6 +94,7 @@ class OneToken extends Recorded {
 
   async connectedCallback() {
     await super.connectedCallback();
+    if (this.picture) this.offer();
     this.picture?.addEventListener("click", ({ target }) => {
       const { token, layer } = target.closest("[data-token], [data-layer]")?.dataset ?? {};
       if (token) this.form.elements.token.value = token;
@@ -86,38 +103,154 @@ class OneToken extends Recorded {
     });
   }
 
+  /** A place to type, where the site has the layers. */
+  offer() {
+    const place = document.createElement("form");
+    place.className = "own-sentence token-own";
+    this.form.after(place);
+    if (!this.hasAttribute("decoder")) {
+      place.innerHTML = `<p class="lab-note">${MISSING}</p>`;
+      return;
+    }
+    place.innerHTML = OWN_FORM;
+    const [go, stop] = place.querySelectorAll("button");
+    Object.assign(this, { go, stop, bar: place.querySelector("progress"), note: place.querySelector("p") });
+    const { own } = place.elements;
+    own.value = this.address.get(OWN) ?? own.value;
+    if (this.address.get(OWN)) this.say("The link is to this sentence, which is not read yet.");
+    this.hired = new Hired("decoder-worker.js", this.getAttribute("decoder"), (answer) => this.heard(answer));
+    place.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.read(own.value);
+    });
+    stop.addEventListener("click", () => {
+      this.hired.stop();
+      this.settle((wait) => wait.reject(new Error("Stopped.")));
+      go.focus();
+    });
+  }
+
+  /** Show a sentence as one of the texts, once it is computed. */
+  async read(sentence) {
+    const { text, change } = this.form.elements;
+    const name = `${OWN}-${change.value}`;
+    let data;
+    try {
+      data = await this.computed(sentence, change.value);
+    } catch (error) {
+      if (error) this.say(error.message);
+      return;
+    }
+    this.sentence = sentence;
+    for (const each of Object.keys(CHANGES)) delete this.files[`${OWN}-${each}`];
+    this.files[name] = Promise.resolve(data);
+    if (!text.querySelector(`[value=${OWN}]`)) text.add(new Option("your sentence", OWN));
+    text.value = OWN;
+    this.keep();
+    this.draw();
+  }
+
+  /** The recording of a sentence, from the worker: of several, the last. */
+  computed(sentence, change) {
+    this.settle((wait) => wait.reject());
+    return new Promise((resolve, reject) => {
+      this.wait = { sentence, change, resolve, reject };
+      this.work(true);
+      this.say(this.loaded ? "Computing …" : "Loading eight layers of the model …");
+      this.hired.ask({ text: sentence, change });
+    });
+  }
+
+  /** Nobody waits any more: tell whoever did. */
+  settle(tell) {
+    const { wait } = this;
+    this.wait = undefined;
+    if (wait) tell(wait);
+    this.work(false);
+  }
+
+  work(on) {
+    this.stop.hidden = !on;
+    this.bar.hidden = !on;
+    this.bar.removeAttribute("value");
+  }
+
+  say(words) {
+    if (this.note.textContent !== words) this.note.textContent = words;
+  }
+
+  /** What the worker says: how much is here, what it found, or why it cannot. */
+  heard({ here, whole, failed, text, change, tokens, cut, weights, lengths }) {
+    if (here !== undefined) {
+      if (whole) Object.assign(this.bar, { max: whole, value: here });
+      if (here === whole) this.say("Computing …");
+    } else if (failed) this.settle((wait) => wait.reject(new Error(`This did not work: ${failed}. Try again.`)));
+    else if (text === this.wait?.sentence && change === this.wait.change) {
+      this.loaded = true;
+      this.go.textContent = "Read it";
+      const lost = cut ? ` The last ${cut} are left out.` : "";
+      this.say(`${tokens.length} tokens, computed on this device.${lost}`);
+      const data = { text: `${OWN} ${text}`, tokens, weights: packed(weights, tokens.length), lengths };
+      this.settle((wait) => wait.resolve(data));
+    }
+  }
+
+  keep() {
+    super.keep();
+    const mine = this.form.elements.text.value === OWN;
+    this.address.set({ own: mine ? this.sentence : undefined });
+  }
+
   /** Draw what the knobs say, once its recording is here. */
   async draw() {
     const { text, change } = this.values();
+    const given = this.file(text, change);
+    const another = () => this.values().text !== text || this.values().change !== change;
     let data;
     try {
-      data = await this.file(text, change);
-    } catch {
-      delete this.files[`${text}-${change}`]; // the next move of a knob tries again
-      this.words.textContent = "This recording could not be loaded. Choose it again to try again.";
+      data = await given;
+    } catch (error) {
+      const name = `${text}-${change}`;
+      if (this.files[name] === given) delete this.files[name]; // the next move of a knob tries again
+      if (another() || this.files[name]) return;
+      if (text === OWN) this.back(error?.message);
+      else this.words.textContent = "This recording could not be loaded. Choose it again to try again.";
       return;
     }
-    const now = this.values();
-    if (now.text !== text || now.change !== change) return; // another one was chosen meanwhile
-    const { token } = this.form.elements;
+    if (another()) return; // another one was chosen meanwhile
+    const { token, layer } = this.form.elements;
     if (data.text !== this.data.text) {
       token.max = data.tokens.length - 1;
       token.value = token.max;
+      layer.max = layersOf(data) - 1;
       this.keep();
     }
-    this.data = data;
+    Object.assign(this, { data, drawn: change });
+    super.draw();
+  }
+
+  /** The sentence cannot be had with this change: the knobs say again what is drawn. */
+  back(words) {
+    this.form.elements.change.value = this.drawn;
+    if (words) this.say(words);
+    this.keep();
     super.draw();
   }
 
   show({ token, layer, view }) {
-    const { tokens } = this.data;
+    const { tokens, likely } = this.data;
     const row = lookAt(this.data, token, layer, view);
-    const [[likeliest, chance]] = likelyAfter(this.data, token, layer + 1);
     const who = `“${plain(tokens[token])}”`;
     const look = `Layer ${layer}, ${VIEWS[view]}: ${who} looks at ${strongest(tokens, row)}.`;
-    const next = `After it, the likeliest next token is “${plain(likeliest)}” (${told(chance)}).`;
     const longer = `The first token's vector is ${times(timesLonger(this.data, layer + 1))} times as long as the others.`;
-    const heads = `<div class="token-side">${this.likeliest(token, layer)}${this.heads(token, layer, view)}${this.losses(token)}</div>`;
+    let next = "The next token is decided in layers that are not computed here.";
+    let [before, after] = ["", ""];
+    if (likely) {
+      const [[likeliest, chance]] = likelyAfter(this.data, token, layer + 1);
+      next = `After it, the likeliest next token is “${plain(likeliest)}” (${told(chance)}).`;
+      [before, after] = [this.likeliest(token, layer), this.losses(token)];
+    }
+    const heads = `<div class="token-side">${before}${this.heads(token, layer, view)}${after}</div>`;
     return {
       shown: { token: plain(tokens[token]) },
       picture: `${this.strip(token, row)}${this.layers(token, layer, view)}${heads}`,
@@ -137,16 +270,22 @@ class OneToken extends Recorded {
 
   /** All layers: where the token looks, what would come next, the first token's length. */
   layers(token, layer, view) {
-    const { tokens } = this.data;
-    const rows = Array.from({ length: LAYERS }, (_, each) => {
+    const { tokens, likely } = this.data;
+    const rows = Array.from({ length: layersOf(this.data) }, (_, each) => {
       const row = lookAt(this.data, token, each, view);
-      const [[word, chance]] = likelyAfter(this.data, token, each + 1);
       const kind = each === layer ? ` class="met"` : "";
+      let next = "";
+      if (likely) {
+        const [[word, chance]] = likelyAfter(this.data, token, each + 1);
+        next = `<td class="word"><span style="--share: ${chance.toFixed(3)}">${named(word)}</span></td>`;
+      }
       return `<tr${kind} data-layer="${each}"><th scope="row">${each}</th><td>${cells(row, escaped(strongest(tokens, row)))}</td>
-        <td class="word"><span style="--share: ${chance.toFixed(3)}">${named(word)}</span></td><td>${times(timesLonger(this.data, each + 1))}</td></tr>`;
+        ${next}<td>${times(timesLonger(this.data, each + 1))}</td></tr>`;
     });
-    return `<table class="token-layers"><caption>In each layer: where the token looks. After it: the likeliest next token, and how many times longer the first token's vector is than the others.</caption><thead><tr><th scope="col">layer</th><th scope="col">looks at</th>
-      <th scope="col">next</th><th scope="col">× first</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    const also = likely ? "the likeliest next token, and " : "";
+    const head = likely ? `<th scope="col">next</th>` : "";
+    return `<table class="token-layers"><caption>In each layer: where the token looks. After it: ${also}how many times longer the first token's vector is than the others.</caption><thead><tr><th scope="col">layer</th><th scope="col">looks at</th>
+      ${head}<th scope="col">× first</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
 
   likeliest(token, layer) {

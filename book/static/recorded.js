@@ -9,6 +9,12 @@ const LEVELS = 90; // recording.py keeps a weight as one character, from "#" to 
 export const unpacked = (text, start = 0, count = text.length) =>
   Array.from({ length: count }, (_, i) => (text.charCodeAt(start + i) - 35) / LEVELS);
 
+/** What recording.py would keep of maps (…, n, n): the weights below each diagonal. */
+export function packed(weights, n) {
+  const shown = weights.filter((_, at) => at % n <= Math.floor(at / n) % n);
+  return Array.from(shown, (weight) => String.fromCharCode(35 + Math.round(weight * LEVELS))).join("");
+}
+
 /** The row of a query, n weights, of the map that begins at a character. */
 export const rowOf = (text, start, query, n) => [
   ...unpacked(text, start + (query * (query + 1)) / 2, query + 1),

@@ -1,10 +1,10 @@
-// Keeps what a reader has loaded: Python and the encoder for good, pages and their
+// Keeps what a reader has loaded: Python and the two models for good, pages and their
 // files for times without a network. solving.py names the version and puts this file
 // at the root of the site.
 
 const CACHE = "python-VERSION";
-// the version says when Python changes, and its name when the encoder does
-const FIXED = ["/_static/pyodide/", "/_static/minilm-"];
+// the version says when Python changes, and its name when a model does
+const FIXED = ["/_static/pyodide/", "/_static/minilm-", "/_static/smollm2-"];
 
 addEventListener("install", () => skipWaiting());
 
