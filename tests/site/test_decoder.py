@@ -203,7 +203,7 @@ def test_more_tokens_than_forty_are_left_out_and_none_are_no_sentence(page):
 def test_loading_can_be_stopped_and_begun_again(page):
     held = []
     file = "**/layers.bin"
-    page.route(file, held.append)
+    page.route(file, lambda route: held.append(route))  # never answered
     place = picture_on(page)
     go = place.get_by_role("button", name="Read it")
     assert "20 MB" in go.text_content()
