@@ -25,6 +25,7 @@ Draw = Callable[[np.random.Generator, int], Inputs]  # the number tells edge cas
 FIXED = 4  # inputs that are the same for everybody: a mistake is known by them
 NEW = 8  # inputs that are drawn after the student's code ran
 LATER = "there are no others; grading draws new inputs"
+FEW = 12  # entries that a sentence spells
 SIDE = 64  # entries along an axis of an input that a student made up, at most
 
 
@@ -101,6 +102,8 @@ def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
     expected = np.asarray(expected)
     value = expect.array(value, expected.shape, what, expected.dtype.kind)
     due = f"{spelled(expected)} for {given(inputs)}"
+    if value.ndim < 2 and value.size <= FEW:  # tables are drawn
+        due += f"; yours is {spelled(value)}"
     seen = f"{expect.has(what)} other values"
     if expected.dtype.kind != "b":
         expect.close(value, expected, seen, due)
@@ -116,7 +119,7 @@ def given(inputs: Inputs) -> str:
 def spelled(value: Any) -> str:
     """A value in a few characters."""
     value = np.asarray(value)
-    if value.size > 12:
+    if value.size > FEW:
         return f"an array of shape {value.shape}"
     kind = value.dtype.kind
     return str((np.round(value, 4) + 0.0 if kind == "f" else value).tolist())

@@ -52,6 +52,12 @@ export class CodeEditor {
       changed(this.code);
     });
     this.area.addEventListener("keydown", (event) => this.pressed(event, run));
+    this.area.addEventListener("beforeinput", (event) => {
+      const plain = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'" }[event.data];
+      if (!plain) return;
+      event.preventDefault(); // phones type quotes that Python does not know
+      this.insert(plain);
+    });
   }
 
   get code() {

@@ -46,7 +46,7 @@ function tell() {
     link.classList.toggle("done", done);
     link.setAttribute("aria-label", `${number + 1}, ${names[number]}${done ? ", solved" : ""}`);
   });
-  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous; Escape, then Tab leaves the code.`;
+  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous, e to the code; Escape, then Tab leaves it.`;
 }
 
 document.addEventListener("exercise-held", ({ detail }) => {
@@ -57,8 +57,12 @@ addEventListener("hashchange", follow);
 addEventListener("keydown", (event) => {
   const step = { n: 1, p: -1 }[event.key];
   const writing = event.target.closest?.("textarea, input, select");
-  if (!step || writing || event.ctrlKey || event.metaKey || event.altKey) return;
-  location.hash = names[(shown + step + names.length) % names.length];
+  if (writing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "e") {
+    event.preventDefault(); // it is no letter of the code
+    sections[shown].querySelector("textarea").focus();
+  }
+  if (step) location.hash = names[(shown + step + names.length) % names.length];
 });
 const daily = Object.assign(document.createElement("a"), { href: TODAY, textContent: "today’s wrong function" });
 document.querySelector(".puzzle-topics").append(" One a day: ", daily, ".");

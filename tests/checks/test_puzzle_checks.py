@@ -92,6 +92,12 @@ def test_an_input_on_which_all_agree_shows_nothing(name):
     assert points == 0 and "gives what a right one gives" in message
 
 
+def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
+    _, message, _ = judge(puzzles, "softmax_row", lambda scores: scores / scores.sum())
+    assert "expected: [0.09, 0.2447, 0.6652] for scores = [1.0, 2.0, 3.0]" in message
+    assert "; yours is [0.1667, 0.3333, 0.5]" in message
+
+
 @pytest.mark.parametrize("letter", ["A", "C"])
 def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
     answer = letter, np.array([0.0, 0.0, 3000.0])

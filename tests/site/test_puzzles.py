@@ -30,6 +30,13 @@ def test_an_address_keys_and_the_board_lead_to_a_puzzle(page):
     assert on_screen(page) == ["spot_rotate_pair"]
     page.keyboard.press("n")
     page.wait_for_url("**#softmax_row")
+    page.wait_for_function(SHOWN)
+    area = editor(page, "softmax_row")
+    given = area.input_value()
+    page.keyboard.press("e")
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("“B”, ‘e’")  # as phones type
+    assert area.input_value() == "\"B\", 'e'" + given
     assert not page.troubles
 
 
