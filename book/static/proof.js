@@ -1,7 +1,7 @@
 // What is solved, to show elsewhere: a picture and a line of Markdown. Nobody but this
 // browser knows of it, so both say that they are self-reported.
 
-const [WIDTH, LEFT, STEP, SIDE, MOST] = [460, 190, 17, 13, 12]; // MOST squares in a line
+const [WIDTH, LEFT, STEP, SIDE, MOST] = [480, 190, 17, 13, 12]; // MOST squares in a line
 const INK = { plain: "#222832", faint: "#5b6270", solved: "#0a6c4c", open: "#ffffff" };
 
 const escaped = (text) =>
