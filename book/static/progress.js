@@ -12,6 +12,13 @@ const read = (key) => {
     return null; // storage is off, or holds something else
   }
 };
+const keys = () => {
+  try {
+    return Object.keys(localStorage);
+  } catch {
+    return [];
+  }
+};
 const write = (key, value) => {
   try {
     localStorage.setItem(key, JSON.stringify(value));
@@ -69,7 +76,7 @@ export function answersTo(assignment) {
 
 /** The assignments of which this browser keeps answers. */
 export const answered = () =>
-  Object.keys(localStorage)
+  keys()
     .map((key) => key.match(/^exercise:([\w-]+)$/)?.[1])
     .filter((name) => name && Array.isArray(answersTo(name)?.notebook?.cells))
     .sort();
@@ -89,8 +96,8 @@ export function keepCell(given, code) {
 // ---- a file to take along
 
 export function taken() {
-  const keys = Object.keys(localStorage).filter((key) => OURS.test(key));
-  return { course: "paying-attention", kept: Object.fromEntries(keys.map((key) => [key, localStorage.getItem(key)])) };
+  const ours = keys().filter((key) => OURS.test(key));
+  return { course: "paying-attention", kept: Object.fromEntries(ours.map((key) => [key, localStorage.getItem(key)])) };
 }
 
 /** Bring in what was taken; answers that stood here can be brought back. Says how much. */

@@ -173,6 +173,17 @@ def test_another_file_is_refused(page, tmp_path, content):
     assert page.evaluate("({...localStorage})") == before
 
 
+NO_STORAGE = """Object.defineProperty(window, "localStorage", {
+    get() { throw new DOMException("denied", "SecurityError"); } });"""
+
+
+def test_a_browser_that_stores_nothing_says_so(page):
+    page.context.add_init_script(NO_STORAGE)
+    page.goto(PAGE)
+    page.get_by_text("remembers no page of the course").wait_for()
+    assert "Nothing is solved in this browser" in page.text_content("#my-proof")
+
+
 def test_what_a_browser_holds_of_others_does_not_stop_it(page):
     page.goto(PAGE)
     page.evaluate("localStorage.progress = '[1'")
