@@ -61,8 +61,11 @@ def picture(png):
     return np.asarray(image.resize((64, 40), Image.Resampling.BOX)).astype(int)
 
 
-def compare(stem, number, came):
-    """Hold what came of a cell against what its notebook shows."""
+def compare(stem, number, came, off=0.5):
+    """Hold what came of a cell against what its notebook shows.
+
+    off: the mean difference of figures that counts as none, of 255.
+    """
     published = nbformat.read(notebooks.BOOK / f"{stem}.ipynb", as_version=4)
     cell = notebooks.code_cells(published)[number]
     where = f"{stem}, cell {number + 1}"
@@ -74,7 +77,7 @@ def compare(stem, number, came):
     mine = [o["figure"] for o in came["outputs"] if "figure" in o]
     assert len(mine) == len(figures), where
     for one, other in zip(map(picture, figures), map(picture, mine), strict=True):
-        assert np.abs(one - other).mean() < 0.5, where
+        assert np.abs(one - other).mean() < off, (where, np.abs(one - other).mean())
 
 
 def main():
