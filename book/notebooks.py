@@ -141,8 +141,11 @@ def lighter(png: str) -> str:
     return base64.b64encode(file.getvalue()).decode()
 
 
-def renew(stem: str) -> None:
-    """Take over what is not code from the text; the outputs stay with their cells."""
+def renew(stem: str) -> bool:
+    """Take over what is not code from the text; the outputs stay with their cells.
+
+    Whether anything had changed.
+    """
     path = BOOK / f"{stem}.ipynb"
     published, notebook = nbformat.read(path, as_version=4), read_text(stem)
     for old, new in zip(code_cells(published), code_cells(notebook), strict=True):
@@ -150,6 +153,7 @@ def renew(stem: str) -> None:
     notebook.metadata = published.metadata
     if notebook != published:
         nbformat.write(notebook, path)
+    return notebook != published
 
 
 def main() -> int:
@@ -162,8 +166,7 @@ def main() -> int:
         parser.error(f"no such chapter: {', '.join(sorted(unknown))}")
     stems = options.chapters or known
     stale = [stem for stem in stems if options.force or not is_fresh(stem)]
-    for stem in set(stems) - set(stale):
-        renew(stem)
+    texts = sum(renew(stem) for stem in sorted(set(stems) - set(stale)))
     failed = []
     with ThreadPoolExecutor(2) as pool:
         runs = {pool.submit(execute, stem): stem for stem in stale}
@@ -174,10 +177,10 @@ def main() -> int:
             except CellExecutionError as error:
                 failed.append(runs[run])
                 print(f"{where}: failed\n{error}", file=sys.stderr, flush=True)
-    unchanged = len(stems) - len(stale)
+    unchanged = len(stems) - len(stale) - texts
     print(
-        f"{len(stale) - len(failed)} chapters executed, {unchanged} unchanged, "
-        f"{len(failed)} failed."
+        f"{len(stale) - len(failed)} chapters executed, {texts} with another text, "
+        f"{unchanged} unchanged, {len(failed)} failed."
     )
     return 1 if failed else 0
 

@@ -41,7 +41,7 @@ def test_new_prose_is_taken_over_and_the_outputs_stay(book):
     before = nbformat.read(book / "sums.ipynb", as_version=4)
     (book / "text/sums.md").write_text(TEXT.replace("One and one.", "Add.\n\n# More"))
     assert notebooks.is_fresh("sums")
-    notebooks.renew("sums")
+    assert notebooks.renew("sums")
     after = nbformat.read(book / "sums.ipynb", as_version=4)
     assert "Add." in after.cells[0].source
     assert after.cells[-1].outputs == before.cells[-1].outputs
@@ -51,7 +51,7 @@ def test_new_prose_is_taken_over_and_the_outputs_stay(book):
 
 def test_nothing_new_leaves_every_byte(book):
     before = (book / "sums.ipynb").read_bytes()
-    notebooks.renew("sums")
+    assert not notebooks.renew("sums")
     assert (book / "sums.ipynb").read_bytes() == before
 
 
