@@ -17,6 +17,7 @@ CLOSE = 1e-4  # what is nearer than this differs by rounding
 LONGEST = 80
 ROUNDING = "`{}` sees rounding: leave room for it, as `np.allclose` does."
 TOLERANCE = "The tolerance leaves too little room for rounding."
+IDENTITY = "`is` asks whether both are one object; `==` compares values."
 DTYPE = "The card does not promise this dtype."
 UNDERFLOW = (
     "`exp` of a number far below 0 is exactly 0 in floating-point numbers: a right "
@@ -127,6 +128,8 @@ def reason(how: str, sides: list[ast.expr], values: list[Any], apart: float) -> 
     texts = [ast.unparse(side) for side in sides]
     if any(text.endswith("dtype") for text in texts):
         return DTYPE
+    if how == "is":
+        return IDENTITY
     if how == ">" and not isinstance(values[1], bool):
         try:
             low, bound = np.min(np.asarray(values[0])), np.asarray(values[1])

@@ -316,6 +316,6 @@ def readable(grid: dict[str, Any]) -> None:
     if in_colors(grid) < 0.6:
         low, high = grid["limits"]
         raise CheckFailed(
-            f"the colors go from {low:g} to {high:g}, and most values lie outside",
-            "a color scale that spans the values",
+            "most values lie outside the colors",
+            f"a color scale that spans them; this one goes from {low:g} to {high:g}",
         )

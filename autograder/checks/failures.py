@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import linecache
 from dataclasses import dataclass
+from types import FrameType
 
 from autograder.checks.drawing import Drawing
 from autograder.explain.locations import HERE, Location, definition, location_of
@@ -111,6 +112,8 @@ def failure_from(error: BaseException, hidden: bool = False) -> CheckFailed:
         )
     text = "" if hidden else " ".join(f"{own}{error}".split())[:300]
     arrays, reason = ("", "") if hidden else why(error)
+    if isinstance(error, KeyError) and not hidden:
+        reason = reason or meant(error)
     return CheckFailed(
         f"your code raised {kind}{': ' if text else ''}{text}",
         NO_EXCEPTION,
@@ -182,13 +185,30 @@ def stub(error: BaseException) -> str:
     return printable(definition(source, place.line), 60) if place else ""
 
 
+def meant(error: KeyError) -> str:
+    """The key that is most like a missing one, in the line's dictionaries."""
+    frame, (key, *_) = frame_of(error), (*error.args, "")
+    if frame is None or not isinstance(key, str):
+        return ""
+    tables = [value for value in frame.f_locals.values() if isinstance(value, dict)]
+    keys = [one for table in tables for one in table if isinstance(one, str)]
+    close = nearest(key, keys)
+    return f"there is no {key!r}; did you mean {close!r}?" if close else ""
+
+
 def names_in_reach(error: BaseException) -> list[str]:
     """The names that the line which raised ``error`` could have used."""
+    frame = frame_of(error)
+    return [*frame.f_locals, *frame.f_globals] if frame else []
+
+
+def frame_of(error: BaseException) -> FrameType | None:
+    """The frame of the line that raised ``error``, if it is a student's."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
     frame = trace.tb_frame if trace else None
     # behind the wall the last line is the judge's own, whose names say nothing
     if frame is None or frame.f_code.co_filename.startswith(HERE):
-        return []
-    return [*frame.f_locals, *frame.f_globals]
+        return None
+    return frame

@@ -22,7 +22,8 @@ def describe_axes(ax: Any) -> dict[str, Any]:
       "y" (rows,) of its cells, of images and meshes alike, with "colorbar" (bool)
       and "limits", the values at the ends of the color scale;
     - "title", "xlabel", "ylabel", "xscale", "yscale", "legend" and "texts" (strings);
-    - "xticks", "yticks": pairs of a position and its label.
+    - "xticks", "yticks": pairs of a position and its label;
+    - "downward": whether the vertical axis runs down.
 
     Its figure is no longer the current one then: the next call draws on a new one.
     """
@@ -52,6 +53,7 @@ def _described(ax: Any) -> dict[str, Any]:
         "yscale": ax.get_yscale(),
         "xticks": _ticks(ax.xaxis),
         "yticks": _ticks(ax.yaxis),
+        "downward": bool(ax.yaxis_inverted()),
         "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
         "texts": [text.get_text() for text in ax.texts],
     }

@@ -102,7 +102,7 @@ class Game:
                 f"that it was tried on{at.seen if at else ''}",
                 FOLLOWS,
                 place=at.place if at else "",
-                reason=at.reason if at else "",
+                reason=(at.reason if at else "") or self.demanded(wrong),
             )
         if not caught:
             raise nothing_caught(list(wrong.values()), name)
@@ -114,6 +114,14 @@ class Game:
             word = "caught" if id in caught else "missed"
             stopped = " (another error stopped your check)" if wrong[id].why else ""
             print(f"  {word}:   {half.wrong[id][0]}{stopped}")
+
+    def demanded(self, wrong: dict[str, Verdict]) -> str:
+        """The mistakes that a check accepts in place of right answers, if few are."""
+        found = [id for id, one in wrong.items() if one.said == ACCEPTS]
+        if not 0 < len(found) <= 2:
+            return ""
+        said = " ".join(self.half.wrong[id][0] for id in found)
+        return f"It demands a mistake: {said}"
 
 
 def refused(name: str, style: str, verdict: Verdict) -> str:
@@ -138,10 +146,12 @@ def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:
             why.reason = why.reason or "Only an AssertionError rejects a function."
         return why
     stopped = f", and another error stopped it on {len(reasons)}" if reasons else ""
+    hint = "no `assert` of yours is reached: an `except` around it takes the error away"
+    if reasons:
+        hint = "it raises another error; only an AssertionError rejects a function"
     return CheckFailed(
         f"of {len(wrong)} wrong ways to write `{name}` your check accepts "
         f"{len(wrong) - len(reasons)}{stopped}",
         ASSERTS,
-        reason="What it asserts is true of these too, or no `assert` of yours is "
-        "reached: an `except` around it takes the AssertionError away.",
+        reason=f"What it asserts is true of these too, or {hint}.",
     )

@@ -3,73 +3,102 @@
     python -m autograder.tools.hunts
 
 For each question in which the student writes the check: one that looks at the shape
-alone, a good one, and the perfect one of the catalog; and what students see of each
-while they work.
+alone, one that asks for half of what the card promises, the careful one of the catalog,
+and one with a single flaw; and what students see of each while they work.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import sys
 from types import ModuleType
-from typing import Any
 
 from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
+from autograder.explain.locations import cell_name
 from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader
 
-KINDS = ("careless", "good", "perfect")
+KINDS = ("careless", "half", "careful", "flawed")
 CHECKS: dict[str, dict[str, str]] = {
     "check_softmax": {
         "careless": """
     assert softmax(np.ones((2, 3))).shape == (2, 3)
 """,
-        "good": """
+        "half": """
     x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])
     powers = np.exp(x - x.max(axis=-1, keepdims=True))
     assert np.allclose(softmax(x), powers / powers.sum(axis=-1, keepdims=True))
+""",
+        "flawed": """
+    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    assert (softmax(x) == powers / powers.sum(axis=-1, keepdims=True)).all()
 """,
     },
     "check_split_heads": {
         "careless": """
     assert split_heads(torch.zeros(2, 3, 8), 2).shape == (2, 2, 3, 4)
 """,
-        "good": """
+        "half": """
     x = torch.arange(24.0).reshape(1, 3, 8)
     heads = split_heads(x, 2)
     assert heads.shape == (1, 2, 3, 4)
     assert torch.equal(heads[0, 0], x[0, :, :4])
+""",
+        "flawed": """
+    x = torch.arange(24.0).reshape(1, 3, 8)
+    heads = split_heads(x, 2)
+    assert torch.equal(heads[0, 0], x[0, :, :4])
+    assert heads.is_contiguous()
 """,
     },
     "check_causal_mask": {
         "careless": """
     assert causal_mask(4).shape == (4, 4)
 """,
-        "good": """
+        "half": """
     assert (causal_mask(3) == np.tril(np.ones((3, 3)))).all()
+""",
+        "flawed": """
+    mask = causal_mask(3)
+    assert (mask == np.tril(np.ones((3, 3)))).all()
+    assert mask[0, 0] is True
 """,
     },
     "check_positional_encoding": {
         "careless": """
     assert positional_encoding(10, 8).shape == (10, 8)
 """,
-        "good": """
+        "half": """
     pe = positional_encoding(10, 8)
     assert pe.shape == (10, 8)
     assert np.allclose(pe[:, 0], np.sin(np.arange(10)))
     assert np.allclose(pe[:, 1], np.cos(np.arange(10)))
     assert np.allclose(pe[:, 2], np.sin(np.arange(10) / 10))
 """,
+        "flawed": """
+    pe = positional_encoding(10, 8)
+    turns = np.arange(10)[:, None] * 10000.0 ** (-np.arange(0, 8, 2) / 8)
+    assert (pe[:, 0::2] == np.sin(turns)).all()
+    assert (pe[:, 1::2] == np.cos(turns)).all()
+""",
     },
     "check_feed_forward": {
         "careless": """
     assert FeedForward(4, 12)(torch.zeros(2, 3, 4)).shape == (2, 3, 4)
 """,
-        "good": """
+        "half": """
     network = FeedForward(4, 12)
     network.eval()
+    x = torch.linspace(-3, 3, 24).reshape(2, 3, 4)
+    wanted = network.linear2(F.gelu(network.linear1(x)))
+    assert torch.allclose(network(x), wanted, atol=1e-6)
+""",
+        "flawed": """
+    network = FeedForward(4, 12)
     x = torch.linspace(-3, 3, 24).reshape(2, 3, 4)
     wanted = network.linear2(F.gelu(network.linear1(x)))
     assert torch.allclose(network(x), wanted, atol=1e-6)
@@ -79,8 +108,17 @@ CHECKS: dict[str, dict[str, str]] = {
         "careless": """
     assert rotate(np.ones((3, 4)), np.arange(3)).shape == (3, 4)
 """,
-        "good": """
+        "half": """
     x = np.arange(12.0).reshape(3, 4)
+    turned = rotate(x, np.arange(3))
+    for p in range(3):
+        for i in range(2):
+            angle = p * 10000 ** (-i / 2)
+            a, b = x[p, 2 * i], x[p, 2 * i + 1]
+            assert abs(turned[p, 2 * i] - a * np.cos(angle) + b * np.sin(angle)) < 1e-9
+""",
+        "flawed": """
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
     turned = rotate(x, np.arange(3))
     for p in range(3):
         for i in range(2):
@@ -94,12 +132,19 @@ CHECKS: dict[str, dict[str, str]] = {
     one = np.zeros(2), np.ones(2), np.ones((2, 3))
     assert merge(one, one)[2].shape == (2, 3)
 """,
-        "good": """
+        "half": """
     low = np.zeros(1), np.ones(1), np.full((1, 1), 8.0)
     high = np.log([4.0]), np.full(1, 2.0), np.full((1, 1), 3.0)
     for pair in ((low, high), (high, low)):
         m, s, o = merge(*pair)
         assert np.isclose(m, np.log(4)) and np.isclose(s, 2.25) and np.isclose(o, 5)
+""",
+        "flawed": """
+    low = np.zeros(1), np.ones(1), np.full((1, 1), 8.0)
+    high = np.log([4.0]), np.full(1, 2.0), np.full((1, 1), 3.0)
+    for pair in ((low, high), (high, low)):
+        m, s, o = merge(*pair)
+        assert m == np.log(4) and s == 2.25 and o == 5
 """,
     },
 }
@@ -116,9 +161,9 @@ def hunts() -> dict[str, ModuleType]:
 
 
 def code_of(package: ModuleType, name: str, kind: str) -> str:
-    """A check of one kind; the perfect one is the catalog's."""
+    """A check of one kind; the careful one is the catalog's."""
     reference = catalog_of(package).references[name].code
-    if kind == "perfect":
+    if kind == "careful":
         return reference
     head = next(line for line in reference.splitlines() if line.startswith("def "))
     return f"{head}{CHECKS[name][kind]}"
@@ -143,9 +188,11 @@ def points(
 
 def seen(package: ModuleType, name: str, kind: str) -> str:
     """What a student sees of a check of one kind while working on it."""
-    names: dict[str, Any] = {}
-    code = f"{catalog_of(package).prelude}\n{code_of(package, name, kind)}"
-    exec(compile(code, f"<{name}>", "exec", dont_inherit=True), names)
+    names = dict(catalog_of(package).prelude_names)
+    code, cell = code_of(package, name, kind), cell_name(1)
+    # where the line of an `assert` is looked up
+    linecache.cache[cell] = (len(code), None, code.splitlines(keepends=True), cell)
+    exec(compile(code, cell, "exec", dont_inherit=True), names)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         try:
@@ -155,15 +202,25 @@ def seen(package: ModuleType, name: str, kind: str) -> str:
     return said.getvalue().rstrip()
 
 
+def summary(said: str) -> str:
+    """What a student sees, in one line: counts, the first miss, the likely cause."""
+    lines = [line.strip().partition(": ") for line in said.splitlines()]
+    found = {"": lines[0][2]} if "caught" in lines[0][2] else {}
+    for word, _, rest in lines:
+        if word in ("missed", "refused", "seen", "likely"):
+            label = f"{word}: " if word in ("missed", "refused") else ""
+            found.setdefault(word, f"{label}{rest.strip()}")
+    return "; ".join(found.values()).replace("|", "\\|")
+
+
 def main() -> int:
-    print("{:28}{:>10}{:>10}{:>10}".format("name", *KINDS))
+    print("| question | check | seen while working | points |\n|---|---|---|---|")
     with Grader() as grader:
         for name, package in hunts().items():
-            earned = [points(grader, package, name, kind)[0] for kind in KINDS]
-            print("{:28}{:10.2f}{:10.2f}{:10.2f}".format(name, *earned), flush=True)
             for kind in KINDS:
-                print(f"\n{kind}, while working:\n{seen(package, name, kind)}")
-            print()
+                said = summary(seen(package, name, kind))
+                earned, _ = points(grader, package, name, kind)
+                print(f"| `{name}` | {kind} | {said} | {earned:.2f} |", flush=True)
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from exceptions import RAISED
 
+from autograder.checks.failures import failure_from
 from autograder.errors import Violation
 from autograder.notebook.running import Run
 from autograder.wall import Cell, Grader, available
@@ -130,6 +131,17 @@ def test_a_call_that_does_not_enter_the_function_gets_the_cards_signature():
     problem = run.question(2, test, "softmax").problem
     assert said(problem, "likely") == "the card writes `softmax(x, axis=-1)`"
     assert graded("def softmax(): pass", test) == problem
+
+
+def test_a_missing_key_is_told_with_the_nearest_one():
+    tensors = {"blk.0.attn_q.weight": 1, "blk.0.ffn_up.weight": 2}
+    with pytest.raises(KeyError) as raised:
+        tensors["blk.0.attn_query.weight"]
+    assert "did you mean 'blk.0.attn_q.weight'?" in failure_from(raised.value).reason
+    assert failure_from(raised.value, hidden=True).reason == ""
+    with pytest.raises(KeyError) as raised:
+        tensors["unlike"]
+    assert failure_from(raised.value).reason == ""
 
 
 def test_of_hidden_inputs_no_shape_is_told():

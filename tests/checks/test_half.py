@@ -5,7 +5,7 @@ import linecache
 import numpy as np
 import pytest
 
-from autograder.checks import attention
+from autograder.checks import attention, masking
 from autograder.checks.failures import CheckFailed
 from autograder.checks.half import Half
 
@@ -23,13 +23,13 @@ def check_softmax(softmax):
 """
 
 
-def written(code):
+def written(code, name="check_softmax"):
     """A check as a cell of a notebook defines it."""
     file = "<cell 7>"
     linecache.cache[file] = len(code), None, code.splitlines(keepends=True), file
     names = {"np": np}
     exec(compile(code, file, "exec"), names)
-    return names["check_softmax"]
+    return names[name]
 
 
 def test_the_mistakes_of_the_visible_half_are_counted_and_listed(capsys):
@@ -53,6 +53,50 @@ def test_a_check_that_asks_for_more_than_zero_reads_that_exp_underflows():
         attention.check_softmax(written(ABOVE))
     assert "assert (weights > 0).all()" in failed.value.place
     assert "exactly 0" in failed.value.reason
+
+
+def test_a_check_that_demands_a_mistake_reads_which_one():
+    code = """
+def check_softmax(softmax):
+    x = np.array([[1.0, -2.0], [0.0, 3.0]])
+    assert np.allclose(softmax(x), 1 / (1 + np.exp(-x)))
+"""
+    with pytest.raises(CheckFailed) as failed:
+        attention.check_softmax(written(code))
+    assert failed.value.reason.startswith("It demands a mistake: This is the sigmoid")
+
+
+def test_a_check_that_asks_for_the_same_object_reads_what_is_asks():
+    code = """
+def check_causal_mask(causal_mask):
+    assert causal_mask(3)[0, 0] is True
+"""
+    with pytest.raises(CheckFailed) as failed:
+        masking.check_causal_mask(written(code, "check_causal_mask"))
+    assert "`==` compares values" in failed.value.reason
+
+
+def test_results_lie_in_memory_as_they_do_behind_the_wall(capsys):
+    code = """
+def check_softmax(softmax):
+    weights = softmax(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    assert weights.flags["OWNDATA"] or not weights.flags["C_CONTIGUOUS"]
+    assert np.allclose(weights.sum(axis=-1), 1)
+"""
+    attention.check_softmax(written(code))
+    assert "refused" not in capsys.readouterr().out
+
+
+def test_a_check_that_raises_another_error_reads_that_only_an_assertion_rejects():
+    code = """
+def check_softmax(softmax):
+    weights = softmax(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    if abs(weights.sum() - 2) > 1e-9:
+        raise ValueError("wrong")
+"""
+    with pytest.raises(CheckFailed) as failed:
+        attention.check_softmax(written(code))
+    assert "only an AssertionError rejects" in failed.value.reason
 
 
 def test_a_packed_half_is_the_same_when_it_is_unpacked():

@@ -57,21 +57,24 @@ def test_a_check_of_shapes_earns_less_than_a_good_one_and_only_the_perfect_one_a
 ):
     """`python -m autograder.tools.hunts` prints the table."""
     package = hunts.hunts()[name]
-    (careless, _), (good, said), (perfect, _) = (
+    (careless, _), (half, said), (careful, _), (flawed, _) = (
         hunts.points(best_grader, package, name, kind) for kind in hunts.KINDS
     )
-    assert careless < good < perfect == 4.0
-    assert good >= 2.5 and "rejects" in said and "missed:" in said
+    assert careless < half < careful == 4.0 and flawed < half
+    assert half >= 2.5 and "rejects" in said and "missed:" in said
 
 
 def test_what_a_check_catches_is_seen_while_one_works():
     package = hunts.hunts()["check_softmax"]
-    careless, good, perfect = (
+    careless, half, careful, flawed = (
         hunts.seen(package, "check_softmax", kind) for kind in hunts.KINDS
     )
     assert "softmax: caught" not in careless and "accepts" in careless
-    assert "  missed:" in good and "  caught:" in good
-    assert "  caught:" in perfect and "missed" not in perfect
+    assert "  missed:" in half and "  caught:" in half
+    assert "  caught:" in careful and "missed" not in careful
+    assert "`==` sees rounding" in flawed
+    assert "`==` sees rounding" in hunts.summary(flawed)
+    assert hunts.summary(careful).startswith("caught ")
 
 
 def test_the_table_has_every_question_in_which_students_write_the_check():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.circuits import CIRCUIT, SMALL, TOKENS
+from autograder.checks.circuits import CIRCUIT, SMALL, TOKENS, fewer_drawn
 from autograder.checks.circuits.cases import DESIGN, build, designed, drawn, generator
 from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
@@ -40,15 +40,19 @@ def induction_score(answer: Any) -> list:
 def ablate(answer: Any) -> list:
     """Tell cuts apart by logits, and by what is left of the model."""
     found: list = []
-    for at in ((0, 1), (1, 2)):
-        state = drawn(np.random.default_rng(7), SMALL)
-        model = build(answer, SMALL, state)
+    for at, n_layers in (((0, 1), 2), ((1, 2), 2), ((1, 0), 3)):
+        sizes = SMALL._replace(n_layers=n_layers)
+        state = drawn(np.random.default_rng(7), sizes)
+        model = build(answer, sizes, state)
+        held = library(answer, "torch.nn", "ParameterList")(model.parameters())
         found.append(described(outcome(answer, model, TOKENS, *at)))
         found += [model(TOKENS), model.training]
         found.append([p.requires_grad for p in model.parameters()])
         long = torch.zeros(1, 9, dtype=torch.int64)
         found.append(outcome(answer, model, long, *at)[0])
         found.append(model(TOKENS))
+        held.requires_grad_(False)  # where these are the model's parameters still
+        found.append([p.requires_grad for p in model.parameters()])
     return found
 
 
@@ -57,11 +61,17 @@ def find_induction_head(answer: Any) -> list:
     found: list = []
     state_of = library(answer, "torch", "get_rng_state")
     mirrored = {(a, 1 - b): kind for (a, b), kind in CIRCUIT.items()}
-    for kinds in (CIRCUIT, mirrored):
-        model = build(answer, DESIGN, designed(kinds))
+    early = {(0, 0): "previous", (1, 1): "induction", (2, 0): "same"}
+    rare = {(0, 1): "previous", (1, 0): "self", (1, 1): "rare"}
+    even = rare | {(1, 0): "even"}
+    cases = ((CIRCUIT, 8), (mirrored, 8), (early, 8), (rare, 12), (even, 3))
+    for kinds, period in cases:
+        n_layers = 1 + max(layer for layer, _ in kinds)
+        sizes = DESIGN._replace(n_layers=n_layers)
+        model = build(answer, sizes, designed(kinds, n_layers))
         source = generator(answer, 3)
         before, common = source.get_state(), state_of()
-        result = described(outcome(answer, model, 8, source))
+        result = described(outcome(answer, model, period, source))
         kind = (
             [type(part).__name__ for part in result[0][1]]
             if result[1:] and (isinstance(result[0][1], tuple | list))
@@ -69,7 +79,8 @@ def find_induction_head(answer: Any) -> list:
         )
         used = not torch.equal(before, source.get_state())
         quiet = torch.equal(common, state_of())
-        found.append([result, kind, used, quiet, source.initial_seed()])
+        fewer = fewer_drawn(source.get_state(), 3, 32 * period)
+        found.append([result, kind, used, quiet, fewer, source.initial_seed()])
     return found
 
 

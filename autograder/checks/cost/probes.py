@@ -83,10 +83,12 @@ def tiled_attention(answer: Any) -> list:
     ]
     found.append(heard(lambda: outcome(answer, Q.copy(), K.copy(), V.copy(), 1)))
     slope = np.linspace(-1e5, 1e5, 7)[:, None]
-    for keys in (slope, slope[::-1].copy()):
+    for keys in (slope, slope[::-1].copy(), slope - 3e5):
         one = np.ones((1, 1))
         said = heard(lambda k=keys, q=one: outcome(answer, q, k, V[0].copy(), 2))
         found.append(said)
+    whole = [np.round(3 * each[0]).astype(int) for each in (Q, K, V)]
+    found.append(heard(lambda: outcome(answer, *whole, 2)))
     sizes = [np.ones((n, 1)) for n in (64, 4096, 4096)]
     try:  # `answer` itself, which is measured where it runs
         _, most = peak(answer, *sizes, 16)

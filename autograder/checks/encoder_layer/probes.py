@@ -43,7 +43,7 @@ def behavior(
     }
     built[1].load_state_dict(state)
     built[1].eval()
-    told += [outcome(built[1], x, *args) for args in [(), *[(m,) for m in masks]]]
+    told += [steady(built[1], x, *args) for args in [(), *[(m,) for m in masks]]]
     built[1].train()
     told.append(steady(built[1], x))
     dropping = answer(*sizes, dropout=1.0)
@@ -54,9 +54,9 @@ def behavior(
     return told
 
 
-def steady(module: Any, x: torch.Tensor) -> Any:
+def steady(module: Any, *inputs: torch.Tensor) -> Any:
     """The outcome, or "noisy" where calls differ; two could agree by chance."""
-    first, *others = (outcome(module, x) for _ in range(4))
+    first, *others = (outcome(module, *inputs) for _ in range(4))
     return first if all(alike(first, other) for other in others) else "noisy"
 
 
@@ -94,8 +94,8 @@ def dropped(answer: Any) -> list[float]:
 
 def EncoderLayer(answer: Any) -> list:
     """Tell layers apart by parameters, order, mask and dropout."""
-    mask = torch.ones(4, 4).tril().bool()
-    return behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6), mask)
+    masks = torch.ones(4, 4).tril().bool(), torch.arange(4).lt(3).expand(2, 1, 1, 4)
+    return behavior(answer, (6, 2, 8), layer_shapes(6, 8), seeded(2, 4, 6), *masks)
 
 
 def count_parameters(answer: Any) -> list:

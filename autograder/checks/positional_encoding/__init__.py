@@ -134,6 +134,9 @@ def grid_of(answer: Any, pe: np.ndarray) -> dict[str, Any]:
             f"{pe.shape}: positions down, dimensions across",
             kind="shape",
         )
+    if not description["downward"]:
+        wanted = "at the top: positions run down"
+        raise CheckFailed("position 0 is at the bottom", wanted)
     expect.readable(grid)
     grid["values"] = grid["values"][np.argsort(grid["y"])][:, np.argsort(grid["x"])]
     return grid
@@ -151,7 +154,7 @@ def labels_are(description: dict[str, Any], **wanted: str) -> None:
 
 @plot_encoding_heatmap.visible
 def heatmap_has_positions_down(answer: Any) -> None:
-    """Ten positions and four dimensions give ten rows and four columns, labeled."""
+    """Ten positions and four dimensions give ten rows, downward, and four columns."""
     grid_of(answer, oracle(np.arange(10), 4))
 
 

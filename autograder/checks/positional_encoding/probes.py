@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.outcomes import outcome
+from autograder.checks.question import failure_of
 
 
 def positional_encoding(answer: Any) -> list:
@@ -23,7 +25,7 @@ def positional_encoding(answer: Any) -> list:
 
 def shift_matrix(answer: Any) -> list:
     """Tell matrices apart by their entries."""
-    return [outcome(answer, k, d) for k, d in ((2, 6), (-3, 4), (1, 8))]
+    return [outcome(answer, k, d) for k, d in ((2, 12), (-3, 4), (1, 8), (0, 4))]
 
 
 def drawn(answer: Any, *args: Any) -> list:
@@ -37,7 +39,11 @@ def drawn(answer: Any, *args: Any) -> list:
         return [type(result[1]).__name__]
     return [
         [description["xlabel"].casefold()[:3], description["ylabel"].casefold()[:3]],
-        [[g["values"], g["y"], g["colorbar"]] for g in description["grids"]],
+        [
+            [g["values"], g["y"], g["colorbar"], failure_of(expect.readable, g) is None]
+            for g in description["grids"]
+        ],
+        description["downward"],
         [[c["x"], c["y"]] for c in description["curves"]],
         [re.findall(r"\d+", text) for text in description["legend"]],
     ]
@@ -50,4 +56,4 @@ def plot_encoding_heatmap(answer: Any) -> list:
 
 def plot_encoding_waves(answer: Any) -> list:
     """Tell waves apart by their lines and legend."""
-    return drawn(answer, np.sin(np.arange(60.0)).reshape(10, 6), [2, 0, 5])
+    return drawn(answer, np.sin(np.arange(360.0)).reshape(60, 6), [2, 0, 5])
