@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.checks.generating.cases import at_the_end, entry
 from autograder.checks.library import library
-from autograder.checks.outcomes import alike, outcome
+from autograder.checks.outcomes import outcome
 
 
 def described(result: Any) -> Any:
@@ -50,14 +50,16 @@ def rotate(answer: Any) -> list:
 def grouped_query_attention(answer: Any) -> list:
     """Tell answers apart by heads, masks, empty rows, refusals and types."""
     waves = np.cos(np.arange(400.0))
-    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:152]
-    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 4)
+    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:144]
+    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 3)
     mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
     batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
+    one_more = [np.concatenate([a, a[:1]]) for a in (Q, K, V)]  # 5 heads for 3
     return [
         described(outcome(answer, Q.copy(), K.copy(), V.copy())),
         described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
         described(outcome(answer, *batched)),
+        described(untold(outcome(answer, *one_more))),
         described(untold(outcome(answer, Q[:3].copy(), K.copy(), V.copy()))),
         described(untold(outcome(answer, Q[:1].copy(), K.copy(), V.copy()))),
         described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
@@ -69,6 +71,12 @@ def window_mask(answer: Any) -> list:
     """Tell masks apart by pattern and type, with few and with many sinks."""
     sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8)]
     return [described(untold(outcome(answer, *size))) for size in sizes]
+
+
+def sizes(result: Any) -> list:
+    """The shapes of the arrays in an outcome."""
+    values = result[1] if isinstance(result[1], tuple | list) else [result[1]]
+    return [getattr(value, "shape", None) for value in values]
 
 
 def KVCache(answer: Any) -> list:
@@ -84,11 +92,13 @@ def KVCache(answer: Any) -> list:
 
     def apart() -> bool:
         first, token = answer(), np.ones((1, 1, 2))
+        before = len(first)
         one = outcome(first.append, token.copy(), token.copy())
         second = answer()
-        if len(second):
+        if len(second) != before:
             return False
-        return alike(one, outcome(second.append, token.copy(), token.copy()))
+        other = outcome(second.append, token.copy(), token.copy())
+        return sizes(one) == sizes(other)
 
     if outcome(apart) == ("returned", False, False):
         return ["shared"]  # what else it does depends on what was there before
@@ -108,10 +118,11 @@ def decode_step(answer: Any) -> list:
     def written(window: int | None) -> list:
         waves = np.cos(np.arange(200.0))
         cache, found = library(answer, "", "KVCache")(window), []
+        n_kv = window or 1
         for t in range(5):
-            new = waves[20 * t : 20 * t + 20]
-            q, k, v = new[:8].reshape(2, 1, 4), new[8:12], new[12:16]
-            k, v = k.reshape(1, 1, 4), v.reshape(1, 1, 4)
+            new = waves[24 * t : 24 * t + 24]
+            q, k, v = new[:8].reshape(2, 1, 4), new[8:], new[12:]
+            k, v = (a[: 4 * n_kv].reshape(n_kv, 1, 4) for a in (k, v))
             found.append(
                 described(outcome(answer, q.copy(), k.copy(), v.copy(), cache))
             )
