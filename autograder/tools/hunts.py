@@ -144,7 +144,9 @@ CHECKS: dict[str, dict[str, str]] = {
     high = np.log([4.0]), np.full(1, 2.0), np.full((1, 1), 3.0)
     for pair in ((low, high), (high, low)):
         m, s, o = merge(*pair)
-        assert m == np.log(4) and s == 2.25 and o == 5
+        assert np.isclose(m, np.log(4)) and np.isclose(s, 2.25) and np.isclose(o, 5)
+    none = np.full(1, -np.inf), np.zeros(1), np.zeros((1, 1))
+    assert merge(none, none)[0] == 0
 """,
     },
 }
@@ -209,7 +211,7 @@ def summary(said: str) -> str:
     for word, _, rest in lines:
         if word in ("missed", "refused", "seen", "likely"):
             label = f"{word}: " if word in ("missed", "refused") else ""
-            found.setdefault(word, f"{label}{rest.strip()}")
+            found.setdefault(word, f"{label}{rest.strip()}".rstrip("."))
     return "; ".join(found.values()).replace("|", "\\|")
 
 

@@ -52,7 +52,7 @@ def test_the_reference_check_catches_every_mistake_behind_the_wall(hunt, name):
 
 
 @pytest.mark.parametrize("name", drawn(HUNTS, 3))
-def test_a_check_of_shapes_earns_less_than_a_good_one_and_only_the_perfect_one_all(
+def test_a_check_of_shapes_earns_less_than_half_of_one_and_only_the_careful_one_all(
     best_grader, name
 ):
     """`python -m autograder.tools.hunts` prints the table."""
