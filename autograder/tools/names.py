@@ -80,7 +80,9 @@ def given(package: ModuleType, question: str, answer: Any) -> list:
 
 
 def confirmed(mine: list, named: list) -> bool:
-    """One of the checks fails for both answers alike."""
+    """One of the checks fails for both answers alike, or none does for either."""
+    if alike(mine, named):  # where visible checks alone notice the mistake
+        return True
     pairs = zip(mine, named, strict=True)
     return any(one[:1] not in ([""], [False]) and alike(one, two) for one, two in pairs)
 
@@ -150,6 +152,7 @@ class Names:
                 _, _, id = judge(self.package, question, names[question])
                 if id is None:
                     return None, False
+            with Limit(), quiet, np.errstate(all="ignore"):
                 # again, since a class may remember what the judge gave it
                 exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
                 mine = given(self.package, question, names[question])

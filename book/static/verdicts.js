@@ -9,12 +9,18 @@ export const make = (tag, properties = {}, ...children) => {
 const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
 const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 
-/** A message: its likely cause is set as prose, and places in the book are links. */
+/** A message: its likely cause is prose, code scrolls as a whole, places are links. */
 function message(text) {
   const place = make("pre");
   const book = document.getElementById("exercise-notebook")?.dataset.book ?? "../";
+  let code = null; // the student's line and the carets under it
   text.split("\n").forEach((line, number) => {
-    if (number) place.append("\n");
+    if (number) (code ?? place).append("\n");
+    if (line.startsWith("      ")) {
+      if (!code) place.append((code = make("span", { className: "code" })));
+      return code.append(line);
+    }
+    code = null;
     const told = line.match(TOLD);
     if (told) {
       const className = `told ${told[2] === "likely" ? "likely" : ""}`;

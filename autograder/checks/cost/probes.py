@@ -33,11 +33,13 @@ def waves(*shape: int) -> np.ndarray:
 def attend_block(answer: Any) -> list:
     """Tell blocks apart by values, batches, large scores and types."""
     Q, K, V = waves(2, 3, 4), waves(2, 5, 4) + 1, waves(2, 5, 3)
+    late = K.copy()
+    late[:, -1] = 3 * Q[:, 0]  # the largest score of a query is that of the last key
     large = np.array([[1e5, 0, 0, 0], [-1e5, 0, 0, 0]])
     integers = [np.array(rows) for rows in ([[1, 2]], [[3, 1], [0, 2]], [[1], [4]])]
     return [
         heard(lambda: outcome(answer, Q[0].copy(), K[0].copy(), V[0].copy())),
-        heard(lambda: outcome(answer, Q.copy(), K.copy(), V.copy())),
+        heard(lambda: outcome(answer, Q.copy(), late, V.copy())),
         heard(lambda: outcome(answer, large, K[0].copy(), V[0].copy())),
         heard(lambda: outcome(answer, *integers)),
         heard(lambda: outcome(answer, Q[0, :1], K[0, :1].copy(), V[0, :1].copy())),
@@ -76,7 +78,7 @@ def merge(answer: Any) -> list:
 
 def tiled_attention(answer: Any) -> list:
     """Tell tilings apart by values for several blocks, warnings, types and memory."""
-    Q, K, V = waves(2, 3, 4), waves(2, 7, 4) + 1, waves(2, 7, 3)
+    Q, K, V = waves(2, 3, 5), waves(2, 7, 5) + 1, waves(2, 7, 3)
     found: list = [
         heard(lambda s=s: outcome(answer, Q[0].copy(), K[0].copy(), V[0].copy(), s))
         for s in (1, 2, 3, 7, 9)

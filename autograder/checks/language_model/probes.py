@@ -107,7 +107,7 @@ def sample(answer: Any) -> list:
     many = row.repeat(TIMES, 1)
     both = torch.cat([many - 10, many])  # the second half has larger logits
     cases = [(many, 1.0, None), (many, 2.0, None), (many, 0.5, None), (many, 1.0, 2)]
-    cases += [(both, 1.0, 2), (many, 0, None), (many, -1.0, None)]
+    cases += [(many, 1.0, 3), (both, 1.0, 2), (many, 0, None), (many, -1.0, None)]
     cases += [(many + 1000, 1.0, None), (row[None], 1.0, None)]
     found = [kind_of(answer, *case) for case in cases]
     shared = generator(answer, 2)
