@@ -26,9 +26,13 @@ def refuted(package, share, seed):
 
 @pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__)
 def test_few_changed_answers_get_a_name_that_fresh_inputs_refute(package, seed):
-    """The long run asks for none, and lists what is left to prove."""
+    """None is expected, and one is allowed: another share is drawn in every run.
+
+    Of 8,412 changed answers 36 had such a name before these were repaired, and what has
+    not been drawn yet may hold a few more. The long run allows none, and lists them.
+    """
     tried, untrue = refuted(package, SHARE, seed)
-    assert tried and len(untrue) <= 1 + tried // 15, untrue
+    assert tried and len(untrue) <= 1, untrue
 
 
 @pytest.mark.long

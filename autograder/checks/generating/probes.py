@@ -50,8 +50,8 @@ def rotate(answer: Any) -> list:
 def grouped_query_attention(answer: Any) -> list:
     """Tell answers apart by heads, masks, empty rows, refusals and types."""
     waves = np.cos(np.arange(400.0))
-    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:144]
-    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 3)
+    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:168]
+    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 6)
     mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
     batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
     one_more = [np.concatenate([a, a[:1]]) for a in (Q, K, V)]  # 5 heads for 3
@@ -69,7 +69,7 @@ def grouped_query_attention(answer: Any) -> list:
 
 def window_mask(answer: Any) -> list:
     """Tell masks apart by pattern and type, with few and with many sinks."""
-    sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8)]
+    sizes = [(6, 3), (7, 2, 1), (7, 2, 3), (4, 9, 0), (5, 1, 8), (5, 5)]
     return [described(untold(outcome(answer, *size))) for size in sizes]
 
 

@@ -16,9 +16,8 @@ from autograder.checks.question import failure_of
 
 def positional_encoding(answer: Any) -> list:
     """Tell encodings apart by their numbers and by what they refuse."""
-    found = [
-        outcome(answer, *sizes) for sizes in ((5, 6), (3, 8), (4, 6), (4, 5), (3, 1))
-    ]
+    sizes = ((5, 6), (3, 8), (4, 6), (4, 5), (3, 1), (4, 3), (2, 2))
+    found = [outcome(answer, *size) for size in sizes]
     # whatever a refusal says
     return [each[:2] if each[0] == "raised" else each for each in found]
 

@@ -28,8 +28,8 @@ def load_layer(answer: Any) -> list:
 
 def sentence_embedding(answer: Any) -> list:
     """Tell embeddings apart by padding, length and direction."""
-    hidden = torch.sin(torch.arange(40.0) ** 1.5).reshape(2, 5, 4)
-    mask = torch.tensor([[True] * 3 + [False] * 2, [True] * 4 + [False]])
+    hidden = torch.sin(torch.arange(60.0) ** 1.5).reshape(3, 5, 4)
+    mask = torch.arange(5) < torch.tensor([[3], [4], [5]])
     return [outcome(answer, hidden.clone(), mask)]
 
 
