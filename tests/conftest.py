@@ -26,7 +26,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     [LIGHT, *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+# the shell needs half the processor time of the whole browser
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
