@@ -34,6 +34,16 @@ def drawn(values: Iterable, count: int = 1) -> list:
     ]
 
 
+def some(values: Iterable, count: int) -> list:
+    """One parameter: a list of what the seed draws; the long run has all of them."""
+    every = list(values)
+    few = [every[n] for n in sorted(numbers(every, count))]
+    return [
+        pytest.param(few, id=f"{len(few)}-drawn"),
+        pytest.param(every, id="all", marks=pytest.mark.long),
+    ]
+
+
 def once(
     factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
 ) -> Path:

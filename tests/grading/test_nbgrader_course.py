@@ -11,6 +11,7 @@ import nbgrader
 import pytest
 from foreign.course import ForeignCourse, table
 from nbgrader.api import Gradebook
+from shared import some
 
 from autograder.cli import main
 
@@ -146,13 +147,16 @@ for cheat in ("cheat-attempt", "cheat-attempt-alternative"):
     SUBMITTED[cheat] = {"answers": f"apps/files/submitted-{cheat}.ipynb"}
 
 
-def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch, quick_kernels):
+@pytest.mark.parametrize("students", some(SUBMITTED, 5))
+def test_nbgraders_test_notebooks_get_its_points(
+    tmp_path, monkeypatch, quick_kernels, students
+):
     monkeypatch.chdir(tmp_path)
     course = ForeignCourse(tmp_path, 'c.Autograder.tests = {"all": "inside"}')
     shutil.copy(FILES / "apps" / "files" / "autotests.yml", tmp_path)
     for folder, files in (
         ("source/all", SOURCES),
-        *((f"submitted/{student}/all", files) for student, files in SUBMITTED.items()),
+        *((f"submitted/{student}/all", SUBMITTED[student]) for student in students),
     ):
         (tmp_path / folder).mkdir(parents=True)
         for name, file in files.items():
@@ -163,7 +167,7 @@ def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch, quick_ke
         for question in result["questions"]
     }
     # nbgrader gives up on cells that have become text; here the answers count
-    failing = ("answer-type", "grade-type")
+    failing = [name for name in students if name.endswith("-type")]
     points = course.nbgrader("all", failing).items()
     theirs = {(who, f"{name}/{q}"): score or 0.0 for (who, name, q), score in points}
     rows = [("student", "question", "nbgrader", "ours")]
@@ -173,4 +177,5 @@ def test_nbgraders_test_notebooks_get_its_points(tmp_path, monkeypatch, quick_ke
     assert {student for student, _ in ours} - {student for student, _ in theirs} == {
         *failing
     }
-    assert sum(theirs.values()) > 10
+    assert len(theirs) >= len(students) - len(failing)
+    assert sum(theirs.values()) > 10 or len(students) < len(SUBMITTED)
