@@ -98,7 +98,8 @@ def milder(repository, folder):
     return run
 
 
-WATCHED = {"ada", "fatou", "kofi", "tova", "wanda"}  # looked at by name below
+# goro does not scale, and ines gains a point when the checks become milder
+WATCHED = {"ada", "fatou", "goro", "ines", "kofi", "tova", "wanda"}
 CLASSES = [pytest.param(2, id="half"), pytest.param(1, marks=pytest.mark.long)]
 
 
