@@ -6,7 +6,9 @@ import pytest
 from cells_in_page import agree, compare
 from test_browser import SIDEWAYS, STILL, violations
 
-OTHER_TEXT = 0.5  # of figures: the page's Matplotlib sets letters a little differently
+# of figures: the page's Matplotlib is an older one, which sets letters differently and
+# makes some figures three pixels narrower; with one Matplotlib 0.5 is allowed
+OTHER_TEXT = 4
 START = 120_000  # milliseconds in which Python has to be there, on a busy machine
 FIRST = "01-queries-keys-values"
 IDLE = "!document.querySelector('.exercise-row.busy')"
