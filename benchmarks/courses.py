@@ -1,0 +1,219 @@
+"""Assignments of other nbgrader courses, brought here by the guide alone.
+
+    python -m benchmarks.courses COURSE/ASSIGNMENT ...
+
+Each folder holds an assignment's notebooks as they stand in the course's ``source``.
+A row says which settings of the guide it needed, and compares the points of each test
+cell with those of nbgrader by itself for four submissions: the course's own solution,
+the notebook as released, every second answer, and answers with their numbers changed.
+nbgrader runs the course's code as you, without a sandbox: look at it first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+
+GUIDE = Path(__file__).parents[1] / "book" / "from-nbgrader.md"
+BIN = Path(sys.executable).parent
+NAME = "assignment"  # names with spaces are an own story
+CONFIG = "nbgrader_config.py"
+INSIDE = f'c.Autograder.tests = {{"{NAME}": "inside"}}\n'
+GIVEN = f'c.Autograder.given = {{"{NAME}": "all"}}\n'
+PLAIN = 'c.Execute.kernel_name = "python3"\n'  # it refuses kernels that are not there
+MARKS = re.compile(r"^\s*### (BEGIN|END) SOLUTION.*\n?", re.MULTILINE)
+NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+Points = dict[tuple[str, str, str], float | None]  # (student, notebook, test cell)
+
+
+def call(folder: Path, *command: str) -> tuple[int, str]:
+    """The exit status of a command of this environment, and all that it printed."""
+    path = f"{BIN}:{os.environ['PATH']}"
+    run = subprocess.run(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "HOME": str(folder), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return run.returncode, run.stdout + run.stderr
+
+
+def settings() -> str:
+    """The settings of the guide's first step, without its example for a test mode."""
+    block = GUIDE.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    return re.sub(r"^c.Autograder.tests.*\n", "", block, flags=re.MULTILINE)
+
+
+def bring(folder: Path) -> list[str]:
+    """Release as the guide says; what each refusal asked for."""
+    did: list[str] = []
+    config = "c = get_config()\n" + settings()
+    while True:
+        (folder / CONFIG).write_text(config)
+        status, said = call(folder, "autograder", "release", NAME)
+        if status == 0:
+            return did
+        if "nbgrader update" in said and "update" not in did:
+            call(folder, "nbgrader", "update", f"source/{NAME}")
+            did.append("update")
+        elif "c.Autograder.given" in said and "given" not in did:
+            did.append("given")
+            config += GIVEN
+        elif '"inside"' in said and "inside" not in did:
+            did.append("inside")
+            config += INSIDE
+        else:
+            print(said.strip(), file=sys.stderr)
+            status, said = call(folder, "autograder", "release", NAME, "--unproven")
+            did.append("refused" if status else "unproven")
+            if status:
+                print(said.strip(), file=sys.stderr)
+            return did
+
+
+def meta(cell: NotebookNode) -> dict:
+    """nbgrader's metadata of a cell."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def changed(source: str) -> str:
+    """A wrong answer that runs: each number is one more."""
+    return NUMBER.sub(lambda number: str(int(number[0]) + 1), source)
+
+
+def answered(given: Path, source: Path, student: str) -> str:
+    """What a student hands in: the released notebook with answers in its cells."""
+    notebook = nbformat.read(given, nbformat.NO_CONVERT)
+    solved = {
+        meta(cell)["grade_id"]: MARKS.sub("", cell.source)
+        for cell in nbformat.read(source, nbformat.NO_CONVERT).cells
+        if meta(cell).get("solution")
+    }
+    answers = [c for c in notebook.cells if meta(c).get("grade_id") in solved]
+    for number, cell in enumerate(answers):
+        answer = solved[cell.metadata.nbgrader.grade_id]
+        if student == "own" or (student == "half" and number % 2 == 0):
+            cell.source = answer
+        elif student == "wrong":
+            cell.source = changed(answer) if cell.cell_type == "code" else answer
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+
+
+def hand_in(folder: Path) -> None:
+    """Four submissions of each notebook, with the assignment's other files."""
+    released = folder / "release" / NAME
+    for student in ("own", "empty", "half", "wrong"):
+        home = folder / "submitted" / student / NAME
+        shutil.copytree(released, home)
+        for given in released.glob("*.ipynb"):
+            text = answered(given, folder / "source" / NAME / given.name, student)
+            (home / given.name).write_text(text)
+
+
+def graded_here(folder: Path) -> tuple[Points, dict[str, str]]:
+    """The points of each question, and who is held, with the reason."""
+    status, said = call(
+        folder, "autograder", "grade", NAME, "--unproven", "--json", "results.json"
+    )
+    if status:
+        raise RuntimeError(said)
+    results = json.loads((folder / "results.json").read_text())["submissions"]
+    points: Points = {}
+    for result in results:
+        for question in result["questions"]:
+            name = question["id"].rpartition("/")
+            notebook = name[0] or result["notebook"]
+            points[result["student"], notebook, name[2]] = question["score"]
+    held = {r["student"]: r.get("held") or "" for r in results}
+    return points, {student: why for student, why in held.items() if why}
+
+
+def graded_there(folder: Path) -> tuple[Points, Points]:
+    """nbgrader's points of each test cell, and the most that it is worth."""
+    tests = {
+        (path.stem, meta(cell)["grade_id"])
+        for path in (folder / "source" / NAME).glob("*.ipynb")
+        for cell in nbformat.read(path, nbformat.NO_CONVERT).cells
+        if meta(cell).get("grade") and not meta(cell).get("solution")
+    }
+    (folder / CONFIG).write_text("c = get_config()\n" + PLAIN)
+    status, said = call(
+        folder, "nbgrader", "generate_assignment", NAME, "--create", "--force"
+    )
+    if status:
+        raise RuntimeError(said)
+    call(folder, "nbgrader", "autograde", NAME, "--create", "--force")
+    points: Points = {}
+    most: Points = {}
+    with Gradebook(f"sqlite:///{folder}/gradebook.db") as book:
+        for submission in book.assignment_submissions(NAME):
+            for notebook in submission.notebooks:
+                for grade in notebook.grades:
+                    if (notebook.name, grade.name) in tests:
+                        where = submission.student_id, notebook.name, grade.name
+                        points[where] = grade.auto_score
+                        most[where] = grade.max_score
+    return points, most
+
+
+def same_release(ours: Path, theirs: Path) -> bool:
+    """Whether both released the same bytes."""
+    return all(
+        path.read_bytes() == (theirs / path.name).read_bytes()
+        for path in ours.glob("*.ipynb")
+    )
+
+
+def row(source: Path, folder: Path) -> dict:
+    """What happened with one assignment."""
+    ours, theirs = folder / "ours", folder / "theirs"
+    shutil.copytree(source, ours / "source" / NAME)
+    found: dict = {"course": source.parent.name, "assignment": source.name}
+    found["needed"] = bring(ours)
+    if "refused" in found["needed"]:
+        return found
+    hand_in(ours)
+    shutil.copytree(ours / "source", theirs / "source")
+    shutil.copytree(ours / "submitted", theirs / "submitted")
+    here, found["held"] = graded_here(ours)
+    there, most = graded_there(theirs)
+    found["bytes"] = same_release(ours / "release" / NAME, theirs / "release" / NAME)
+    found["tests"] = sum(key[0] == "own" for key in most)
+    found["most"] = sum(v or 0 for key, v in most.items() if key[0] == "own")
+    for student in ("own", "empty", "half", "wrong"):
+        keys = [key for key in most if key[0] == student]
+        found[student] = [sum(one.get(k) or 0 for k in keys) for one in (here, there)]
+    found["cells"] = len(most)
+    found["differ"] = [
+        (*key, here.get(key), there[key])
+        for key in sorted(most)
+        if abs((here.get(key) or 0) - (there[key] or 0)) > 1e-9
+    ]
+    return found
+
+
+def main() -> None:
+    """A line of JSON for each assignment."""
+    for name in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                found = row(Path(name).resolve(), Path(folder))
+            except Exception as error:  # the others go on
+                found = {"assignment": name, "failed": str(error)[-3000:]}
+            print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
