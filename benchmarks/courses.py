@@ -11,43 +11,47 @@ nbgrader runs the course's code as you, without a sandbox: look at it first.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.nbgraderformat import MetadataValidator, write
+from traitlets.config import Config
+
+from autograder.cli import main as autograder
 
 GUIDE = Path(__file__).parents[1] / "book" / "from-nbgrader.md"
-BIN = Path(sys.executable).parent
-NAME = "assignment"  # names with spaces are an own story
+NAME = "assignment"  # whatever it is called
+UNPROVEN = "--unproven"
 CONFIG = "nbgrader_config.py"
 INSIDE = f'c.Autograder.tests = {{"{NAME}": "inside"}}\n'
 GIVEN = f'c.Autograder.given = {{"{NAME}": "all"}}\n'
-PLAIN = 'c.Execute.kernel_name = "python3"\n'  # it refuses kernels that are not there
+STUDENTS = ("own", "empty", "half", "wrong")
 MARKS = re.compile(r"^\s*### (BEGIN|END) SOLUTION.*\n?", re.MULTILINE)
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 Points = dict[tuple[str, str, str], float | None]  # (student, notebook, test cell)
 
 
 def call(folder: Path, *command: str) -> tuple[int, str]:
-    """The exit status of a command of this environment, and all that it printed."""
-    path = f"{BIN}:{os.environ['PATH']}"
-    run = subprocess.run(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=folder,
-        env=os.environ | {"PATH": path, "HOME": str(folder), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return run.returncode, run.stdout + run.stderr
+    """The exit status of a command of ours, and all that it printed."""
+    before, said = Path.cwd(), io.StringIO()
+    os.chdir(folder)
+    try:
+        with redirect_stdout(said), redirect_stderr(said):
+            return autograder(list(command)), said.getvalue()
+    finally:
+        os.chdir(before)
 
 
 def settings() -> str:
@@ -60,27 +64,31 @@ def bring(folder: Path) -> list[str]:
     """Release as the guide says; what each refusal asked for."""
     did: list[str] = []
     config = "c = get_config()\n" + settings()
-    while True:
+    while "refused" not in did:
         (folder / CONFIG).write_text(config)
-        status, said = call(folder, "autograder", "release", NAME)
+        status, said = call(folder, "release", NAME, *did[-1:] * did.count(UNPROVEN))
         if status == 0:
-            return did
+            break
         if "nbgrader update" in said and "update" not in did:
-            call(folder, "nbgrader", "update", f"source/{NAME}")
-            did.append("update")
+            update(folder / "source" / NAME)
+            did.insert(0, "update")
         elif "c.Autograder.given" in said and "given" not in did:
-            did.append("given")
             config += GIVEN
+            did.insert(0, "given")
         elif '"inside"' in said and "inside" not in did:
-            did.append("inside")
             config += INSIDE
+            did.insert(0, "inside")
         else:
             print(said.strip(), file=sys.stderr)
-            status, said = call(folder, "autograder", "release", NAME, "--unproven")
-            did.append("refused" if status else "unproven")
-            if status:
-                print(said.strip(), file=sys.stderr)
-            return did
+            did.append("refused" if UNPROVEN in did else UNPROVEN)
+    return did
+
+
+def update(folder: Path) -> None:
+    """What ``nbgrader update`` does with old metadata."""
+    for path in folder.glob("*.ipynb"):
+        notebook = nbformat.read(path, nbformat.current_nbformat)
+        write(MetadataValidator().upgrade_notebook_metadata(notebook), str(path))
 
 
 def meta(cell: NotebookNode) -> dict:
@@ -114,7 +122,7 @@ def answered(given: Path, source: Path, student: str) -> str:
 def hand_in(folder: Path) -> None:
     """Four submissions of each notebook, with the assignment's other files."""
     released = folder / "release" / NAME
-    for student in ("own", "empty", "half", "wrong"):
+    for student in STUDENTS:
         home = folder / "submitted" / student / NAME
         shutil.copytree(released, home)
         for given in released.glob("*.ipynb"):
@@ -125,7 +133,7 @@ def hand_in(folder: Path) -> None:
 def graded_here(folder: Path) -> tuple[Points, dict[str, str]]:
     """The points of each question, and who is held, with the reason."""
     status, said = call(
-        folder, "autograder", "grade", NAME, "--unproven", "--json", "results.json"
+        folder, "grade", NAME, "--unproven", "--workers", "1", "--json", "results.json"
     )
     if status:
         raise RuntimeError(said)
@@ -148,13 +156,15 @@ def graded_there(folder: Path) -> tuple[Points, Points]:
         for cell in nbformat.read(path, nbformat.NO_CONVERT).cells
         if meta(cell).get("grade") and not meta(cell).get("solution")
     }
-    (folder / CONFIG).write_text("c = get_config()\n" + PLAIN)
-    status, said = call(
-        folder, "nbgrader", "generate_assignment", NAME, "--create", "--force"
-    )
-    if status:
-        raise RuntimeError(said)
-    call(folder, "nbgrader", "autograde", NAME, "--create", "--force")
+    plain = Config()
+    plain.Execute.kernel_name = "python3"  # it refuses kernels that are not there
+    plain.CourseDirectory.root = str(folder)
+    api = NbGraderAPI(CourseDirectory(config=plain), config=plain)
+    told = api.generate_assignment(NAME, force=True, create=True)
+    if not told["success"]:
+        raise RuntimeError(told["log"])
+    for student in STUDENTS:  # its mistakes show in the points
+        api.autograde(NAME, student, force=True, create=True)
     points: Points = {}
     most: Points = {}
     with Gradebook(f"sqlite:///{folder}/gradebook.db") as book:
@@ -192,7 +202,7 @@ def row(source: Path, folder: Path) -> dict:
     found["bytes"] = same_release(ours / "release" / NAME, theirs / "release" / NAME)
     found["tests"] = sum(key[0] == "own" for key in most)
     found["most"] = sum(v or 0 for key, v in most.items() if key[0] == "own")
-    for student in ("own", "empty", "half", "wrong"):
+    for student in STUDENTS:
         keys = [key for key in most if key[0] == student]
         found[student] = [sum(one.get(k) or 0 for k in keys) for one in (here, there)]
     found["cells"] = len(most)
