@@ -141,6 +141,9 @@ def literal(value: Seen) -> str:
     """An argument in full."""
     if value.kind == "pair":
         return f"[{', '.join(map(literal, value.parts))}]"
+    number = float(value.entries or 0) if value.kind == "number" else 0
+    if 0 < abs(number) < 1e-3:
+        return f"{number:.4g}"  # 1e-05, say, is not 0
     return value.text if value.entries is not None else "None"
 
 
