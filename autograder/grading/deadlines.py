@@ -116,8 +116,18 @@ class Deadlines:
                     "due date; give it one in c.Autograder.due."
                 )
             if due and key in extended:
-                return extended[key].end(due, self.begins.get(name), self.zone)
+                return self.end(extended[key], key[1], name, due)
         return due
+
+    def end(self, rule: Extension, which: str, name: str, due: datetime) -> datetime:
+        """The end of an assignment's period by a line for ``which``.
+
+        A factor for every assignment is for those whose period has a beginning.
+        """
+        begin = self.begins.get(name)
+        if begin is None and self.begins and rule.factor > 1 and which == EVERY:
+            return due
+        return rule.end(due, begin, self.zone)
 
     def ends(self, name: str, due: datetime) -> list[datetime]:
         """When the students with extensions have to hand in."""
@@ -132,6 +142,16 @@ class Deadlines:
         """
         if to_come := set(self.due) - {a.name for a in course.assignments()}:
             yield f"due dates of assignments to come: {listed(sorted(to_come))}"
+        rules = self.extended or {}
+        by_factor = sorted(
+            w for (w, a), r in rules.items() if a == EVERY and r.factor > 1
+        )
+        open_ended = sorted(set(self.due) - set(self.begins))
+        if by_factor and open_ended:
+            yield (
+                f"no extra time by a factor ({listed(by_factor)}), since the period "
+                f"has no beginning: {listed(open_ended)}"
+            )
         students = {student for student, _ in self.extended or ()} - known
         unknown = sorted(s for s in students if not (course.submitted / s).is_dir())
         if unknown and not alone:
@@ -211,7 +231,7 @@ def read_extensions(
             until = Extension.of(due, deadlines.zone)
             for each, end in deadlines.due.items():
                 if name in (each, EVERY):
-                    until.end(end, deadlines.begins.get(each), deadlines.zone)
+                    deadlines.end(until, name, each, end)
         except CourseError as error:
             who = f"{path}, line {row + 1}, {one_line(student)}"
             raise CourseError(f"{who}: {error}") from None

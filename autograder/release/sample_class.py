@@ -177,16 +177,16 @@ def main() -> int:
     )
     options.add_argument("folder", type=Path, metavar="FOLDER")
     options.add_argument(
-        "--assignment",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="may be repeated (default: 01-attention)",
+        "assignments",
+        nargs="*",
+        default=["01-attention"],
+        metavar="ASSIGNMENT",
+        help="folder names in solutions/ (default: 01-attention)",
     )
     given = options.parse_args()
     try:
         course = Course.find()
-        chosen = course.chosen(given.assignment or ["01-attention"])
+        chosen = course.chosen(given.assignments)
         written = write_class(course, chosen, given.folder)
     except CourseError as error:
         print(f"sample_class: {error}", file=sys.stderr)

@@ -293,6 +293,29 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
     assert str(last_moment(course, Store(course), "01-attention"))[:10] == "2026-11-02"
 
 
+def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(course):
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(
+            'c.Autograder.due = {"01-attention": "2026-03-27 12:00", '
+            '"02-scaling": ("2026-04-01 08:00", "2026-04-01 10:00")}\n'
+        )
+    table = course.root / "extensions.csv"
+    table.write_text("student_id,assignment,due\nbob,*,x1.5\n")
+    deadlines = Deadlines.of(course)
+    ends = [
+        deadlines.until("bob", name, due).isoformat()[:16]
+        for name, due in sorted(deadlines.due.items())
+    ]
+    assert ends == ["2026-03-27T12:00", "2026-04-01T09:00"]
+    said = "no extra time by a factor (bob), since the period has no beginning: 01-att"
+    assert any(
+        line.startswith(said) for line in deadlines.unused(course, {"bob"}, False)
+    )
+    table.write_text("student_id,assignment,due\nbob,01-attention,x1.5\n")
+    with pytest.raises(CourseError, match="line 2, bob: x1.5 needs to know"):
+        Deadlines.of(course)
+
+
 def test_the_due_date_stands_below_the_title_and_changes_no_release(
     course, attention, configured, capsys
 ):
