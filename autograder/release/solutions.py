@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections import Counter
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -63,12 +64,25 @@ def prepared(
             old = type(error).__name__ == "SchemaTooOldError"
             advice = f"; run `nbgrader update {assignment.source}`" if old else ""
             raise CourseError(
-                f"nbgrader cannot release {assignment.name}: {error}{advice}"
+                f"nbgrader cannot release {assignment.name}: {error}"
+                f"{where(step, config, notebook)}{advice}"
             ) from error
     if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
         for number, cell in enumerate(notebook.cells):
             cell.setdefault("id", f"cell-{number}")
     return stored, notebook
+
+
+def where(step: type, config: Any, notebook: NotebookNode) -> str:
+    """The first cell that a step of nbgrader which clears something fails on."""
+    if step.__name__.startswith("Clear"):
+        for number, cell in enumerate(copy.deepcopy(notebook.cells), 1):
+            try:
+                step(config=config).preprocess_cell(cell, {}, number)
+            except Exception:
+                name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+                return f" (cell {number}, {one_line(name)})"
+    return ""
 
 
 def students_notebook(course: Course, assignment: Assignment) -> NotebookNode:

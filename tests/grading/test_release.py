@@ -1,6 +1,7 @@
 """The students' notebooks follow from the instructors', and give nothing away."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,12 @@ def leaky(classroom, name: str, source: str) -> None:
         if cell["metadata"]["nbgrader"]["grade_id"] == name:
             cell["source"] = source
     classroom.solution.write_text(json.dumps(notebook))
+
+
+def test_a_marker_inside_another_is_refused_with_its_cell(classroom, capsys):
+    leaky(classroom, "imports", "### BEGIN HIDDEN TESTS\n" * 2)
+    assert main(["release", "01-attention", "--unproven"]) == 2
+    assert re.search(r"nested begin .*\(cell \d+, imports\)", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
