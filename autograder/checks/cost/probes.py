@@ -40,6 +40,7 @@ def attend_block(answer: Any) -> list:
     return [
         heard(lambda: outcome(answer, Q[0].copy(), K[0].copy(), V[0].copy())),
         heard(lambda: outcome(answer, Q.copy(), late, V.copy())),
+        heard(lambda: outcome(answer, *(waves(4, 4, 4) + i for i in range(3)))),
         heard(lambda: outcome(answer, large, K[0].copy(), V[0].copy())),
         heard(lambda: outcome(answer, *integers)),
         heard(lambda: outcome(answer, Q[0, :1], K[0, :1].copy(), V[0, :1].copy())),
@@ -58,7 +59,8 @@ def merge(answer: Any) -> list:
     (a, b), (_, far), (_, low) = fixed(), fixed(1e4), fixed(-1e4)
     nothing = empty(3, d_v=2)
     batch = [tuple(np.stack([part, part + 1]) for part in one) for one in (a, b)]
-    pairs = [(a, b), (b, a), (a, far), (a, low), (a, nothing), (nothing, b)]
+    ones = b[0], np.ones(3), b[2]
+    pairs = [(a, b), (b, a), (a, ones), (a, far), (a, low), (a, nothing), (nothing, b)]
     partly = tuple(
         np.concatenate([x[:1], y[1:]]) for x, y in zip(a, nothing, strict=True)
     )
