@@ -144,8 +144,7 @@ def graded_here(folder: Path) -> tuple[Points, dict[str, str]]:
             name = question["id"].rpartition("/")
             notebook = name[0] or result["notebook"]
             points[result["student"], notebook, name[2]] = question["score"]
-    held = {r["student"]: r.get("held") or "" for r in results}
-    return points, {student: why for student, why in held.items() if why}
+    return points, {r["student"]: r["reason"] for r in results if r["status"] == "held"}
 
 
 def graded_there(folder: Path) -> tuple[Points, Points]:
