@@ -190,13 +190,11 @@ class Deadlines:
                 update(ASSIGNMENT).filter_by(id=row.id).values(duedate=naive(due))
             )
         known = session.execute(
-            select(SUBMITTED.c.id, SUBMITTED.c.student_id).filter_by(
-                assignment_id=row.id
-            )
+            select(SUBMITTED.c.id, SUBMITTED.c.student_id)
+            .filter_by(assignment_id=row.id)
+            .where(SUBMITTED.c.student_id.in_(students))
         ).all()
         for submission, student in known:
-            if student not in students:
-                continue
             time = read_stamp(students[student].folder, self.zone)
             values: dict[str, Any] = {"timestamp": naive(time)}
             if self.extended is not None:

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
+from autograder.grading.deadlines import Deadlines
 from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
@@ -76,6 +78,7 @@ class Driver:
         seen: Mapping[tuple[str, str], Seen] | None = None,
     ) -> None:
         self.course, self.store = course, store
+        self.deadlines = Deadlines.of(course)
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
@@ -272,10 +275,13 @@ class Driver:
         hashes = [r.hash for r in self.releases[task.release.assignment]]
         run = Run(self.started, seconds, self.workers, one_hash(hashes))
         verdict = replace(verdict, run=run)
-        submission = task.submission
-        return self.store.save(
-            submission.student, submission.assignment, task.key, verdict
-        )
+        mine = task.submission
+
+        def also(session: Any) -> None:  # a run that is cut off knows who was late
+            whose = {mine.student: mine}
+            self.deadlines.enter_assignment(session, mine.assignment, whose, self.alone)
+
+        return self.store.save(mine.student, mine.assignment, task.key, verdict, also)
 
 
 def describe(submission: Submission, verdict: Verdict, kept: Kept) -> str:

@@ -106,14 +106,12 @@ def run(options: argparse.Namespace) -> int:
         print(line, file=sys.stderr)
     say_wall(course, options.no_sandbox)
 
-    from autograder.grading.deadlines import Deadlines
     from autograder.grading.driver import Driver, alone
     from autograder.grading.dry_run import SEEN, read
     from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
 
-    deadlines = Deadlines.of(course)
     with alone(course), Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
@@ -135,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
                 print(f"To store this without judging again: {to_apply(options)}")
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
+        deadlines = driver.deadlines  # of those who were graded before, too
         deadlines.enter(store, submissions, alone=bool(options.students))
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}

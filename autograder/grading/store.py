@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -78,8 +78,18 @@ class Store(OpenGradebook):
             row = self.gradebook.db.execute(query).first()
         return Stored(row.key, Verdict.from_json(row.verdict)) if row else None
 
-    def save(self, student: str, assignment: str, key: str, verdict: Verdict) -> Kept:
-        """Store a verdict and its points in one transaction; what has come of it."""
+    def save(
+        self,
+        student: str,
+        assignment: str,
+        key: str,
+        verdict: Verdict,
+        also: Callable[[Any], None] = lambda session: None,
+    ) -> Kept:
+        """Store a verdict and its points in one transaction; what has come of it.
+
+        ``also`` writes what else belongs to it, with the transaction's session.
+        """
         stored = self.verdict(student, assignment)
         before = stored.verdict.answers if stored else {}
         kept = Kept(0, 0.0, 0.0)
@@ -98,6 +108,7 @@ class Store(OpenGradebook):
                 session.execute(update(VERDICTS).filter_by(**where).values(row))
             else:
                 session.execute(insert(VERDICTS).values(where | row))
+            also(session)
         return kept
 
     def save_points(

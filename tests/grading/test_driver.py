@@ -64,6 +64,21 @@ def test_a_worker_that_dies_costs_the_others_nothing(
         assert set(scores.values()) == {20.0}
 
 
+def test_a_run_that_is_cut_off_has_stored_who_was_late(classroom, right, inline):
+    """Exports and platforms take points off without waiting for the class's end."""
+    with open(classroom.root / "nbgrader_config.py", "a") as config:
+        config.write('c.Autograder.due = {"01-attention": "2026-11-01 23:59"}\n')
+        config.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    folder = classroom.hand_in("ada", right)
+    (folder / "timestamp.txt").write_text("2026-11-05 12:00:00 UTC")
+    with Store(classroom.course) as store:
+        driver = Driver(classroom.course, store, sandbox=not wall.available())
+        submissions = classroom.course.submissions(classroom.course.assignments())
+        driver.grade(submissions, Progress(1))  # `grade` has more to do after it
+        verdict = store.results("01-attention")["ada"]
+    assert (verdict.lateness, verdict.score) == ("3 d 12 h late", 0.0)
+
+
 def grade(classroom, *options: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "autograder", "grade", "--workers", "2"]
     return subprocess.Popen(
