@@ -64,9 +64,10 @@ def find_induction_head(answer: Any) -> list:
     early = {(0, 0): "previous", (1, 1): "induction", (2, 0): "same"}
     rare = {(0, 1): "previous", (1, 0): "self", (1, 1): "rare"}
     even = rare | {(1, 0): "even"}
+    zero = rare | {(0, 0): "self", (1, 0): "same"}
     blurred = CIRCUIT | {(1, 0): "even"}
     cases = ((CIRCUIT, 8), (mirrored, 8), (blurred, 8), (early, 8), (rare, 12))
-    for kinds, period in (*cases, (even, 3)):
+    for kinds, period in (*cases, (even, 3), (zero, 8)):
         n_layers = 1 + max(layer for layer, _ in kinds)
         sizes = DESIGN._replace(n_layers=n_layers)
         model = build(answer, sizes, designed(kinds, n_layers))

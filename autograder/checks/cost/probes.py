@@ -37,6 +37,7 @@ def attend_block(answer: Any) -> list:
     late[:, -1] = 3 * Q[:, 0]  # the largest score of a query is that of the last key
     large = np.array([[1e5, 0, 0, 0], [-1e5, 0, 0, 0]])
     integers = [np.array(rows) for rows in ([[1, 2]], [[3, 1], [0, 2]], [[1], [4]])]
+    below = -np.arange(1.0, 6.0)[:, None] * np.ones(4)  # every score is negative
     return [
         heard(lambda: outcome(answer, Q[0].copy(), K[0].copy(), V[0].copy())),
         heard(lambda: outcome(answer, Q.copy(), late, V.copy())),
@@ -44,6 +45,7 @@ def attend_block(answer: Any) -> list:
         heard(lambda: outcome(answer, large, K[0].copy(), V[0].copy())),
         heard(lambda: outcome(answer, *integers)),
         heard(lambda: outcome(answer, Q[0, :1], K[0, :1].copy(), V[0, :1].copy())),
+        heard(lambda: outcome(answer, np.ones((3, 4)), below, V[0].copy())),
     ]
 
 
@@ -61,10 +63,11 @@ def merge(answer: Any) -> list:
     batch = [tuple(np.stack([part, part + 1]) for part in one) for one in (a, b)]
     ones = b[0], np.ones(3), b[2]
     pairs = [(a, b), (b, a), (a, ones), (a, far), (a, low), (a, nothing), (nothing, b)]
-    partly = tuple(
-        np.concatenate([x[:1], y[1:]]) for x, y in zip(a, nothing, strict=True)
+    partly, same = (
+        tuple(np.concatenate([x[:1], y[1:]]) for x, y in zip(e, nothing, strict=True))
+        for e in (a, b)
     )
-    pairs += [(partly, b), (b, partly)]  # type: ignore[list-item]
+    pairs += [(partly, b), (b, partly), (partly, same)]  # type: ignore[list-item]
     pairs += [(nothing, nothing), (of_one(0, 1, 1), empty(1)), tuple(batch)]
     found = []
     for one, two in pairs:

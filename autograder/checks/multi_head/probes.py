@@ -58,6 +58,8 @@ def MultiHeadAttention(answer: Any) -> list:
     refused = outcome(answer, 6, 4)
     refusal = refused[1] if refused[0] == "raised" else "accepted"
     calls = [(query, key, value), (query, key, value, mask)]
+    third = torch.arange(4) == 2  # the key with the lowest scores
+    calls.append((query, key, value, third.expand(3, 4)))
     return [refusal, *behavior(answer, (6, 2), *calls)]
 
 
@@ -68,11 +70,12 @@ def split_heads(answer: Any) -> list:
 
 def merge_heads(answer: Any) -> list:
     """Tell merges apart by where each number goes."""
-    return [outcome(answer, seeded(2, 3, 5, 4)), outcome(answer, seeded(2, 2, 2, 2))]
+    shapes = ((2, 3, 5, 4), (2, 2, 2, 2), (1, 2, 3, 4))
+    return [outcome(answer, seeded(*shape)) for shape in shapes]
 
 
 def plot_attention(answer: Any) -> list:
-    """Tell maps apart by cells, tick labels and axis labels."""
+    """Tell maps apart by cells, tick labels, their distances, and axis labels."""
     weights = np.array([[0.7, 0.2, 0.1], [0.3, 0.25, 0.45], [0.0, 0.4, 0.6]])
     result = outcome(answer, weights, ["we", "like", "tea"])
     if result[0] == "raised":
@@ -82,10 +85,11 @@ def plot_attention(answer: Any) -> list:
     except CheckFailed:
         return [type(result[1]).__name__]
     words = [shown["xlabel"].casefold()[:3], shown["ylabel"].casefold()[:3]]
-    ticks = [
-        [label for _, label in shown[axis] if label.isalpha()]
-        for axis in ("xticks", "yticks")
-    ]
+    ticks = []
+    for axis in ("xticks", "yticks"):
+        named = [(place, label) for place, label in shown[axis] if label.isalpha()]
+        steps = np.diff([place for place, _ in named]).round(2).tolist()
+        ticks.append([[label for _, label in named], steps])
     grids = [
         [g["values"], g["y"], failure_of(expect.readable, g) is None]
         for g in shown["grids"]

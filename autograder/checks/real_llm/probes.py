@@ -47,7 +47,9 @@ def load_decoder_layer(answer: Any) -> list:
         layer = new_layer(answer, sizes)
         state = layer.state_dict()
         layer.load_state_dict({n: torch.full_like(t, 0.25) for n, t in state.items()})
-        ending, *told = outcome(answer, layer, dict(tensors), index)
+        given = dict(tensors)
+        ending, *told = outcome(answer, layer, given, index)
+        found.append(all(given.get(name) is tensors[name] for name in tensors))
         if ending == "raised":  # how far it came before is the order of its lines
             found.append(told)
             continue
