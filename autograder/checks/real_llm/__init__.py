@@ -223,7 +223,8 @@ def share_is_a_mean(answer: Any) -> None:
     expect.close(
         seen,
         np.array([[0.4]]),
-        f"queries 4, 5 and 6 put 0.1, 0.9 and 0.2 on token 0; your share is {seen[0].round(3)}",
+        "queries 4, 5 and 6 put 0.1, 0.9 and 0.2 on token 0; "
+        f"your share is {seen[0].round(3)}",
         "[0.4]: the mean over these queries",
     )
     expect.dtype(result, "float64")
