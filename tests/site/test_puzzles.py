@@ -18,16 +18,22 @@ def on_screen(page):
     )
 
 
+def comes(page, name):
+    """The page follows its address a moment after that has changed."""
+    page.locator(f".exercise-bar[data-cell={name}]").wait_for()
+    return on_screen(page) == [name]
+
+
 def test_an_address_keys_and_the_board_lead_to_a_puzzle(page):
     page.goto(f"{PAGE}#causal_mask")
-    assert on_screen(page) == ["causal_mask"]
+    assert comes(page, "causal_mask")
     page.keyboard.press("n")
     page.wait_for_url("**#padding_mask")
-    assert on_screen(page) == ["padding_mask"]
+    assert comes(page, "padding_mask")
     editor(page, "padding_mask").press("p")  # a letter like any other there
-    assert on_screen(page) == ["padding_mask"]
+    assert comes(page, "padding_mask")
     page.get_by_role("link", name="36, spot_rotate_pair").click()
-    assert on_screen(page) == ["spot_rotate_pair"]
+    assert comes(page, "spot_rotate_pair")
     page.keyboard.press("n")
     page.wait_for_url("**#softmax_row")
     page.wait_for_function(SHOWN)
@@ -69,7 +75,7 @@ def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     bar(page, "causal_mask").get_by_role("button", name="Check").click()
     page.get_by_role("link", name="7, causal_mask, solved").wait_for()
     said.get_by_role("link", name="Next: padding_mask").click()
-    assert on_screen(page) == ["padding_mask"]
+    assert comes(page, "padding_mask")
     page.goto(f"{PAGE}?again#break_softmax")
     assert "1 of 36" in board(page)
     editor(page, "break_softmax").fill(INPUT)
