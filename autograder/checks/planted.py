@@ -127,7 +127,7 @@ def attempt(check: Any, name: str, ask: Ask) -> Any:
 
 
 def rehearse_modules() -> None:
-    """Load now what torch loads when it is first used: not in every fork anew."""
+    """Load now what torch loads when it is first used: not again in every fork."""
     from torch import nn, zeros
 
     def check(network: Any) -> None:
