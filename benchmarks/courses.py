@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import shutil
 import sys
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import nbformat
@@ -45,13 +44,9 @@ Points = dict[tuple[str, str, str], float | None]  # (student, notebook, test ce
 
 def call(folder: Path, *command: str) -> tuple[int, str]:
     """The exit status of a command of ours, and all that it printed."""
-    before, said = Path.cwd(), io.StringIO()
-    os.chdir(folder)
-    try:
-        with redirect_stdout(said), redirect_stderr(said):
-            return autograder(list(command)), said.getvalue()
-    finally:
-        os.chdir(before)
+    said = io.StringIO()
+    with chdir(folder), redirect_stdout(said), redirect_stderr(said):
+        return autograder(list(command)), said.getvalue()
 
 
 def settings() -> str:
@@ -66,7 +61,8 @@ def bring(folder: Path) -> list[str]:
     config = "c = get_config()\n" + settings()
     while "refused" not in did:
         (folder / CONFIG).write_text(config)
-        status, said = call(folder, "release", NAME, *did[-1:] * did.count(UNPROVEN))
+        unproven = [UNPROVEN] if UNPROVEN in did else []
+        status, said = call(folder, "release", NAME, *unproven)
         if status == 0:
             break
         if "nbgrader update" in said and "update" not in did:

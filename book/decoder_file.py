@@ -9,9 +9,6 @@ of the layers in one file, and the 8-bit table of words in parts, of which a pag
 those in which its words are. Rows of queries and keys stay in the file's order.
 """
 
-import hashlib
-import importlib.metadata
-import importlib.util
 import json
 import shutil
 import struct
@@ -37,12 +34,8 @@ and what is left is divided into files.
 
 
 def name_of_folder() -> str | None:
-    """Changes with the model and with this module; None without the model."""
-    if importlib.util.find_spec(PACKAGE) is None:
-        return None
-    version = importlib.metadata.version(PACKAGE)
-    seed = version.encode() + Path(__file__).read_bytes()
-    return f"smollm2-{hashlib.sha256(seed).hexdigest()[:10]}"
+    """Of the decoder's files; None without the model."""
+    return encoder_file.versioned("smollm2", PACKAGE, __file__)
 
 
 def blocks(name: str, kind: int) -> bytes:
@@ -136,11 +129,8 @@ def made() -> Path | None:
 
 def offer(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Tell the picture where the files are."""
-    name = name_of_folder()
-    if name and "<one-token" in context.get("body", ""):
-        url = context["pathto"](f"_static/{name}/layers.bin", resource=True)
-        mark = f'<one-token decoder="{url}"'
-        context["body"] = context["body"].replace("<one-token", mark)
+    if name := name_of_folder():
+        encoder_file.show_where(context, "one-token", "decoder", f"{name}/layers.bin")
 
 
 def add_decoder(folder: Path) -> None:

@@ -38,13 +38,19 @@ Changed: its numbers are rounded, and parts that the page does not read are left
 UNREAD = "self_attn.W_v", "self_attn.W_o", "norm", "ffn"  # in the last layer
 
 
-def name_of_file() -> str | None:
-    """Changes with the model and with this module; None without the model."""
-    if importlib.util.find_spec(PACKAGE) is None:
+def versioned(stem: str, package: str, module: str) -> str | None:
+    """A name that changes with a model and its reader; None without the model."""
+    if importlib.util.find_spec(package) is None:
         return None
-    version = importlib.metadata.version(PACKAGE)
-    seed = version.encode() + Path(__file__).read_bytes()
-    return f"minilm-{hashlib.sha256(seed).hexdigest()[:10]}.bin"
+    version = importlib.metadata.version(package)
+    seed = version.encode() + Path(module).read_bytes()
+    return f"{stem}-{hashlib.sha256(seed).hexdigest()[:10]}"
+
+
+def name_of_file() -> str | None:
+    """Of the encoder; None without the model."""
+    name = versioned("minilm", PACKAGE, __file__)
+    return name and f"{name}.bin"
 
 
 def multiples(matrix: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -117,13 +123,18 @@ def made() -> Path | None:
     return path
 
 
+def show_where(context: dict, element: str, attribute: str, file: str) -> None:
+    """Tell the elements of a page where their model is."""
+    if f"<{element}" in context.get("body", ""):
+        url = context["pathto"](f"_static/{file}", resource=True)
+        mark = f'<{element} {attribute}="{url}"'
+        context["body"] = context["body"].replace(f"<{element}", mark)
+
+
 def offer(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Tell the head viewer where the file is."""
-    name = name_of_file()
-    if name and "<head-viewer" in context.get("body", ""):
-        url = context["pathto"](f"_static/{name}", resource=True)
-        mark = f'<head-viewer encoder="{url}"'
-        context["body"] = context["body"].replace("<head-viewer", mark)
+    if name := name_of_file():
+        show_where(context, "head-viewer", "encoder", name)
 
 
 def add_encoder(folder: Path) -> None:

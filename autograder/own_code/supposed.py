@@ -102,12 +102,9 @@ def breaks(subject: Subject) -> Iterator[Draft]:
         other = [reads(one) for one in every if number not in one.failed]
         for altered in every:
             if altered.failed == [number]:
-                text = (
-                    "One of these changes makes this check fail, and the others fail "
-                )
-                text += f"other checks alone. Which one?\n\n“{sentence}”"
-                old = altered.change.old
-                why = f"The line is\n\n    {old}"
+                text = "One of these changes makes this check fail, and the others "
+                text += f"fail other checks alone. Which one?\n\n“{sentence}”"
+                why = f"The line is\n\n    {altered.change.old}"
                 yield Draft(text, reads(altered), other, why)
 
 

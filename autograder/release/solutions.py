@@ -58,7 +58,8 @@ def prepared(
             stored = copy.deepcopy(notebook)
             continue
         try:
-            with contextlib.chdir(course.root):  # headers are named from there
+            # the settings give a header's path relative to the course
+            with contextlib.chdir(course.root):
                 notebook, _ = step(config=config).preprocess(notebook, resources)
         except Exception as error:
             old = type(error).__name__ == "SchemaTooOldError"

@@ -50,7 +50,7 @@ export class Hired {
     const ready = navigator.serviceWorker
       ?.register(site)
       .then(() => navigator.serviceWorker.ready)
-      .catch(() => {}); // private windows may refuse: then it is loaded anew
+      .catch(() => {}); // private windows may refuse: then each visit loads it
     await Promise.race([ready, new Promise((done) => setTimeout(done, 500))]);
     const worker = new Worker(this.code, { type: "module" });
     worker.onmessage = ({ data }) => worker === this.worker && this.answered(data); // or stopped

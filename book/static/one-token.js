@@ -161,7 +161,7 @@ class OneToken extends Recorded {
     });
   }
 
-  /** Nobody waits any more: tell whoever did. */
+  /** End the waiting for a sentence; ``tell`` resolves or rejects its promise. */
   settle(tell) {
     const { wait } = this;
     this.wait = undefined;
