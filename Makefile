@@ -54,7 +54,8 @@ setup: .venv/ready _build/ipython/profile_default/ipython_kernel_config.py
 PIP_INSTALL := python -m pip install --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.txt)
 
-.venv/ready: requirements.txt requirements.lock requirements-model.txt pyproject.toml
+.venv/ready: requirements.txt requirements.lock requirements-model.txt pyproject.toml \
+	    hatch_build.py
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
 	    echo "The course needs Python 3.11 or newer; another one: make PYTHON=python3.12"; exit 1; }

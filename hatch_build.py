@@ -1,4 +1,5 @@
-"""What the wheel has besides files of the repository: the chapters' prose, in one."""
+"""What an installation has besides modules: for students the chapters' prose, in one
+file; for instructors, whose installation is editable, a template of formgrader's."""
 
 import json
 import runpy
@@ -8,11 +9,17 @@ from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class Prose(BuildHookInterface):
-    """`autograder tutor` quotes it. An editable installation reads the chapters."""
+# nbconvert looks there before it takes its own
+TEMPLATES = "share/jupyter/nbconvert/templates/formgrade"
+
+
+class Extras(BuildHookInterface):
+    """`autograder tutor` quotes the prose; where the chapters are, it reads these."""
 
     def initialize(self, version, build_data):
         if version == "editable":
+            source = str(Path(self.root, "autograder/results/formgrader"))
+            build_data["shared_data"][source] = TEMPLATES
             return
         module = Path(self.root, "autograder/notebook/chapters.py")
         self.folder = tempfile.TemporaryDirectory()  # it goes when the hook does
