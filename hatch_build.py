@@ -8,7 +8,6 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-
 # nbconvert looks there before it takes its own
 TEMPLATES = "share/jupyter/nbconvert/templates/formgrade"
 
