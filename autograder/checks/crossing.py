@@ -135,6 +135,12 @@ def kind_name(value: Any) -> str:
     return odd(value) or type(value).__name__
 
 
+def a_kind(value: Any) -> str:
+    """What a value is called, with its article: a list, an int."""
+    name = kind_name(value)
+    return f"a{'n' * name.lower().startswith(('a', 'e', 'i', 'o'))} {name}"
+
+
 def odd(value: Any) -> str | None:
     """What kind of array or tensor this is, if it is one that cannot cross."""
     if isinstance(value, np.ndarray):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import expect_crossing, kind_name, odd
+from autograder.checks.crossing import a_kind, expect_crossing, odd
 from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
@@ -98,6 +98,7 @@ def quiet_call(answer: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 VALUE_ERROR = "a ValueError, which callers can catch; `assert` raises an AssertionError"
+LISTED = "`np.array([...])` makes an array of the numbers in a list"
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
@@ -127,7 +128,10 @@ def array(
     note(value)
     if not isinstance(value, np.ndarray | np.generic) or odd(value):
         raise CheckFailed(
-            f"{what} is a {kind_name(value)}", "a NumPy array", kind="type"
+            f"{what} is {a_kind(value)}",
+            "a NumPy array",
+            kind="type",
+            reason=LISTED if isinstance(value, list | tuple) else "",
         )
     if value.shape != tuple(shape):
         raise CheckFailed(
@@ -159,9 +163,7 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
     """
     torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
     if torch is None or not isinstance(value, torch.Tensor) or odd(value):
-        raise CheckFailed(
-            f"{what} is a {kind_name(value)}", "a torch tensor", kind="type"
-        )
+        raise CheckFailed(f"{what} is {a_kind(value)}", "a torch tensor", kind="type")
     if tuple(value.shape) != tuple(shape):
         raise CheckFailed(
             f"{has(what)} shape {tuple(value.shape)}",
@@ -211,7 +213,7 @@ def pair(value: Any, names: str) -> tuple[Any, Any]:
         CheckFailed: another type or length ("type").
     """
     if not isinstance(value, tuple | list) or len(value) != 2:
-        seen = f"a {type(value).__name__}"
+        seen = a_kind(value)
         if isinstance(value, tuple | list):
             seen += f" of {len(value)}"
         raise CheckFailed(

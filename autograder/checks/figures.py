@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.known import note
 
@@ -36,7 +37,7 @@ def describe_axes(ax: Any) -> dict[str, Any]:
 def _described(ax: Any) -> dict[str, Any]:
     if not (hasattr(ax, "get_xlabel") and hasattr(ax, "get_lines")):
         raise CheckFailed(
-            f"your function returned a {type(ax).__name__}",
+            f"your function returned {a_kind(ax)}",
             "the Axes that it drew on",
             kind="type",
         )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.asserted import Asserted, asserted
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
@@ -182,6 +183,6 @@ def one(trial: Callable[[int], Any], index: int) -> Verdict:
             return Verdict(NEITHER, failure_from(error))
     if value is None:
         return Verdict(ACCEPTS)
-    seen = f"your check returned a {type(value).__name__}"
+    seen = f"your check returned {a_kind(value)}"
     expected = "None when the function is right, an AssertionError when it is wrong"
     return Verdict(NEITHER, CheckFailed(seen, expected, kind="type"))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.crossing import a_kind
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 from autograder.checks.known import noted
@@ -169,7 +170,7 @@ class Exposes:
         values = (value,) if len(self.names) == 1 else value
         if not isinstance(values, tuple) or len(values) != len(self.names):
             raise CheckFailed(
-                f"the input is a {type(values).__name__}",
+                f"the input is {a_kind(values)}",
                 f"the tuple ({', '.join(self.names)})",
                 kind="type",
             )
@@ -221,10 +222,11 @@ def made_up(value: Any, what: str, dimensions: int, kind: str = "f") -> np.ndarr
         seen = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else None
         shape = f", shape {value.shape}" if seen else ""
         raise CheckFailed(
-            f"{what} is {seen or f'a {type(value).__name__}'}{shape}",
+            f"{what} is {seen or a_kind(value)}{shape}",
             f"a NumPy array of {words} with {dimensions} "
             f"ax{'i' if dimensions == 1 else 'e'}s",
             kind="type",
+            reason="" if seen else expect.LISTED,
         )
     if not value.size or max(value.shape) > SIDE:
         raise CheckFailed(

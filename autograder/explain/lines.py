@@ -61,6 +61,12 @@ class Line:
         return self.around.name if self.around else ""
 
     @property
+    def parameters(self) -> set[str]:
+        """The names that a call gives the function that the line is in."""
+        nodes = ast.walk(self.around.args) if self.around else ()
+        return {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+    @property
     def optional(self) -> set[str]:
         """The parameters of the function that are None when a call leaves them out."""
         if self.around is None:

@@ -133,7 +133,7 @@ def lost_axis(line: Line, match: re.Match[str]) -> str:
         arrays = [value for side in sides if (value := line.array(side))]
         for small in arrays:
             for large in arrays:
-                if sentence := lacks(small, large):
+                if sentence := lacks(small, large, small.name in line.parameters):
                     return sentence
     return ""
 
@@ -158,13 +158,22 @@ def would_fit(match: re.Match[str], first: bool) -> bool:
     return any(last_mismatch(str(shape), str(other)) is None for shape in kept)
 
 
-def lacks(small: Value, large: Value) -> str:
-    """That one array has the shape of another without one of its axes."""
+def lacks(small: Value, large: Value, given: bool) -> str:
+    """That one array has the shape of another without one of its axes.
+
+    What is ``given`` to a function has not lost its last axis in a sum.
+    """
     shorter = [large.shape[:i] + large.shape[i + 1 :] for i in range(large.axes)]
     if small.shape not in shorter or not small.shape:
         return ""
     pair = f"`{small.name}` {small.shape}", f"`{large.name}` {large.shape}"
-    if small.shape == large.shape[:-1] and small.dtype.startswith("float"):
+    last = small.shape == large.shape[:-1]
+    if last and given and small.shape != large.shape[1:]:
+        return (
+            f"{pair[0]} lacks the last axis of {pair[1]}; it needs one of size 1 at "
+            "its end"
+        )
+    if last and not given and small.dtype.startswith("float"):
         return (
             f"{pair[0]} is like {pair[1]} without its last axis; a sum, mean or "
             "maximum can keep that with size 1"

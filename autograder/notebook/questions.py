@@ -34,6 +34,7 @@ IMPORTING = re.compile(r"[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#]*")
 TARGETS = re.compile(r"\(?[\w*., \t]*\)?")
 OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
 OFFERED |= {"PIL", "seaborn", "google"}
+WORD = re.compile(r"[^\W\d]\w*")
 TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
 
 
@@ -104,26 +105,35 @@ def value_of(source: str, name: str, names: dict[str, Any]) -> Any:
     return eval(compile(value, filename, "eval", dont_inherit=True), names, names)
 
 
-def why_missing(name: str, defined: Sequence[str], failed: Sequence[Failed]) -> str:
-    """Why there is no ``name``: its cell failed, or no cell defines it."""
+def why_missing(
+    name: str, defined: Sequence[str], failed: Sequence[Failed], above: str = ""
+) -> str:
+    """Why there is no ``name``: its cell failed, or no cell defines it.
+
+    Another name was meant only if the cell ``above`` the test defines that one.
+    """
     if because := failure_behind(name, failed):
         return f"`{name}` is missing, {because}"
     sentence = f"no cell defines `{name}`"
-    if close := nearest(name, list(defined)):
+    words = set(WORD.findall(above))
+    close = nearest(name, [n for n in defined if n in words])
+    if close and is_defined(close, above):
         sentence += f"; did you mean `{name}` where you wrote `{close}`?"
     return printable(sentence, 200)
 
 
 def failure_behind(name: str, failed: Sequence[Failed]) -> str:
-    """The failure of the cell that defines ``name``, in words; empty if there is none.
-
-    A name is also defined where it is imported, or assigned beside others.
-    """
+    """The failure of the cell that defines ``name``, in words; empty if not there."""
     for cell in failed:
-        lines = cell.source.splitlines()
-        if defines(name).search(cell.source) or any(binds(ln, name) for ln in lines):
+        if is_defined(name, cell.source):
             return f"because cell {cell.number} failed: {cell.reason}{cell.where}"
     return ""
+
+
+def is_defined(name: str, source: str) -> bool:
+    """Whether a cell defines a name, imports it, or assigns it, maybe beside others."""
+    lines = source.splitlines()
+    return bool(defines(name).search(source)) or any(binds(ln, name) for ln in lines)
 
 
 def binds(line: str, name: str) -> bool:

@@ -124,7 +124,9 @@ class Run:
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""
         if name not in self.notebook.names:
-            raise Missing(why_missing(name, self.notebook.defined(), self.failed))
+            above = [*self.sources.values()][-1:]
+            there = self.notebook.defined()
+            raise Missing(why_missing(name, there, self.failed, *above))
         return self.notebook.names[name]
 
 

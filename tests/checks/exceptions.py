@@ -161,6 +161,14 @@ RAISED = [
         "maximum can keep that with size 1",
     ),
     Raised(
+        "an-argument-lacks-the-last-axis",
+        lines("return weights * V", of="weights, V"),
+        "np.ones(3), np.ones((3, 2))",
+        "weights (3,), V (3, 2)",
+        "`weights` (3,) lacks the last axis of `V` (3, 2); it needs one of size 1 at "
+        "its end",
+    ),
+    Raised(
         "a-mask-lacks-an-axis",
         lines("return scores + mask", of="scores, mask"),
         "np.ones((2, 3, 4)), np.ones((2, 4), bool)",

@@ -11,6 +11,7 @@ from card_pictures import picture
 from autograder.checks import puzzles
 from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import SIDE, Agrees, made_up
+from autograder.notebook.running import Run
 from autograder.tools.judging import catalog_of, judge
 
 QUESTIONS = puzzles.assignment.questions
@@ -81,6 +82,44 @@ def test_a_table_of_the_inputs_that_are_the_same_for_everybody_is_rejected(name)
     with pytest.raises(CheckFailed):
         for _ in range(5):  # a number of tokens may have been drawn before
             check(remembered)
+
+
+def told(question, code):
+    """What the check says of an answer; the functions of its card are defined above."""
+    run = Run()
+    if shown := CELLS.get(f"shown_{question}"):
+        run.cell(2, f"import numpy as np\n{shown}")
+    run.cell(3, f"import numpy as np\n{code}")
+    test = f"from autograder.checks import puzzles\npuzzles.{question}({question})"
+    return run.question(4, test, question).problem
+
+
+LIST = "  likely:   `np.array([...])` makes an array of the numbers in a list"
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "seen", "hint"),
+    [
+        ("softmax_row", "return [0.5 for s in scores]", "the result is a list", True),
+        ("softmax_row", "return None or 1", "the result is an int", False),
+        ("break_softmax", "return [1000, 1000]", "`scores` is a list", True),
+        ("break_softmax", "return 1000", "`scores` is an int", True),
+        ("break_softmax", "return np.ones((1, 2))", "array of float64, shape", False),
+    ],
+)
+def test_a_list_where_an_array_is_due_is_told_how_to_become_one(
+    question, code, seen, hint
+):
+    parameter = "scores" * (question == "softmax_row")
+    said = told(question, f"def {question}({parameter}):\n    {code}")
+    assert seen in said and (LIST in said) == hint
+
+
+def test_the_wrong_function_on_the_card_is_not_taken_for_a_misspelled_answer():
+    said = told("break_softmax", "1000")
+    assert said.endswith("no cell defines `break_softmax`")
+    said = told("break_softmax", "def breaks_softmax():\n    return np.array([1000.0])")
+    assert said.endswith("where you wrote `breaks_softmax`?")
 
 
 @pytest.mark.parametrize("name", SHOWN)

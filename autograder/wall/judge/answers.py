@@ -24,7 +24,8 @@ class Answers:
             if not self.link.has(name):
                 if not is_written(name, self.readable):
                     raise Stopped(HIDDEN)
-                raise Stopped(why_missing(name, self.link.names, self.failed))
+                above = [*self.link.sources.values()][-1:]
+                raise Stopped(why_missing(name, self.link.names, self.failed, *above))
             value = named(self.link, name)
             if type(value).__name__ == "module":
                 raise Held(f"the test uses the module `{name}` without importing it")

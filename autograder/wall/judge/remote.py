@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.checks.crossing import ODD, TooLarge
+from autograder.checks.crossing import ODD, TooLarge, a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Closed, OverBudget, Violation
@@ -206,7 +206,7 @@ class Remote:
 
     def _wall_describe_axes_(self) -> Any:
         if type(self).__name__ not in AXES:
-            seen = f"your function returned a {type(self).__name__}"
+            seen = f"your function returned {a_kind(self)}"
             raise CheckFailed(seen, "the Axes that it drew on", kind="type")
         return self.__apply("describe_axes")
 

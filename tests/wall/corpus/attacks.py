@@ -72,7 +72,7 @@ RESOURCES = [
 
 # What square returns is wrong; the tricks are meant to make it count.
 TAMPERING = [
-    Case("always-equal", body("class Yes:", "    __eq__ = __le__ = __lt__ = lambda *a: True", "    __sub__ = __rsub__ = __abs__ = lambda *a: Yes()", "return Yes()"), points=Q, says="is a object", plain=True),
+    Case("always-equal", body("class Yes:", "    __eq__ = __le__ = __lt__ = lambda *a: True", "    __sub__ = __rsub__ = __abs__ = lambda *a: Yes()", "return Yes()"), points=Q, says="is an object", plain=True),
     Case("array-subclass", "class A(np.ndarray):\n    def __array_ufunc__(self, *a, **k): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q, plain=True),
     Case("array-that-agrees", "class A(np.ndarray):\n    def __sub__(self, o): return np.zeros(5)\n" + body("return (x + x).view(A)"), points=Q, plain=True),
     Case("float-subclass", total="class F(float):\n    __sub__ = lambda *a: 0.0\ndef total(x): return F(7)", points=(2.0, 0.0), says="is a F"),
@@ -186,9 +186,9 @@ WIRE = [
     Case("error-without-end", body("raise ValueError('x' * 10**8)"), points=Q, never="x" * 1000),
     Case("error-that-bites", body("class E(Exception):", "    def __str__(self): raise SystemExit", "raise E"), points=Q),
     Case("error-of-a-known-name", body("raise type('NotImplementedError\\n', (Exception,), {})('<b>')"), points=Q, says="raised Exception"),
-    Case("evil-type-name", body("return type('\\x1b]0;owned', (), {})()"), points=Q, says="is a object", never="owned"),
-    Case("type-name-carries-inputs", body("return type(repr(list(x)), (), {})()"), points=Q, says="is a object"),
-    Case("dtype-carries-inputs", body("return np.zeros(5, [(f'H{x[0]}', float)])"), points=Q, says="is a ndarray of dtype void", never="dtype [("),
+    Case("evil-type-name", body("return type('\\x1b]0;owned', (), {})()"), points=Q, says="is an object", never="owned"),
+    Case("type-name-carries-inputs", body("return type(repr(list(x)), (), {})()"), points=Q, says="is an object"),
+    Case("dtype-carries-inputs", body("return np.zeros(5, [(f'H{x[0]}', float)])"), points=Q, says="is an ndarray of dtype void", never="dtype [("),
     Case("evil-metaclass", body("class M(type):", "    @property", "    def __name__(c): raise SystemExit", "return M('X', (), {})()"), points=Q),
     Case("output-with-escapes", first="print('\\x1b]8;;http://evil\\x07click')", says="\\x1b]8", never="\x1b"),
     Case("output-backwards", first="print('\\u202egnp.exe')", says="\\u202e", never="\u202e"),
