@@ -9,7 +9,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: FORCE serve test run-tests test-long quick replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor clean
+.PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -35,6 +35,9 @@ test-long: setup book  ## what is marked long, and every chapter
 
 quick: setup lint  ## a minute, for every commit: something of each part
 	@$(PYTEST) -n 2 -m "not long" $(QUICK) $(PYTEST_FLAGS)
+
+some: setup  ## TESTS="tests/book -k scaling": what you name
+	@$(PYTEST) -m "not long" $(TESTS) $(PYTEST_FLAGS)
 
 # three at a time: a chapter often waits for its kernel
 replay: setup  ## the chapters alone, every cell against its committed outputs

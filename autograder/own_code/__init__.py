@@ -48,7 +48,7 @@ def questions(
 
 
 def chosen(subject: Subject, most: int) -> Iterator[Asked]:
-    """Questions of different kinds first, then others about other lines."""
+    """Questions of different kinds first, then others with other answers."""
     drawn: list[list[Asked]] = []
     for kind in sorted(subject.some(KINDS), key=LAST.__contains__):
         found = list(islice(posed(subject, kind), TRIED))
@@ -58,7 +58,9 @@ def chosen(subject: Subject, most: int) -> Iterator[Asked]:
             break
     spare = [one for found in drawn for one in found[1:]]
     texts = {found[0].text for found in drawn}
+    answers = {found[0].choices[found[0].key] for found in drawn}
     more = [one for one in spare if one.text not in texts]
+    more.sort(key=lambda one: one.choices[one.key] in answers)
     yield from islice([*(found[0] for found in drawn), *more], most)
 
 

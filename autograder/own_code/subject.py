@@ -150,12 +150,13 @@ def literal(value: Seen) -> str:
 def told(call: Call, full: bool = False) -> str:
     """A call in words: "`softmax(x)`, with `x` of shape (2, 3)"; ``full``: values.
 
-    Arguments that are None are left out; those after one have their names.
+    An argument that is None has its name, and so have those after it.
     """
     inline, about, named = [], [], ""
     for name, value in call.arguments.items():
         if value.kind == "other" and value.dtype == "NoneType":
             named = "{}="
+            inline.append(f"{name}=None")
             continue
         before = ("{}=" if value.dtype == "bool" else named).format(name)
         listing = value.kind == "pair" and written_out(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import autograder
 from autograder.course import Course
@@ -16,8 +17,10 @@ from autograder.text import one_line
 SKELETON = Path(__file__).with_name("skeleton")
 FOLDER = re.compile(r"(?P<number>\d\d)-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
 NEXT = """\
+Its cards and checks send readers to {chapter}#{section}.
 It can be released and graded as it is. To make it yours:
-  1. rewrite the notebook, and then the checks that it calls
+  1. rewrite the notebook, and then the checks that it calls; point them to what
+     students should read
   2. autograder try {folder}: releases it, and says what its checks notice
   3. if it has a chapter, link it there; a page to solve it in is optional"""
 
@@ -28,16 +31,18 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "It lies in solutions/NN-name/ and autograder/checks/name/, and what is left "
         "to do is printed.",
-        "autograder new 12-tokenizers",
+        "autograder new 14-tokenizers",
     )
     verb.add_argument("folder", metavar="NN-NAME", help="a number, a dash, words")
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the files, and say what comes next."""
-    for path in new(Course.find(), options.folder):
+    course = Course.find()
+    for path in new(course, options.folder):
         print(f"wrote {path}")
-    print(NEXT.format(folder=options.folder))
+    place = reading(course, options.folder[:2])
+    print(NEXT.format(folder=options.folder, chapter=place.name, section=place.section))
 
 
 def new(course: Course, folder: str) -> list[Path]:
@@ -46,7 +51,7 @@ def new(course: Course, folder: str) -> list[Path]:
     if parts is None:
         raise CourseError(
             f"{one_line(folder)} is not a name for an assignment; it takes two digits, "
-            "a dash, and words in lower case, such as 12-tokenizers."
+            "a dash, and words in lower case, such as 14-tokenizers."
         )
     name = parts["words"].replace("-", "_")
     checks = Path(autograder.__file__).parent / "checks" / name
@@ -54,13 +59,15 @@ def new(course: Course, folder: str) -> list[Path]:
     for there in (solution, checks):
         if there.exists():
             raise CourseError(f"{there} is there already.")
-    chapter, section = place(course, parts["number"], folder)
+    refuse_a_taken_number(course, parts["number"])
+    chapter = reading(course, parts["number"])
     words = {
         "FOLDER": folder,
         "NAME": name,
         "TITLE": parts["words"].replace("-", " ").capitalize(),
-        "CHAPTER": chapter,
-        "SECTION": section,
+        "AFTER": chapter.after,
+        "CHAPTER": chapter.name,
+        "SECTION": chapter.section,
     }
     targets = {
         "notebook.ipynb": solution / f"{name}.ipynb",
@@ -78,11 +85,34 @@ def new(course: Course, folder: str) -> list[Path]:
     return list(targets.values())
 
 
-def place(course: Course, number: str, folder: str) -> tuple[str, str]:
-    """Chapter and section to read: of the chapter with this number, if there is one."""
-    for path in sorted(course.root.glob(f"book/text/{number}-*.md")):
-        headings = re.findall(r"^## (.+)$", path.read_text("utf-8"), re.MULTILINE)
-        if headings:
-            words = re.findall(r"[a-z0-9]+", headings[0].lower())
-            return path.stem, "-".join(words)
-    return folder, "first-section"
+def refuse_a_taken_number(course: Course, number: str) -> None:
+    """Assignments are ordered, and found beside their chapter, by number."""
+    folders = course.solutions.glob("[0-9][0-9]-*")
+    numbers = {folder.name[:2]: folder.name for folder in folders}
+    if number in numbers:
+        free = next(n for n in range(1, 100) if f"{n:02}" not in numbers)
+        raise CourseError(
+            f"The number {number} is taken by {numbers[number]}; {free:02} is free."
+        )
+
+
+class Reading(NamedTuple):
+    """What the cards and checks of a new assignment send readers to."""
+
+    name: str = "a-chapter"
+    section: str = "a-section"
+    after: str = ""
+
+
+def reading(course: Course, number: str) -> Reading:
+    """The first section of the chapter with this number, or else of the last one."""
+    paths = sorted(course.root.glob("book/text/[0-9][0-9]-*.md"))
+    same = [path for path in paths if path.name.startswith(number)]
+    for path in [*same, *reversed(paths)]:
+        text = path.read_text("utf-8")
+        title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
+        if title and section:
+            slug = "-".join(re.findall(r"[a-z0-9]+", section[1].lower()))
+            after = f" · after chapter {int(path.name[:2])}, {title[1]}"
+            return Reading(path.stem, slug, after)
+    return Reading()

@@ -190,7 +190,7 @@ def run(
     if every == 1:
         for question, name in catalog.equivalents.keys() - set(equivalent):
             unknown.append(f"{question}: {name}")
-            print(f"  explained, but does not survive: {unknown[-1]}", flush=True)
+            print(f"  explained, but no survivor: {unknown[-1]}", flush=True)
     return killed, equivalent, unknown
 
 

@@ -121,11 +121,11 @@ def drawn(kind, code, checks):
     return list(posed(Subject(question, code, {"np": np}, random.Random(0)), kind))
 
 
-def test_a_call_without_its_none_says_which_arguments_come_after():
+def test_a_call_is_printed_with_what_is_none():
     """As it is printed, the call can be made."""
     holds = {"Doubled.": lambda answer: answer(np.ones(3), None, 2).tolist() == [2] * 3}
     asked = drawn(change, BLEND, holds)
-    words = "`blend(weights, power=2)`, with `weights = [1, 1, 1]`"
+    words = "`blend(weights, scale=None, power=2)`, with `weights = [1, 1, 1]`"
     assert asked and all(words in one.text for one in asked)
 
 

@@ -13,6 +13,7 @@ import pytest
 from classroom import UNPROTECTED
 
 from autograder.cli import main
+from autograder.release.new import reading
 from autograder.release.rules import broken_rules
 from autograder.release.solutions import solution_notebook
 
@@ -25,19 +26,19 @@ from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of, judge, packages
 
 unprotected = {unprotected!r}
-assert main(["new", "12-row-means"]) == 0
-assert main(["release", "12-row-means"]) == 0
-(assignment,) = Course.find().chosen(["12-row-means"])
-released = Path("exercises/12-row-means/row_means.ipynb")
+assert main(["new", "13-row-means"]) == 0
+assert main(["release", "13-row-means"]) == 0
+(assignment,) = Course.find().chosen(["13-row-means"])
+released = Path("exercises/13-row-means/row_means.ipynb")
 assert main(["check", str(released)]) == 1
 right = solved(json.loads(released.read_text()), reference_answers(assignment))
 assert main(["check", str(released)]) == 1
 for student, text in (("ada", right), ("bela", released.read_text())):
-    home = Path("submitted", student, "12-row-means")
+    home = Path("submitted", student, "13-row-means")
     home.mkdir(parents=True)
     (home / "row_means.ipynb").write_text(text)
-assert main(["check", "submitted/ada/12-row-means/row_means.ipynb"]) == 0
-grade = ["grade", "12-row-means", "--workers", "1", "--json", "results.json"]
+assert main(["check", "submitted/ada/13-row-means/row_means.ipynb"]) == 0
+grade = ["grade", "13-row-means", "--workers", "1", "--json", "results.json"]
 assert main([*grade, *unprotected]) == 0
 (package,) = [p for p in packages() if p.__name__.endswith(".row_means")]
 for entry in catalog_of(package).misconceptions:
@@ -64,6 +65,9 @@ def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    shutil.copy(repository.root / "pyproject.toml", tmp_path)
+    lint = [sys.executable, "-m", "ruff", "check", "autograder/checks/row_means"]
+    assert subprocess.run(lint, cwd=tmp_path).returncode == 0
     results = json.loads((tmp_path / "results.json").read_text())["submissions"]
     assert {each["student"]: each["score"] for each in results} == {
         "ada": 4.0,
@@ -76,6 +80,8 @@ SUITES = [
     "tests/checks/test_fingerprints.py",
     "tests/checks/test_solutions.py",
     "tests/book/test_book.py",
+    "tests/book/test_sentences.py",
+    "tests/teaching/test_tutor.py",
 ]
 
 
@@ -93,9 +99,25 @@ def test_the_suites_pass_with_a_new_assignment(repository, tmp_path):
     environment = os.environ | {"PYTHONPATH": f"{here}:{here}/book:{here}/tests/light"}
     run = partial(subprocess.run, cwd=tmp_path, env=environment, check=True)
     for verb in ("new", "try"):
-        run([sys.executable, "-m", "autograder", verb, "12-row-means"])
-    chosen = "row_means or row-means or exercise or minutes or hours"
+        run([sys.executable, "-m", "autograder", verb, "13-row-means"])
+    chosen = "row_means or row-means or exercise or minutes or hours or place"
     run([sys.executable, "-m", "pytest", "-q", "-m", "", "-k", chosen, *SUITES])
+
+
+def test_a_number_that_is_taken_is_refused(classroom, capsys):
+    assert main(["new", "01-row-means"]) == 2
+    error = capsys.readouterr().err
+    assert "The number 01 is taken by 01-attention; 02 is free." in error
+
+
+@pytest.mark.parametrize("number", ["02", "77"])
+def test_a_new_assignment_sends_readers_to_a_chapter(repository, number):
+    """To the one with its number; where there is none, to one that exists."""
+    place = reading(repository, number)
+    chapter = repository.root / f"book/text/{place.name}.md"
+    headings = chapter.read_text("utf-8").lower().replace(" ", "-")
+    assert f"##-{place.section}" in headings
+    assert place.name.startswith("02") or number == "77"
 
 
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
