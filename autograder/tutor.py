@@ -43,7 +43,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="FOLDER",
-        help="where the notebooks are (default: here)",
+        help="folder with the notebooks (default: here)",
     )
     add_seconds(verb)
 

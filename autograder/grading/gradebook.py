@@ -98,7 +98,7 @@ class OpenGradebook:
         except IntegrityError:
             raise CourseError(
                 "Another program made the same row of the gradebook at the same "
-                "moment. What was graded so far is stored; run the same command again."
+                "moment. Grades so far are stored; run the same command again."
             ) from None
         except DatabaseError as error:
             raise CourseError(

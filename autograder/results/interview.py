@@ -50,7 +50,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--seed", type=int, default=0, help="another number draws other questions"
     )
-    add_file(verb, "--json", "write the questions to FILE too")
+    add_file(verb, "--json", "also write the questions to FILE")
 
 
 def run(options: argparse.Namespace) -> int:

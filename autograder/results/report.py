@@ -19,7 +19,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder report`."""
     describe(verb, "", "autograder report --output report.html")
     add_assignments(verb)
-    add_file(verb, "--output", "default: report.html of the course")
+    add_file(verb, "--output", "output file (default: report.html of the course)")
     add_book(verb)
 
 

@@ -59,7 +59,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "are listed first.",
         "autograder term --output term.html",
     )
-    add_file(verb, "--output", "default: term.html of the course")
+    add_file(verb, "--output", "output file (default: term.html of the course)")
 
 
 def run(options: argparse.Namespace) -> None:

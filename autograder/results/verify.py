@@ -35,7 +35,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder verify certificates/ada.json --key certificate.pub",
     )
     verb.add_argument("file", type=Path, metavar="FILE")
-    add_file(verb, "--key", "default: the course's certificate.pub")
+    add_file(verb, "--key", "public key (default: the course's certificate.pub)")
 
 
 def run(options: argparse.Namespace) -> None:

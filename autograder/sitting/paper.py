@@ -52,15 +52,18 @@ def command(verb: argparse.ArgumentParser) -> None:
         "--versions",
         type=at_least_one,
         default=2,
-        help="one for each row of the room (default: 2)",
+        help="number of versions, one for each row of the room (default: 2)",
     )
     verb.add_argument(
         "--seed",
         type=int,
-        help="the number that the key names, for the same papers again (default: new)",
+        help="number on the key, to print the same papers again (default: new)",
     )
     verb.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="default: sitting/ of the course"
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="output folder (default: sitting/)",
     )
 
 

@@ -21,7 +21,8 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder try 01-attention",
     )
     verb.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
-    verb.add_argument("--seeds", type=int, default=5, help="of hidden inputs (5)")
+    seeds = "number of seeds for hidden inputs (default: 5)"
+    verb.add_argument("--seeds", type=int, default=5, help=seeds)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ const { assignment, file } = element.dataset;
 const release = JSON.parse(element.textContent);
 const KEPT = "It is kept in this browser.";
 const NO_PYTHON =
-  "Python could not be loaded here. What you wrote is kept: try again, or download your " +
+  "Python could not be loaded here. Your code is kept: try again, or download your " +
   "notebook and go on with it on your computer.";
 const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
 

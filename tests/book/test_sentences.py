@@ -108,6 +108,54 @@ def test_what_even_and_saturated_weights_leave_of_the_gradient():
     assert round(exact, 3) == sharp and round(1000**-0.5 / exact) == 12
 
 
+def test_how_often_the_interlude_finds_the_word_that_is_rendered():
+    (share,) = printed("the-decoder-of-2017", "aligned:")
+    sentence = f"in {share:.2f} of the cases here"
+    assert sentence in text("the-decoder-of-2017")
+
+
+def test_the_causal_mask_hides_padding_behind_a_sentence_and_not_before_it():
+    assert "the causal mask alone hides padding from the real" in text("04-masking")
+    X = np.random.default_rng(0).standard_normal((5, 8))
+    causal, attend = attention.causal_mask(5), attention.scaled_dot_product_attention
+    for real, hidden in ((slice(3), True), (slice(2, 5), False)):
+        is_real = np.isin(np.arange(5), np.arange(5)[real])
+        alone, both = (attend(X, X, X, m)[0] for m in (causal, causal & is_real))
+        assert np.allclose(alone[real], both[real]) == hidden
+
+
+def test_a_stack_that_reads_its_text_again_without_a_mask_gives_something_else():
+    assert "without a mask, gives something else" in text("04-masking")
+    X, attend = (
+        np.random.default_rng(0).standard_normal((5, 8)),
+        (attention.scaled_dot_product_attention),
+    )
+    for layers, equal in ((1, True), (2, False)):
+        again, once = X[:4], X
+        for _ in range(layers):
+            again = attend(again, again, again)[0]
+            once = attend(once, once, once, attention.causal_mask(5))[0]
+        assert np.allclose(again[3], once[3]) == equal
+
+
+def test_two_heads_can_put_the_middle_case_off_the_segment():
+    """Whether two bits differ: with one head the middle case is between the ends."""
+    chapter = text("06-encoder-layer")
+    assert "put $o_1$ at two different places" in chapter
+    v1, v0, rest = np.random.default_rng(0).standard_normal((3, 4))
+
+    def gathered(a, b, c):
+        sums = [m * a * v1 + (2 - m) * b * v0 + c * rest for m in range(3)]
+        return np.array([o / (m * a + (2 - m) * b + c) for m, o in enumerate(sums)])
+
+    def rank(outputs):
+        return np.linalg.matrix_rank(outputs[1:] - outputs[0], tol=1e-9)
+
+    one, other = gathered(1.0, 2.0, 0.5), gathered(3.0, 1.0, 0.5)
+    assert rank(one) == rank(other) == 1
+    assert rank(np.hstack([one, other])) == 2  # so a linear decision can be any
+
+
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
     assert "keeps less for a token than the one with seven billion" in text(
         "10-generating"
