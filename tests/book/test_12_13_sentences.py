@@ -49,6 +49,19 @@ def test_one_head_of_the_published_model_carries_its_copying():
     assert 1.8 < strongest[0] - nothing[0] < 2.1
 
 
+def test_how_fast_the_loss_falls_and_which_stripes_go():
+    """Of the falls, the largest and the least; the stripe halves in one seed."""
+    found = lines(HEADS, "below 2.5")
+    steps = [re.findall(r"step (\d+).* at (\d+)", line) for line in found]
+    falls = [int(below) - int(above) for ((above, below),) in steps]
+    assert len(falls) == 3
+    sentence = f"for hundreds of steps and falls within {min(falls)} to {max(falls)},"
+    assert sentence in text(HEADS)
+    left = [b / a for a, b in map(numbers, lines(HEADS, "with the first head cut"))]
+    assert [share < 0.2 for share in left] == [False, True, True] and left[0] < 0.5
+    assert "the stripe of the second one disappears in seeds 1 and 2" in text(HEADS)
+
+
 def row(kind, which):
     found = [ln for ln in lines(AFTER, kind) if re.match(rf"{kind} +{which}", ln)]
     return numbers(found[0])
@@ -62,6 +75,13 @@ def test_a_state_confuses_and_the_delta_rule_overwrites():
     overwritten = zip(delta, row("Delta", "update"), strict=True)
     assert all(update > new - 0.02 for new, update in overwritten)
     assert all(share < 0.55 for share in row("Linear", "update"))
+
+
+def test_how_many_answers_of_a_state_are_wrong():
+    wrong = [1 / (1 - share) for share in row("Linear", "new")[1:3]]
+    assert round(wrong[0]) == 100 and 12 <= wrong[1] < 13
+    said = "one answer in a hundred is wrong at 8 pairs, one in twelve at 16"
+    assert said in text(AFTER)
 
 
 def test_a_window_is_perfect_at_one_length_of_updates():
