@@ -3,7 +3,6 @@
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
-import { quizOf } from "./own-code.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
 import { ageOf, holds, make, panel } from "./verdicts.js";
@@ -282,10 +281,12 @@ class Exercise {
   }
 
   /** Show questions about the code of an answer; they are for oneself, without points. */
-  pose(id, outcomes) {
+  async pose(id, outcomes) {
+    const own = await import("./own-code.js").catch(() => undefined);
+    if (!own) return this.finish("The questions could not be loaded. Try again.");
     const asked = outcomes.flatMap((outcome) => outcome.asked);
     const about = { name: id, code: source(this.cell(id)) }; // to be asked again without this page
-    const found = asked.map((one, number) => quizOf(`own:${assignment}:${id}:${number}`, { ...one, ...about }));
+    const found = asked.map((one, number) => own.quizOf(`own:${assignment}:${id}:${number}`, { ...one, ...about }));
     this.stations.get(id).own.replaceChildren(...found);
     this.finish(found.length ? "No points: these are for you." : "There are no good questions about this code.");
   }

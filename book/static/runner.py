@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import sys
+from importlib.util import find_spec
 
 os.environ["MPLBACKEND"] = "agg"
 
@@ -60,7 +61,8 @@ def run(job):
 def prepare(sources):
     """The libraries of the exercise, and a start that is the same each time."""
     sys.meta_path[:] = [f for f in sys.meta_path if not is_ours(f)]
-    sys.meta_path.insert(0, NotOffered(profile_of(sources)))
+    here = find_spec("torch")  # no page has it, whatever a student imports
+    sys.meta_path.insert(0, NotOffered(profile_of(sources) if here else "numpy"))
     if any("matplotlib" in source for source in sources):
         import matplotlib.pyplot as plt
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import cells
 import cells_in_page
+import nbformat
 import notebooks
+import numpy as np
 import pytest
-from cells_in_page import agree, compare
+from cells_in_page import agree, apart, compare, picture, recorded
 from chapter_runner import MODEL, TORCH, Chapter
 from shared import drawn
 
@@ -117,6 +119,19 @@ def test_without_torch_the_outputs_are_the_recorded_ones(stem):
 def lacking(stem):
     found = cells.chapter(stem)
     return [found.why_not(number) for number in range(len(found.sources))]
+
+
+def test_the_comparison_of_figures_sees_another_figure_and_forgives_a_shift():
+    chapter = nbformat.read(ROOT / "book/01-queries-keys-values.ipynb", as_version=4)
+    shown = [recorded(cell)[1] for cell in notebooks.code_cells(chapter)]
+    figures = [picture(png) for cell in shown for png in cell]
+    assert len(figures) > 2
+    for one in figures:
+        moved = np.roll(one, 1, axis=1)
+        assert apart(one, moved, 2) < min(3, apart(one, moved, 0) / 2)
+        others = [other for other in figures if other is not one]
+        for other in [*others, np.full_like(one, 255)]:
+            assert apart(one, other, 2) > 3
 
 
 def test_the_comparison_sees_another_number():

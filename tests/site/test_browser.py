@@ -48,13 +48,16 @@ def violations(page, scope, **options):
     return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
 
 
-def inspect(page, path, axe, schemes=("light", "dark")):
-    """Open a page wide and narrow, and find nothing to complain of."""
+def inspect(page, path, axe, schemes=("light", "dark"), width=1280):
+    """Open a page wide and narrow, and find nothing to complain of.
+
+    axe looks at it in these schemes, and in this width.
+    """
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto(path, wait_until="networkidle")
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
-    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_viewport_size({"width": width, "height": 900})
     scope = {"exclude": []}
     if schemes:
         page.add_style_tag(content=STILL)
@@ -96,13 +99,18 @@ def test_a_page_is_quiet_and_fits_a_phone(page, path, axe):
     inspect(page, path, axe, schemes=())
 
 
-VIEWS = [(path, scheme) for path in PAGES for scheme in ("light", "dark")]
+VIEWS = [
+    f"{path} {scheme} {width}"
+    for path in PAGES
+    for scheme in ("light", "dark")
+    for width in (1280, 375)
+]
 
 
-@pytest.mark.parametrize("view", drawn(VIEWS, 16), ids="-".join)
+@pytest.mark.parametrize("view", drawn(VIEWS, 16))
 def test_a_page_is_accessible(page, view, axe):
-    path, scheme = view
-    inspect(page, path, axe, [scheme])
+    path, scheme, width = view.split()
+    inspect(page, path, axe, [scheme], int(width))
 
 
 MISTAKE = attention.assignment.catalog.misconceptions[0].id
@@ -289,8 +297,12 @@ def test_the_switch_changes_the_color_scheme(page):
     assert len(seen) == 2
 
 
-@pytest.mark.parametrize("path", drawn(CHAPTERS, 5))
-def test_a_chapter_brings_little_along(browser, address, site, path):
+# the page of puzzles is the one that asks for most
+HEAVY = ["book/puzzles.html", *drawn([p for p in PAGES if "puzzles" not in p], 5)]
+
+
+@pytest.mark.parametrize("path", HEAVY)
+def test_a_page_brings_little_along(browser, address, site, path):
     weight = pages.weigh(browser, address, path, site.folder)
     assert 0 < weight.bytes <= 300_000
     assert 0 < weight.requests <= 15

@@ -66,9 +66,13 @@ def test_a_wrong_function_a_day_and_the_same_all_day(page):
 @pytest.mark.usefixtures("python")
 def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     page.goto(f"{PAGE}#causal_mask")
+    said = bar(page, "causal_mask").locator(".exercise-output")
+    editor(page, "causal_mask").fill(f"import torch\n{MASK}")
+    bar(page, "causal_mask").get_by_role("button", name="Check").click()
+    lacks = "torch is not available in this assignment; NumPy is"
+    assert lacks in settled(page, said, 120_000)
     editor(page, "causal_mask").fill(MASK.replace("n, d", "n, k=1, d"))
     bar(page, "causal_mask").get_by_role("button", name="Check").click()
-    said = bar(page, "causal_mask").locator(".exercise-output")
     told = settled(page, said, 120_000)
     assert "one token that comes after it" in told and "0 of 36" in board(page)
     editor(page, "causal_mask").fill(MASK)
