@@ -2,7 +2,6 @@
 // keys its heads look at, and the next tokens that would be likely after each layer. The
 // first eight layers also read a sentence of the reader's own, which is computed here when
 // it is asked for; the attribute decoder says where these layers lie.
-import { Hired } from "./hired.js";
 import { Recorded, cells, escaped, packed, recording, rowOf, unpacked } from "./recorded.js";
 import { bars, choice, range, told } from "./toy.js";
 
@@ -118,13 +117,12 @@ class OneToken extends Recorded {
     const { own } = place.elements;
     own.value = this.address.get(OWN) ?? own.value;
     if (this.address.get(OWN)) this.say("The link is to this sentence, which is not read yet.");
-    this.hired = new Hired("decoder-worker.js", this.getAttribute("decoder"), (answer) => this.heard(answer));
     place.addEventListener("submit", (event) => {
       event.preventDefault();
       this.read(own.value);
     });
     stop.addEventListener("click", () => {
-      this.hired.stop();
+      this.hired?.stop();
       this.settle((wait) => wait.reject(new Error("Stopped.")));
       go.focus();
     });
@@ -157,8 +155,17 @@ class OneToken extends Recorded {
       this.wait = { sentence, change, resolve, reject };
       this.work(true);
       this.say(this.loaded ? "Computing …" : "Loading eight layers of the model …");
-      this.hired.ask({ text: sentence, change });
+      this.hire().then(
+        (hired) => this.wait && hired.ask({ text: this.wait.sentence, change: this.wait.change }),
+        () => this.heard({ failed: "its worker could not be loaded" }),
+      );
     });
+  }
+
+  /** Who computes: loaded when a sentence is first asked for. */
+  async hire() {
+    const { Hired } = await import("./hired.js");
+    return (this.hired ??= new Hired("decoder-worker.js", this.getAttribute("decoder"), (answer) => this.heard(answer)));
   }
 
   /** End the waiting for a sentence; ``tell`` resolves or rejects its promise. */

@@ -46,7 +46,8 @@ function tell() {
     link.classList.toggle("done", done);
     link.setAttribute("aria-label", `${number + 1}, ${names[number]}${done ? ", solved" : ""}`);
   });
-  count.textContent = `${held.length} of ${names.length} solved in this browser. Keys: n next, p previous, e to the code; Escape, then Tab leaves it.`;
+  count.textContent = `${held.length} of ${names.length} solved in this browser. `;
+  count.append(keys);
 }
 
 document.addEventListener("exercise-held", ({ detail }) => {
@@ -63,6 +64,10 @@ addEventListener("keydown", (event) => {
     sections[shown].querySelector("textarea").focus();
   }
   if (step) location.hash = names[(shown + step + names.length) % names.length];
+});
+const keys = Object.assign(document.createElement("span"), {
+  className: "puzzle-keys", // where there are keys
+  textContent: "Keys: n next, p previous, e to the code; Escape, then Tab leaves it.",
 });
 const daily = Object.assign(document.createElement("a"), { href: TODAY, textContent: "today’s wrong function" });
 document.querySelector(".puzzle-topics").append(" One a day: ", daily, ".");

@@ -222,7 +222,7 @@ def test_loading_can_be_stopped_and_begun_again(page):
     place.get_by_text("computed on this device").wait_for(timeout=PATIENCE)
 
 
-LOST = "layers.bin", "words-*.bin", "decoder-worker.js"
+LOST = "layers.bin", "words-*.bin", "decoder-worker.js", "hired.js"
 
 
 @pytest.mark.parametrize("lost", drawn(LOST))
