@@ -53,6 +53,10 @@ TOPICS = {  # by their first puzzle
     "break_softmax": "Break it",
     "spot_softmax": "Spot it",
 }
+DAILY = (  # the script finds it
+    '<span class="puzzle-daily">One a day: '
+    '<a href="#today">today’s wrong function</a>.</span>'
+)
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page
 
 
@@ -133,7 +137,7 @@ def topics(cells: list[dict]) -> str:
     )
     note = "<em>Break it</em> and <em>Spot it</em> need a line each: good on a phone."
     note += f' What you solve can be <a href="{PROOF}">shown and kept</a>.'
-    return f'<p class="puzzle-topics">Topics: {", ".join(links)}. {note}</p>'
+    return f'<p class="puzzle-topics">Topics: {", ".join(links)}. {note} {DAILY}</p>'
 
 
 def spoken(text: str) -> str:

@@ -69,7 +69,5 @@ const keys = Object.assign(document.createElement("span"), {
   className: "puzzle-keys", // where there are keys
   textContent: "Keys: n next, p previous, e to the code; Escape, then Tab leaves it.",
 });
-const daily = Object.assign(document.createElement("a"), { href: TODAY, textContent: "today’s wrong function" });
-document.querySelector(".puzzle-topics").append(" One a day: ", daily, ".");
 tell();
 show(Math.max(0, named(location.hash)));
