@@ -15,10 +15,10 @@ const CONTROLS = `
     autocomplete="off" spellcheck="false"></label>
   <div class="lab-examples"></div>
   <div class="lab-settings">
-    <label>d<sub>k</sub> <output name="d-k"></output>
-      <input type="range" name="dK" min="1" max="32" step="1"></label>
-    <label>temperature <output name="degree"></output>
-      <input type="range" name="temperature" min="-2" max="3" step="0.1" value="0"></label>
+    <label>d<sub>k</sub> <output name="d-k" aria-hidden="true"></output>
+      <input type="range" name="dK" aria-label="d_k" min="1" max="32" step="1"></label>
+    <label>temperature <output name="degree" aria-hidden="true"></output>
+      <input type="range" name="temperature" aria-label="temperature" min="-2" max="3" step="0.1" value="0"></label>
     <label><input type="checkbox" name="trained"> trained W<sub>q</sub>, W<sub>k</sub></label>
     <label><input type="checkbox" name="scaled"> divide by √d<sub>k</sub></label>
     <label><input type="checkbox" name="causal"> causal mask</label>

@@ -31,10 +31,10 @@ const CONTROLS = `
   </div>
   <p class="lab-note" role="status"></p>
   <div class="lab-settings">
-    <label>layer <output name="shown-layer"></output>
-      <input type="range" name="layer" min="0" step="1"></label>
-    <label>head <output name="shown-head"></output>
-      <input type="range" name="head" min="0" step="1"></label>
+    <label>layer <output name="shown-layer" aria-hidden="true"></output>
+      <input type="range" name="layer" aria-label="layer" min="0" step="1"></label>
+    <label>head <output name="shown-head" aria-hidden="true"></output>
+      <input type="range" name="head" aria-label="head" min="0" step="1"></label>
   </div>`;
 const OWN = "own"; // the choice in the list of sentences
 const HOW_TO_OWN = `<small>Solve <a href="solve/01-attention.html">exercise 01</a>, or the

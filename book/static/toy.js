@@ -1,10 +1,12 @@
 // What the small toys of the chapters share: knobs, a picture, and a sentence on what is
 // seen. A toy says which knobs it has and what they show; its text stays without scripts.
 
-/** Knobs, as HTML. A range shows its value beside its name. */
+/** Knobs, as HTML. A range shows its value beside its name.
+    A label belongs to its first field, here the output, so the range has its own. */
 export const range = (name, label, { min = 0, max, step = 1, value }) =>
-  `<label>${label} <output name="of-${name}"></output>
-    <input type="range" name="${name}" min="${min}" max="${max}" step="${step}" value="${value}"></label>`;
+  `<label>${label} <output name="of-${name}" aria-hidden="true"></output>
+    <input type="range" name="${name}" aria-label="${plain(label)}" min="${min}" max="${max}" step="${step}" value="${value}"></label>`;
+const plain = (label) => label.replace("<sub>", "_").replace("</sub>", "");
 export const check = (name, label, on = false) =>
   `<label><input type="checkbox" name="${name}"${on ? " checked" : ""}> ${label}</label>`;
 export const choice = (name, label, options, chosen) => {

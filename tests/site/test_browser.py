@@ -48,6 +48,13 @@ def violations(page, scope, **options):
     return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
 
 
+# a label belongs to the first field in it, also to an output before the field
+NAMELESS = """[...document.querySelectorAll("input, select, textarea")].filter(
+    field => field.type !== "hidden" && !field.hidden &&
+        !(field.ariaLabel || field.labels?.[0]?.textContent || field.title)
+).map(field => field.outerHTML)"""
+
+
 def inspect(page, path, axe, schemes=("light", "dark"), width=1280):
     """Open a page wide and narrow, and find nothing to complain of.
 
@@ -58,6 +65,7 @@ def inspect(page, path, axe, schemes=("light", "dark"), width=1280):
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
     page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate(NAMELESS) == []
     scope = {"exclude": []}
     if schemes:
         page.add_style_tag(content=STILL)
