@@ -1,9 +1,10 @@
 """Cells that a page can run, held against what their notebooks show.
 
-    python tests/cells_in_page.py NN-topic …
+    python tests/cells_in_page.py NN-topic [FIRST STEP]
 
-runs the cells of chapters as the page does, in a process in which PyTorch cannot be
-imported. It prints a line of JSON for each: chapter, number, and what came of it.
+runs the cells of a chapter as the page does, in a process in which PyTorch cannot be
+imported; with two numbers, every so many of them from the first on. It prints a line
+of JSON for each: chapter, number, and what came of it.
 """
 
 import ast
@@ -103,14 +104,14 @@ def compare(stem, number, came, off=0.5, reach=0, elsewhere=None):
 
 def main():
     os.chdir(notebooks.BOOK)
-    for stem in sys.argv[1:]:
-        chapter = cells.chapter(stem)
-        sources = chapter.sources
-        for number in range(len(sources)):
-            if chapter.why_not(number) is None:
-                job = {"sources": sources, "number": number, "home": ""}
-                came = json.loads(chapter_runner.run(json.dumps(job)))
-                print(json.dumps([stem, number, came]), flush=True)
+    stem, first, step = [*sys.argv[1:], "0", "1"][:3]
+    chapter = cells.chapter(stem)
+    sources = chapter.sources
+    runs = [n for n in range(len(sources)) if chapter.why_not(n) is None]
+    for number in runs[int(first) :: int(step)]:
+        job = {"sources": sources, "number": number, "home": ""}
+        came = json.loads(chapter_runner.run(json.dumps(job)))
+        print(json.dumps([stem, number, came]), flush=True)
     assert isinstance(sys.modules.get("torch"), chapter_runner.Absent | type(None))
 
 

@@ -107,7 +107,7 @@ class Limit:
 
     def __enter__(self) -> None:
         signal.signal(signal.SIGPROF, too_long)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS, SECONDS / 5)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -11,8 +11,9 @@ from exceptions import RAISED
 
 from autograder.checks.failures import failure_from
 from autograder.errors import Violation
+from autograder.grading.jobs import grader_of
 from autograder.notebook.running import Run
-from autograder.wall import Cell, Grader, available
+from autograder.wall import Cell, available
 from autograder.wall.locations import location_from
 
 RUNNER = Path(__file__).parents[2] / "book/static/runner.py"
@@ -80,8 +81,7 @@ def behind_the_wall():
         cells.append(Cell(case.name, case.code))
         test = TEST.format(args=case.args)
         cells.append(Cell(f"test {case.name}", test, case.name, 1.0))
-    with Grader() as grader:
-        transcript = grader.judge(cells, profile="torch")
+    transcript = grader_of(True).judge(cells, profile="torch")
     assert transcript.held is None
     return {id: result.message for id, result in transcript.results.items()}
 
@@ -217,7 +217,6 @@ def graded(source, test):
     if reason := available():
         pytest.skip(reason)
     cells = [Cell("cell", source), Cell("test", test, "test", 4.0)]
-    with Grader() as grader:
-        transcript = grader.judge(cells)
+    transcript = grader_of(True).judge(cells)
     assert transcript.held is None
     return transcript.results["test"].message
