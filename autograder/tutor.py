@@ -105,9 +105,8 @@ class Tutor:
         for name, release in self._notebooks().items():
             number = release.assignment[:3]
             about = ", ".join(one for one in chapters() if one.startswith(number))
-            names = [c.grade_id for c in release.cells if c.kind == "test"]
             lines.append(f"{name} ({release.assignment}; chapter: {about or 'none'})")
-            lines += [f"  {name.removeprefix('test_')}" for name in names]
+            lines += [f"  {question}" for question in questions(release)]
         return "\n".join(lines) or "There is no notebook of the course in this folder."
 
     def check(self, notebook: str) -> str:
@@ -122,10 +121,11 @@ class Tutor:
 
         `notebook` and `question` are names from list_questions.
         """
+        found, what = self._notebooks(), "question of this notebook"
+        release = found[chosen(notebook, list(found), "notebook here")]
+        chosen(question, questions(release), what)  # before anything is run
         told = dict(self._run(notebook))
-        return told[
-            chosen(question, [q for q in told if q], "question of this notebook")
-        ]
+        return told[chosen(question, [q for q in told if q], what)]
 
     def paragraphs(self, place: str) -> str:
         """What the book writes at a place that a diagnosis names behind `read:`.
@@ -163,6 +163,12 @@ class Tutor:
                     for one in runner.outcomes(plan)
                     if one.question or one.problem
                 ]
+
+
+def questions(release: Release) -> list[str]:
+    """The names of its questions."""
+    tests = [cell.grade_id for cell in release.cells if cell.kind == "test"]
+    return [name.removeprefix("test_") for name in tests]
 
 
 def chosen(name: str, there: list[str], what: str) -> str:
