@@ -13,8 +13,10 @@ import sys
 import zipfile
 from collections import Counter
 from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import shared
@@ -176,10 +178,24 @@ class Inline(Executor):
 
 @pytest.fixture
 def inline(monkeypatch):
-    """Let a grading that asks for at most so many workers do without processes."""
+    """Let a grading that asks for at most so many workers do without processes.
+
+    Releases are proved, and questions about code are made, by the grader that stays
+    warm.
+    """
+    from autograder import wall
     from autograder.grading import jobs
+    from autograder.release import proof, students
+    from autograder.results import interview
+
+    def warm(wall=None):
+        return nullcontext(jobs.grader_of(wall != "none"))
 
     started = jobs.local_pool
+    monkeypatch.setattr(students, "Grader", warm)
+    monkeypatch.setattr(interview, "Grader", warm)
+    both = SimpleNamespace(available=wall.available, Grader=warm)
+    monkeypatch.setattr(proof, "wall", both)
 
     def inline(most):
         def pool(workers, releases):

@@ -147,7 +147,7 @@ for cheat in ("cheat-attempt", "cheat-attempt-alternative"):
     SUBMITTED[cheat] = {"answers": f"apps/files/submitted-{cheat}.ipynb"}
 
 
-@pytest.mark.parametrize("students", some(SUBMITTED, 5))
+@pytest.mark.parametrize("students", some(SUBMITTED, 3))
 def test_nbgraders_test_notebooks_get_its_points(
     tmp_path, monkeypatch, quick_kernels, students
 ):

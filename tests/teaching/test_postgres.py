@@ -21,11 +21,6 @@ from autograder.release.sample_class import submissions
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
-@pytest.fixture(autouse=True)
-def pool():
-    """What is compared here is made by processes."""
-
-
 @pytest.fixture
 def postgres():
     """The address of a database of a server that lives as long as the test."""

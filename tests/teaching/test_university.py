@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from autograder import wall
+from autograder.cli import main
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
@@ -78,23 +79,13 @@ def scheduler(grading, tmp_path, repository):
 
 
 def test_grading_behind_certificates_and_not_without(
-    course, right, scheduler, grading, repository
+    course, right, scheduler, grading, repository, capsys
 ):
     folder = course.submitted / "ada" / "01-attention"
     folder.mkdir(parents=True)
     (folder / "attention.ipynb").write_text(right)
-    command = [sys.executable, "-m", "autograder", "grade", *UNPROTECTED]
-    command += ["--json", "results.json", "--scheduler"]
+    command = ["grade", *UNPROTECTED, "--json", "results.json", "--scheduler"]
     environment = {**os.environ, "PYTHONPATH": str(repository.root)}
-
-    def grade(address, **more):
-        return subprocess.run(
-            [*command, address],
-            cwd=course.root,
-            env=environment | more,
-            capture_output=True,
-            text=True,
-        )
 
     assert scheduler.startswith("tls://")
     plain = scheduler.replace("tls:", "tcp:")
@@ -102,10 +93,15 @@ def test_grading_behind_certificates_and_not_without(
         (scheduler, "Dask knows no certificate here"),
         (plain, f"There is no scheduler at {plain}"),
     ):
-        refused = grade(address)
-        assert refused.returncode == 2, refused.stderr
-        assert why in refused.stderr.splitlines()[-1]
-    known = grade(scheduler, DASK_CONFIG=str(grading / "dask.yaml"))
+        assert main([*command, address]) == 2
+        assert why in capsys.readouterr().err.splitlines()[-1]
+    known = subprocess.run(
+        [sys.executable, "-m", "autograder", *command, scheduler],
+        cwd=course.root,
+        env=environment | {"DASK_CONFIG": str(grading / "dask.yaml")},
+        capture_output=True,
+        text=True,
+    )
     assert known.returncode == 0, known.stderr
     (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
     assert result["score"] == result["max_score"] - 4  # a person reads one answer
