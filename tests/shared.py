@@ -34,6 +34,11 @@ def drawn(values: Iterable, count: int = 1) -> list:
     ]
 
 
+def of_each(kinds: Iterable[Iterable], count: int = 1) -> list:
+    """Parameters of which the run's seed draws some of each kind."""
+    return [value for kind in kinds for value in drawn(kind, count)]
+
+
 def some(values: Iterable, count: int) -> list:
     """One parameter: a list of what the seed draws; the long run has all of them."""
     every = list(values)

@@ -8,9 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from corpus import PLAIN_SQUARE, TEST_SQUARE, WRONG, Case, text_of
-from corpus.attacks import RESOURCES, TAMPERING, WIRE
+from corpus.attacks import GREEDY, TAMPERING, WIRE
 from corpus.mistakes import MISTAKES
-from shared import drawn
+from shared import of_each
 
 SHORT_OF_TIME = {"endless-iterator", "reads-the-requests", "threads-that-write"}
 SHORT_OF_TIME |= {"reads-nothing-any-more"}
@@ -47,7 +47,7 @@ def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, c
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("case", drawn(RESOURCES, 15), ids=ids)
+@pytest.mark.parametrize("case", of_each(GREEDY.values()), ids=ids)
 def test_a_greedy_submission_harms_itself_alone(strict, case):
     assert_due(case, strict.judge(case.cells()))
 

@@ -39,6 +39,7 @@ check.hidden.{name}({name})"""
     return grade
 
 
+@pytest.mark.either_wall
 @pytest.mark.parametrize(
     ("name", "code"),
     [

@@ -3,7 +3,7 @@
 import importlib
 
 import pytest
-from shared import drawn
+from shared import drawn, of_each
 
 from autograder.tools import hunts
 from autograder.tools.judging import catalog_of
@@ -45,7 +45,7 @@ def catalog(name):
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("name", HUNTS)
+@pytest.mark.parametrize("name", drawn(HUNTS, 3))
 def test_the_reference_check_catches_every_mistake_behind_the_wall(hunt, name):
     known = catalog(name)
     assert hunt(known.references[name].code, name, known.prelude) == (4.0, "")
@@ -126,11 +126,13 @@ import mmap, os, zlib
 import numpy as np
 seen = mmap.mmap(-1, 4096)
 """
-CHEATS = {
+SAYS_THE_SAME = {
     "accepts-everything": check("softmax(np.ones((2, 3)))"),
     "rejects-everything": check("assert False"),
     "returns-false": check("return False"),
     "raises-another-error": check("raise ValueError('wrong')"),
+}
+READS = {
     "reads-the-source": check(
         "import inspect", "assert 'max' in inspect.getsource(softmax)"
     ),
@@ -169,10 +171,14 @@ CHEATS = {
         "softmax(np.ones((2, 3)))",
         "assert called",
     ),
+}
+IS_CHANCE = {
     "throws-a-coin": check("import os", "assert os.urandom(1)[0] < 128"),
     "looks-at-the-clock": check("import time", "assert time.time_ns() // 1000 % 2"),
     "looks-at-the-process": check("import os", "assert os.getpid() % 2"),
     "looks-at-the-address": check("assert id(softmax) // 16 % 2"),
+}
+ASKS_FOR_MORE = {
     "reads-the-text-of-an-error": check(
         "try: softmax('a text')", "except Exception as e: assert 'axis' in str(e)"
     ),
@@ -181,6 +187,8 @@ CHEATS = {
         "(ask,) = [value for value in cells if callable(value)]",
         "assert 'overflow' not in str(ask('getattr', '__code__'))",
     ),
+}
+REMEMBERS = {
     "keeps-the-stand-in": "kept = []\n"
     + check(
         "kept.append(softmax)",
@@ -209,6 +217,8 @@ CHEATS = {
     ),
     "takes-every-other-one": "calls = []\n"
     + check("calls.append(1)", "assert len(calls) % 2"),
+}
+ENDS_OR_TALKS = {
     "ends-the-process": check("import os", "os._exit(0)"),
     "says-that-it-has-replied": check("import os", "os._exit(77)"),
     "never-ends": check("while True: pass"),
@@ -225,6 +235,8 @@ CHEATS = {
         "channel.send(('raised', ('AssertionError', '', None, None), None, []))",
     ),
 }
+KINDS = [SAYS_THE_SAME, READS, IS_CHANCE, ASKS_FOR_MORE, REMEMBERS, ENDS_OR_TALKS]
+CHEATS = {name: code for kind in KINDS for name, code in kind.items()}
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +254,7 @@ def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("cheat", of_each(KINDS, 2))
 def test_a_cheat_earns_nothing(hunt, brief, cheat):
     score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
     assert score == 0, message

@@ -86,6 +86,7 @@ def test_a_judge_that_is_killed_is_started_again(wall, grader, seed):
     assert list(transcript.results) == ["test_square", "test_total"]
 
 
+@pytest.mark.either_wall
 @pytest.mark.parametrize("kind", ["sandbox", "judge"])
 def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
     wall, monkeypatch, kind

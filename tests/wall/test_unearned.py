@@ -89,6 +89,7 @@ ASKED = {
 }
 
 
+@pytest.mark.either_wall
 def test_the_courses_visible_checks_earn_the_same_however_a_check_asks_them(earned):
     """What the page admits: every student has them, and could copy them."""
     found = {

@@ -24,6 +24,7 @@ def points(transcript):
     return [result.score for result in transcript.results.values()]
 
 
+@pytest.mark.either_wall
 def test_a_second_of_waiting_is_no_second_of_work(strict):
     """A busy machine gives a process little of each second; that costs no points."""
     waits = 2 * SHORT.question_seconds
@@ -102,6 +103,7 @@ for _ in range(20):
 time.sleep(3)"""
 
 
+@pytest.mark.either_wall
 def test_many_spinning_processes_cost_no_neighbour_points(wall, strict):
     """Or it is known that the neighbour was in a hurry; then it is judged once more."""
     work = body("for _ in range(10**6): pass", "return x * x")

@@ -12,63 +12,80 @@ def body(*lines: str) -> str:
     return "def square(x):\n" + "\n".join(f"    {line}" for line in lines)
 
 
-RESOURCES = [
-    Case("loop", body("while True: pass"), points=Q, says="ran longer than 1 s"),
-    Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="not done after"),
-    Case(
-        "loop-that-catches",
-        body("while True:", "    try:", "        while True: pass", "    except BaseException: pass"),
-        points=Q,
-        says="ran longer than 1 s",
-    ),
-    Case("loop-in-a-cell", first="while True: pass", says="the cell ran longer than 1 s"),
-    Case(
-        "loop-in-a-cell-that-catches",
-        first="import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass",
-        says="did not stop",
-    ),
-    Case(
-        "deaf-to-the-clock",
-        first="import signal\n[signal.signal(n, signal.SIG_IGN) for n in (14, 27)]\nwhile True: pass",
-        says="did not stop",
-    ),
-    Case(
-        "signals-blocked",
-        body("import signal", "signal.pthread_sigmask(0, range(1, 65))", "while True: pass"),
-        points=Q,
-        says="ran longer than 1 s",
-    ),
-    Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="not done after"),
-    Case("memory", body("return bytearray(10**12)"), points=Q, says="more than 400 MB"),
-    Case("growing-list", body("y = np.ones(2 * 10**7)", "while True: y = np.concatenate([y, y])"), points=Q, says="more than 400 MB"),
-    Case("memory-in-a-cell", first="bytearray(10**12)", says="MemoryError"),
-    Case("fork-bomb", body("import os", "while True: os.fork()"), points=Q),
-    Case("fork-bomb-that-replies", body("import os", "while True:", "    try: os.fork()", "    except OSError: return x + x"), points=Q),
-    Case("fork-bomb-in-a-cell", first="import os, time\nwhile os.fork() == 0: pass\nos.wait()"),
-    Case("threads", body("import threading, time", "while True: threading.Thread(target=time.sleep, args=(9,)).start()"), points=Q),
-    Case("subprocess-flood", first="import subprocess\nfor _ in range(200): subprocess.Popen(['sleep', '99'])", says="Resource temporarily unavailable"),
-    Case("long-lines", first="for _ in range(100): print('x' * 10**6)", says="the rest is left out"),
-    Case("many-lines", first="for i in range(10**5): print(i)", says="the rest is left out"),
-    Case("output-past-python", first="import os\nfor _ in range(500): os.write(1, b'y' * 4000)", says="the rest is left out"),
-    Case("long-repr", first="list(range(10**6))", says="the rest is left out"),
-    Case("endless-repr", first="class R:\n    def __repr__(self):\n        while True: pass\nR()", says="ran longer"),
-    Case("endless-error-text", first="class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E"),
-    Case("long-traceback", first="def f(n): return f(n - 1) if n else 1 / 0\nf(900)", says="ZeroDivisionError"),
-    Case("full-disk", first="f = open('big', 'wb')\nfor _ in range(99): f.write(b'0' * 10**6)", says="Error"),
-    Case("full-tmp", first="for i in range(9): open(f'/tmp/{i}', 'wb').write(b'0' * 10**6)", says="No space left", landlock="Permission denied"),
-    Case("many-files", first="for i in range(10**4): open(f'{i}', 'w').close()", says="No space left", landlock=""),
-    Case("open-files", first="import os\nwhile True: os.dup(1)", says="Too many open files"),
-    Case("segfault", body("import ctypes", "ctypes.string_at(1)"), points=Q, says="crashed (signal 11, SIGSEGV)"),
-    Case("segfault-in-a-cell", first="import ctypes; ctypes.string_at(1)", says="the cell crashed (signal 11"),
-    Case("abort", body("import os", "os.abort()"), points=Q, says="crashed (signal 6, SIGABRT)"),
-    Case("stack-overflow", "import sys\nsys.setrecursionlimit(10**9)\n" + body("return eval('(' * 10**5)"), points=Q),
-    Case("crashes-again-and-again", first="import os; os._exit(1)", square="import os; os._exit(1)", total="import os; os._exit(1)", points=(0.0, 0.0), says="crashed too often"),
-    Case("huge-figure", first="import matplotlib.pyplot as plt\nplt.figure(figsize=(2000, 2000))", says="Error"),
-    Case("huge-view", body("return np.broadcast_to(0.0, (10**6, 10**6))"), points=Q, says="too large"),
-    Case("huge-number", body("return 10**10000"), points=Q, says="too large"),
-    Case("kills-everyone", body("import os", "os.kill(-1, 9)", "return x"), points=Q),
-    Case("kills-everyone-in-a-cell", first="import os\ntry: os.kill(-1, 9)\nexcept OSError: pass"),
-]  # fmt: skip
+# what a submission may be greedy for: of each kind every run has a case
+GREEDY = {
+    "time": [
+        Case("loop", body("while True: pass"), points=Q, says="ran longer than 1 s"),
+        Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="not done after"),
+        Case(
+            "loop-that-catches",
+            body("while True:", "    try:", "        while True: pass", "    except BaseException: pass"),
+            points=Q,
+            says="ran longer than 1 s",
+        ),
+        Case("loop-in-a-cell", first="while True: pass", says="the cell ran longer than 1 s"),
+        Case(
+            "loop-in-a-cell-that-catches",
+            first="import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass",
+            says="did not stop",
+        ),
+        Case(
+            "deaf-to-the-clock",
+            first="import signal\n[signal.signal(n, signal.SIG_IGN) for n in (14, 27)]\nwhile True: pass",
+            says="did not stop",
+        ),
+        Case(
+            "signals-blocked",
+            body("import signal", "signal.pthread_sigmask(0, range(1, 65))", "while True: pass"),
+            points=Q,
+            says="ran longer than 1 s",
+        ),
+        Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="not done after"),
+    ],
+    "memory": [
+        Case("memory", body("return bytearray(10**12)"), points=Q, says="more than 400 MB"),
+        Case("growing-list", body("y = np.ones(2 * 10**7)", "while True: y = np.concatenate([y, y])"), points=Q, says="more than 400 MB"),
+        Case("memory-in-a-cell", first="bytearray(10**12)", says="MemoryError"),
+    ],
+    "processes": [
+        Case("fork-bomb", body("import os", "while True: os.fork()"), points=Q),
+        Case("fork-bomb-that-replies", body("import os", "while True:", "    try: os.fork()", "    except OSError: return x + x"), points=Q),
+        Case("fork-bomb-in-a-cell", first="import os, time\nwhile os.fork() == 0: pass\nos.wait()"),
+        Case("threads", body("import threading, time", "while True: threading.Thread(target=time.sleep, args=(9,)).start()"), points=Q),
+        Case("subprocess-flood", first="import subprocess\nfor _ in range(200): subprocess.Popen(['sleep', '99'])", says="Resource temporarily unavailable"),
+    ],
+    "output": [
+        Case("long-lines", first="for _ in range(100): print('x' * 10**6)", says="the rest is left out"),
+        Case("many-lines", first="for i in range(10**5): print(i)", says="the rest is left out"),
+        Case("output-past-python", first="import os\nfor _ in range(500): os.write(1, b'y' * 4000)", says="the rest is left out"),
+        Case("long-repr", first="list(range(10**6))", says="the rest is left out"),
+        Case("endless-repr", first="class R:\n    def __repr__(self):\n        while True: pass\nR()", says="ran longer"),
+        Case("endless-error-text", first="class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E"),
+        Case("long-traceback", first="def f(n): return f(n - 1) if n else 1 / 0\nf(900)", says="ZeroDivisionError"),
+    ],
+    "files": [
+        Case("full-disk", first="f = open('big', 'wb')\nfor _ in range(99): f.write(b'0' * 10**6)", says="Error"),
+        Case("full-tmp", first="for i in range(9): open(f'/tmp/{i}', 'wb').write(b'0' * 10**6)", says="No space left", landlock="Permission denied"),
+        Case("many-files", first="for i in range(10**4): open(f'{i}', 'w').close()", says="No space left", landlock=""),
+        Case("open-files", first="import os\nwhile True: os.dup(1)", says="Too many open files"),
+    ],
+    "crashes": [
+        Case("segfault", body("import ctypes", "ctypes.string_at(1)"), points=Q, says="crashed (signal 11, SIGSEGV)"),
+        Case("segfault-in-a-cell", first="import ctypes; ctypes.string_at(1)", says="the cell crashed (signal 11"),
+        Case("abort", body("import os", "os.abort()"), points=Q, says="crashed (signal 6, SIGABRT)"),
+        Case("stack-overflow", "import sys\nsys.setrecursionlimit(10**9)\n" + body("return eval('(' * 10**5)"), points=Q),
+        Case("crashes-again-and-again", first="import os; os._exit(1)", square="import os; os._exit(1)", total="import os; os._exit(1)", points=(0.0, 0.0), says="crashed too often"),
+    ],
+    "sizes": [
+        Case("huge-figure", first="import matplotlib.pyplot as plt\nplt.figure(figsize=(2000, 2000))", says="Error"),
+        Case("huge-view", body("return np.broadcast_to(0.0, (10**6, 10**6))"), points=Q, says="too large"),
+        Case("huge-number", body("return 10**10000"), points=Q, says="too large"),
+    ],
+    "kills": [
+        Case("kills-everyone", body("import os", "os.kill(-1, 9)", "return x"), points=Q),
+        Case("kills-everyone-in-a-cell", first="import os\ntry: os.kill(-1, 9)\nexcept OSError: pass"),
+    ],
+}  # fmt: skip
 
 # What square returns is wrong; the tricks are meant to make it count.
 TAMPERING = [
