@@ -119,20 +119,44 @@ def address(site):
     server.shutdown()
 
 
+UNSERVED = "delete Navigator.prototype.serviceWorker"
+
+
+@pytest.fixture(scope="session")
+def empty(browser, address):
+    """A page with little on it, open for all tests that ask modules for numbers."""
+    context = browser.new_context(base_url=address)
+    context.add_init_script(UNSERVED)
+    page = context.new_page()
+    page.goto("404.html")
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def compute(empty):
+    """Call a function of a module of the site in the browser."""
+
+    def call(module, function, *given):
+        run = """async ([module, name, given]) =>
+            (await import(`/_static/${module}.js`))[name](...given)"""
+        return empty.evaluate(run, [module, function, list(given)])
+
+    return call
+
+
 @pytest.fixture
 def page(browser, address):
     """An open page; ``page.troubles`` collects what it should not do."""
     context = browser.new_context(base_url=address)
     # it would answer in the place of the server, whose answers are watched here
-    context.add_init_script("delete Navigator.prototype.serviceWorker")
+    context.add_init_script(UNSERVED)
     page = context.new_page()
     page.troubles = []
 
-    def guard(route):
-        if route.request.url.startswith((address, "data:")):
-            return route.continue_()
-        page.troubles.append(f"asked for {route.request.url}")
-        return route.abort()
+    def asked(request):  # and no name is looked up, so nothing comes
+        if not request.url.startswith((address, "data:", "blob:")):
+            page.troubles.append(f"asked for {request.url}")
 
     def answered(response):
         if response.status >= 400:
@@ -142,7 +166,7 @@ def page(browser, address):
         if message.type in {"error", "warning"}:
             page.troubles.append(f"console: {message.text}")
 
-    context.route("**/*", guard)
+    context.on("request", asked)
     page.on("response", answered)
     page.on("console", said)
     page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))

@@ -78,11 +78,10 @@ def entropy(row):
 
 
 @pytest.mark.parametrize("tokens", [TIRED, SWAPPED, ["it", "constructor"], ["it"]])
-def test_the_lab_computes_what_numpy_does(page, tokens):
+def test_the_lab_computes_what_numpy_does(empty, tokens):
     grid = itertools.product(*SETTINGS.values())
     settings = [dict(zip(SETTINGS, values, strict=True)) for values in grid]
-    page.goto("book/01-queries-keys-values.html")
-    shown = page.evaluate(
+    shown = empty.evaluate(
         """async ([model, tokens, settings]) => {
           const lab = await import("/_static/reader.js");
           return settings.map((each) => lab.attend(model, tokens, each));
@@ -283,7 +282,9 @@ def test_what_the_viewer_shows_is_in_the_address(page):
     assert not page.troubles
 
 
-@pytest.mark.parametrize("query", ["sentence=99&layer=x&head=-1", "row=400&key=7"])
+@pytest.mark.parametrize(
+    "query", drawn(["sentence=99&layer=x&head=-1", "row=400&key=7"])
+)
 def test_an_address_that_means_nothing_shows_the_beginning(page, query):
     page.goto(f"book/07-reading-attention.html?{query}")
     viewer = page.locator("head-viewer")

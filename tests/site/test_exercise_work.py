@@ -10,6 +10,7 @@ import pytest
 import solving
 import vendor
 from exercise_page import SOFTMAX, bar, downloaded, editor, released
+from shared import drawn
 
 PAGE = "book/solve/01-attention.html"
 THRIFTY = """
@@ -220,7 +221,10 @@ def test_work_that_an_earlier_version_of_the_page_kept_is_still_there(quiet):
     assert stub(quiet, "softmax") == SOFTMAX
 
 
-@pytest.mark.parametrize("kept", ["", "{", "null", "[]", '{"notebook": {"cells": 1}}'])
+BROKEN = ["", "{", "null", "[]", '{"notebook": {"cells": 1}}']
+
+
+@pytest.mark.parametrize("kept", drawn(BROKEN, 2))
 def test_what_cannot_be_read_does_not_stop_the_page(quiet, kept):
     quiet.evaluate("text => localStorage.setItem('exercise:01-attention', text)", kept)
     quiet.reload()

@@ -146,19 +146,6 @@ def test_recordings_are_small_and_there_is_one_for_every_choice():
 # ---------------------------------------------------------------- what is shown
 
 
-@pytest.fixture
-def compute(page):
-    """Call a function of a picture's module in the browser."""
-
-    def call(module, function, *given):
-        page.goto("404.html")
-        run = """async ([module, name, given]) =>
-            (await import(`/_static/${module}.js`))[name](...given)"""
-        return page.evaluate(run, [module, function, list(given)])
-
-    return call
-
-
 @pytest.mark.parametrize("seed_of_training, step", [(0, 0), (1, 600), (2, 1200)])
 def test_a_moment_of_a_training(compute, seed_of_training, step):
     found = compute("head-born", "momentOf", BORN, seed_of_training, step)
@@ -293,15 +280,16 @@ def test_a_link_leads_to_the_same_picture(page, name, query, knobs):
     assert not page.troubles
 
 
-@pytest.mark.parametrize(
-    "name, query",
-    [
-        ("head-born", "seed=9&step=-3&cut=x"),
-        ("head-born", "step=620&seed=__proto__"),
-        ("one-token", "text=../x&change=toString&token=99&layer=30&view=9"),
-    ],
-)
-def test_a_link_that_means_nothing_shows_the_beginning(page, name, query):
+NONSENSE = [
+    ("head-born", "seed=9&step=-3&cut=x"),
+    ("head-born", "step=620&seed=__proto__"),
+    ("one-token", "text=../x&change=toString&token=99&layer=30&view=9"),
+]
+
+
+@pytest.mark.parametrize("link", drawn(NONSENSE), ids=" ".join)
+def test_a_link_that_means_nothing_shows_the_beginning(page, link):
+    name, query = link
     place = enliven(page, name, name, f"?{query}")
     assert "NaN" not in place.inner_html() and "undefined" not in place.inner_html()
     assert not page.troubles
@@ -335,8 +323,9 @@ def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, shown
     assert not page.troubles
 
 
-@pytest.mark.parametrize("name, path", PAGES)
-def test_a_recording_is_loaded_when_a_reader_comes_near(page, name, path):
+@pytest.mark.parametrize("shown", drawn(PAGES, 2), ids="-".join)
+def test_a_recording_is_loaded_when_a_reader_comes_near(page, shown):
+    name, path = shown
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 300})

@@ -200,7 +200,7 @@ def test_an_earlier_chapter_and_a_new_reader_are_asked_nothing(
 
 
 @pytest.mark.parametrize(
-    "odd", ["[1", "3", '"quiz"', '{"x": "../../evil"}', '{"x": 3, "y": null}']
+    "odd", drawn(["[1", "3", '"quiz"', '{"x": "../../evil"}', '{"x": 3, "y": null}'], 2)
 )
 def test_what_others_have_kept_there_is_passed_over(page, odd):
     page.add_init_script(f"localStorage.setItem('missed', {json.dumps(odd)})")

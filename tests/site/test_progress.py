@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 from exercise_page import SOFTMAX, editor
+from shared import drawn
 
 from autograder.cli import main
 
@@ -162,7 +163,9 @@ def test_what_is_solved_is_a_picture_and_a_line(page, tmp_path):
     assert not page.troubles
 
 
-@pytest.mark.parametrize("content", ["<html>", "{}", "null", '{"course": "x"}'])
+@pytest.mark.parametrize(
+    "content", drawn(["<html>", "{}", "null", '{"course": "x"}'], 2)
+)
 def test_another_file_is_refused(page, tmp_path, content):
     path = tmp_path / "x.json"
     path.write_text(content, encoding="utf-8")

@@ -31,7 +31,7 @@ BOTTOM = "element => element.getBoundingClientRect().bottom + scrollY"
 STILL = "*, ::before, ::after { transition: none !important }"
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", drawn(CHAPTERS, 4))
 def test_a_chapter_has_something_to_play_with_before_its_middle(page, chapter):
     page.set_viewport_size(WIDE)
     page.goto(f"book/{chapter}.html")
@@ -85,7 +85,7 @@ def test_every_knob_of_a_toy_works(page, toy, size):
 LOOKS = [f"{toy} {scheme}" for toy in sorted(TOYS) for scheme in ("light", "dark")]
 
 
-@pytest.mark.parametrize("look", drawn(LOOKS, 5))
+@pytest.mark.parametrize("look", drawn(LOOKS, 2))
 def test_a_toy_is_accessible(page, look, axe):
     toy, scheme = look.split()
     place = enliven(page, toy)
@@ -108,19 +108,6 @@ def test_without_scripts_a_sentence_stays(browser, address):
         page.goto(f"book/{chapter}.html")
         assert page.locator(toy).inner_text().startswith("Turn on JavaScript to ")
     context.close()
-
-
-@pytest.fixture
-def compute(page):
-    """Call a function of a toy's module in the browser."""
-
-    def call(toy, function, *arguments):
-        page.goto("404.html")
-        run = """async ([module, name, given]) =>
-            (await import(`/_static/${module}.js`))[name](...given)"""
-        return page.evaluate(run, [toy, function, list(arguments)])
-
-    return call
 
 
 @pytest.mark.parametrize("d_k", [1, 64, 1024])
@@ -278,15 +265,14 @@ def test_the_two_norms_of_four_numbers(compute):
     assert np.isclose(compute("norm-compare", "cosine", x.tolist(), found), 1)
 
 
-def test_shares_and_sizes_of_seven_memories(page):
+def test_shares_and_sizes_of_seven_memories(empty):
     """Shares as chapter 13 prints them; sizes of what each layer would keep."""
-    page.goto("404.html")
     run = """async (lengths) => {
         const toy = await import("/_static/pairs-kept.js");
         return [toy.SHARES, lengths.map(toy.keptBy)];
     }"""
     lengths, d = [4, 8, 16, 32, 64], 32
-    shares, kept = page.evaluate(run, lengths)
+    shares, kept = empty.evaluate(run, lengths)
     printed = (ROOT / "book/13-what-came-after.ipynb").read_text("utf-8")
     rows = re.findall(r"(\w+) +(new|update) +((?:\d\.\d\d ?){5})", printed)
     assert len(rows) == 14
