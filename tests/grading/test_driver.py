@@ -123,8 +123,22 @@ MOMENTS = int(os.environ.get("MOMENTS", "3"))  # MOMENTS=50 kills more often
 TIMES = [pytest.param(1, id="once"), pytest.param(MOMENTS, marks=pytest.mark.long)]
 
 
+def kill_a_helper(process: subprocess.Popen, chance: random.Random) -> list[int]:
+    """End a worker or a warm parent of a grading, and list all that it started."""
+    process.stdout.readline()
+    time.sleep(chance.random() / 4)
+    workers = children_of(process.pid)
+    parents = [pid for worker in workers for pid in children_of(worker)]
+    family = workers_of(process)
+    if workers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(chance.choice(workers + parents), signal.SIGKILL)
+    return family + workers_of(process)
+
+
 @pytest.mark.parametrize("kills", TIMES)
 def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
+    """Whatever dies then; and two workers give the same as one."""
     size = 4 * kills + 1
     for number in range(size):
         classroom.hand_in(f"s{number:03}", wrong if number % 3 else right)
@@ -147,6 +161,7 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
     done = len(stored(classroom))
     assert 2 * kills <= done < size
     last = grade(classroom)
+    kill_a_helper(last, chance)
     printed, _ = last.communicate(timeout=60)
     assert last.returncode == 0
     said = f"{done} of them before: {size} graded, 0 held."
@@ -154,24 +169,16 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
     assert classroom.grade() == undisturbed
 
 
-@pytest.mark.parametrize("kills", TIMES)
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [MOMENTS])
 def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong, kills):
-    """And two workers give the same as one."""
     for number in range(6):
         classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
     undisturbed = classroom.grade()
     chance = random.Random(11)
     for _ in range(kills):
         process = grade(classroom, "--force")
-        process.stdout.readline()
-        time.sleep(chance.random() / 4)
-        workers = children_of(process.pid)
-        parents = [pid for worker in workers for pid in children_of(worker)]
-        family = workers_of(process)
-        if workers:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(workers + parents), signal.SIGKILL)
-        family += workers_of(process)
+        family = kill_a_helper(process, chance)
         assert process.wait(120) == 0
         process.stdout.close()
         deadline = time.monotonic() + 60

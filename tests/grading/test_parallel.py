@@ -48,30 +48,25 @@ def grading(classroom, right, wrong):
     return at_work
 
 
-def test_a_second_grading_is_told_and_nothing_is_lost(classroom, grading, capsys):
-    with grading() as process:
-        process.send_signal(signal.SIGSTOP)  # so that it is still there
-        try:
-            assert main(["grade", *UNPROTECTED]) == 2
-        finally:
-            process.send_signal(signal.SIGCONT)
-        assert "Another `autograder grade` is at work" in capsys.readouterr().err
-    assert set(classroom.grade()) == set(CLASS)
-    assert "4 of them before: 4 graded" in capsys.readouterr().out
-
-
 def test_the_lock_ends_with_a_grading_that_is_killed(classroom, grading):
     with pytest.raises(AssertionError), grading() as process:
         process.kill()
     assert set(classroom.grade()) == set(CLASS)
 
 
-def test_people_grade_by_hand_while_everything_is_graded_again(
-    classroom, grading, gradebook
+def test_a_second_grading_is_told_and_people_grade_by_hand_meanwhile(
+    classroom, grading, gradebook, capsys
 ):
+    """While everything is graded again; nothing is lost."""
     scores = {name: result["score"] for name, result in classroom.grade().items()}
     given = dict.fromkeys(CLASS, 0.0)
     with grading("--force") as process:
+        process.send_signal(signal.SIGSTOP)  # so that it is still there
+        try:
+            assert main(["grade", *UNPROTECTED]) == 2
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert "Another `autograder grade` is at work" in capsys.readouterr().err
         rounds = 0
         while rounds == 0 or process.poll() is None:
             rounds += 1
@@ -84,6 +79,7 @@ def test_people_grade_by_hand_while_everything_is_graded_again(
                     book.find_comment(*where).manual_comment = f"round {rounds}"
                     book.db.commit()
     after = classroom.grade()
+    assert "4 of them before: 4 graded" in capsys.readouterr().out
     for student in CLASS:
         assert after[student]["score"] == scores[student] + given[student]
         with gradebook() as book:

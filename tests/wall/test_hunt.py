@@ -273,6 +273,7 @@ def test_a_function_that_is_asked_for_too_much_harms_nobody(hunt):
     assert 2 < score < 4, message
 
 
+@pytest.mark.either_wall
 def test_what_a_check_asks_of_numpys_errors_prints_nothing_beside_the_judge(
     hunt, wall, capfd
 ):
@@ -311,6 +312,7 @@ def check_softmax(softmax):
     assert {"overflow", "in-place"} <= caught
 
 
+@pytest.mark.either_wall
 def test_gradients_and_random_numbers_cross_to_a_planted_module(hunt):
     code = """def check_feed_forward(FeedForward):
     torch.manual_seed(1)
