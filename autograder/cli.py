@@ -106,7 +106,7 @@ VERBS = {
     "certificate": (
         "autograder.results.certificate",
         "Write a signed certificate (Open Badges 3.0) and a page to print for a "
-        "student who has completed every assignment.",
+        "student who has completed every assignment that was given.",
     ),
     "verify": (
         "autograder.results.verify",

@@ -15,6 +15,7 @@ from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import describe, share
+from autograder.release.times import due_dates
 from autograder.results.templates import render
 from autograder.results.verify import PUBLIC, Json, base58, did, digest
 from autograder.text import one_line
@@ -30,12 +31,15 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder certificate`."""
     describe(
         verb,
-        "The key is made on first use: keep certificate.key secret, give "
-        "certificate.pub to everyone.",
+        "It takes every assignment with a due date in c.Autograder.due; where none "
+        "has one, every assignment that was graded for anybody. The key is made on "
+        "first use: keep certificate.key secret, give certificate.pub to everyone.",
         'autograder certificate ada --name "Ada Lovelace"',
     )
     verb.add_argument("student", metavar="STUDENT")
-    verb.add_argument("--name", help="the name on it (default: the id)")
+    verb.add_argument(
+        "--name", help="the name on it (default: the gradebook's, else the id)"
+    )
     verb.add_argument(
         "--least",
         type=share,
@@ -47,20 +51,22 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the certificate of one student."""
-    name = options.name or options.student
-    for path in issue(Course.find(), options.student, name, options.least):
+    for path in issue(Course.find(), options.student, options.name, options.least):
         print(f"wrote {one_line(str(path))}")
 
 
-def issue(course: Course, student: str, name: str, least: float) -> list[Path]:
+def issue(course: Course, student: str, name: str | None, least: float) -> list[Path]:
     """Write the credential of a student who has completed the course, and a page."""
     from autograder.grading.store import Store
 
     score = most = 0.0
     with Store(course) as store:
-        names = [assignment.name for assignment in course.assignments()]
-        verdicts = {name: store.results(name).get(student) for name in names}
-    if not any(verdicts.values()):
+        results = {a.name: store.results(a.name) for a in course.assignments()}
+        name = name or store.names().get(student) or student
+    due = sorted(due_dates(course))
+    given = due or [title for title, found in results.items() if found]
+    verdicts = {title: results.get(title, {}).get(student) for title in given}
+    if not any(student in found for found in results.values()):
         raise CourseError(
             f"Nothing of {one_line(student)} is graded; students are called here as "
             "their folders in submitted/ are."
@@ -68,7 +74,8 @@ def issue(course: Course, student: str, name: str, least: float) -> list[Path]:
     for assignment, verdict in verdicts.items():
         who = f"{one_line(student)} has no certificate yet: {assignment}"
         if verdict is None:
-            raise CourseError(f"{who} was not graded.")
+            which = "has a due date" if due else "was graded for others"
+            raise CourseError(f"{who}, which {which}, was not graded.")
         if verdict.score is None or verdict.unfinished:
             raise CourseError(f"{who} {verdict.unfinished}.")
         score, most = score + verdict.score, most + verdict.max_score
@@ -80,7 +87,8 @@ def issue(course: Course, student: str, name: str, least: float) -> list[Path]:
     title = str(course.nbgrader().CourseDirectory.course_id)
     points = f"{score:g} of {most:g} points"
     now = datetime.now(UTC)
-    signed = credential(signing_key(course), title, name, points, now)
+    key, which = signing_key(course), f"{points} in {', '.join(given)}"
+    signed = credential(key, title, name, which, now)
     folder = course.root / "certificates"
     paths = [folder / f"{student}.json", folder / f"{student}.html"]
     text = json.dumps(signed, indent=1, ensure_ascii=False) + "\n"
@@ -127,7 +135,7 @@ def credential(
                 "id": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, issuer)}",
                 "type": ["Achievement"],
                 "name": f"Completion of {course}",
-                "description": "Every exercise of the course was handed in and graded.",
+                "description": "Every assignment of the course was graded.",
                 "criteria": {"narrative": f"All assignments graded: {points}."},
             },
         },

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -218,6 +220,61 @@ def test_nobody_is_told_that_a_stranger_is_still_to_be_graded(course, marked, ca
     assert main(["certificate", "ada@x.org"]) == 0
     assert main(["certificate", "ada@x.org", "--least", "0.9"]) == 2
     assert "20 of 24 points, and it takes 90% of them" in capsys.readouterr().err
+
+
+@pytest.fixture
+def three(course):
+    """A course with two more assignments than it has handed out."""
+    for name in ("00-puzzles", "04-masking"):
+        shutil.copytree(course.solutions / "01-attention", course.solutions / name)
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.Autograder.due = {}\n")
+
+    def give(*names):
+        with (course.root / "nbgrader_config.py").open("a") as file:
+            due = dict.fromkeys(names, "2026-03-09 23:59")
+            file.write(f"c.Autograder.due = {due}\n")
+
+    return give
+
+
+def test_what_was_never_handed_out_is_not_asked_for(course, three, marked, capsys):
+    marked({"ada": 20.0, "bob": 20.0})
+    assert main(["certificate", "ada"]) == 0
+    marked({"bob": 20.0}, "04-masking")
+    assert main(["certificate", "ada"]) == 2
+    said = capsys.readouterr().err
+    assert "04-masking, which was graded for others, was not graded." in said
+
+
+def test_due_dates_say_what_is_asked_for(course, three, marked, capsys):
+    marked({"ada": 20.0})
+    marked({"bob": 1.0}, "00-puzzles")  # practice, which somebody handed in
+    three("01-attention")
+    assert main(["certificate", "ada"]) == 0
+    signed = json.loads((course.root / "certificates/ada.json").read_text())
+    criteria = signed["credentialSubject"]["achievement"]["criteria"]["narrative"]
+    assert criteria == "All assignments graded: 20 of 24 points in 01-attention."
+    three("01-attention", "04-masking")
+    assert main(["certificate", "ada"]) == 2
+    assert "04-masking, which has a due date, was" in capsys.readouterr().err
+    three("04-masking")
+    assert main(["certificate", "ada"]) == 2
+    assert "04-masking, which has a due date, was" in capsys.readouterr().err
+
+
+def test_the_name_of_the_gradebook_is_on_it(course, marked):
+    marked({"ada@x.org": 20.0})
+    (course.root / "roster.csv").write_text("student_id,name\nada@x.org,Ada Lovelace\n")
+    assert main(["names", "roster.csv"]) == 0
+
+    def printed(*options):
+        assert main(["certificate", "ada@x.org", *options]) == 0
+        page = (course.root / "certificates/ada@x.org.html").read_text()
+        return re.search("<bdi>(.*?)</bdi>", page)[1]
+
+    assert printed() == "Ada Lovelace"
+    assert printed("--name", "A. Lovelace") == "A. Lovelace"
 
 
 def test_no_markup_of_a_name_is_on_the_page():
