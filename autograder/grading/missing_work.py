@@ -98,9 +98,12 @@ def remarks(
     late = [s for s in verdicts if said_late(course, s, assignment.name)]
     unknown = [student for student in late if not verdicts[student].lateness]
     if unknown:
+        place = f"submitted/{one_line(unknown[0])}/{assignment.name}/{STAMP}"
         yield (
             f"late for {assignment.name} according to Canvas, which does not say by "
-            f"how much: {listed(unknown)}"
+            f"how much: {listed(unknown)}; write when the work came, such as "
+            f"2026-03-10 08:00, into {place}, and run `autograder grade "
+            f"{assignment.name}` again"
         )
     gone = [
         student

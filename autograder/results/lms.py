@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from autograder.course import Assignment, Course
@@ -24,6 +24,7 @@ from autograder.text import Left
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
+TITLED = re.compile(r" \(\d+\)$")
 POSSIBLE = "Points Possible"
 KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student
 
@@ -97,7 +98,7 @@ def column_of(
             return roster.sheet.find(wish)
         raise CourseError(
             f"--column {wish!r} does not name an assignment: write one of "
-            f'{", ".join(results)}, or write --column "{name}={wish}".'
+            f'{", ".join(results)}, or write --column "{alike(wish, results)}={wish}".'
         )
     if wishes.format == "moodle":
         if (grade := roster.columns["grade"]) is not None:
@@ -112,11 +113,26 @@ def column_of(
             return roster.sheet.find(title)
     if name in roster.sheet.columns:
         return roster.sheet.find(name)
-    there = ", ".join(titles) or "it has no assignment"
+    if not titles:
+        raise NoColumn(f"{roster.sheet.name} has no column of an assignment.")
     raise NoColumn(
         f"Canvas's gradebook has no column for {name}; say which one it is, such as "
-        f'--column "Homework 1 (4711)": {there}.'
+        f'--column "{name}={alike(name, titles)}". It has: {", ".join(titles)}.'
     )
+
+
+def alike(name: str, others: Iterable[str]) -> str:
+    """The first that has the same number, as 04-masking and Homework 4; else the first.
+
+    A guess for the line to paste; what is done with it, a person says.
+    """
+
+    def number_in(text: str) -> int:
+        return int((re.findall(r"\d+", TITLED.sub("", text)) or ["0"])[0])
+
+    found = list(others)
+    same = (other for other in found if number_in(other) == number_in(name))
+    return next(same, found[0])
 
 
 def fill(

@@ -6,11 +6,13 @@ lib/content_zipper.rb and lib/gradebook_exporter.rb (Canvas).
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 
 import pytest
 
 from autograder.cli import main
+from autograder.grading.deadlines import Deadlines
 from autograder.release.times import of_worksheet, read_stamp, zone_of
 
 WORKSHEET = """\
@@ -439,7 +441,18 @@ def test_canvas_says_late_and_grade_passes_it_on(
     with Store(course) as store:
         results = store.results("01-attention")
         said = list(remarks(course, store, attention, results, ""))
-    expected = (
+    (line,) = said
+    assert line.startswith(
         "late for 01-attention according to Canvas, which does not say by how much: ada"
     )
-    assert said == [expected]
+    # what the line says to do makes the work late by so much
+    time, place = re.search(r"such as (\S+ \S+), into (\S+),", line).groups()
+    (course.root / place).write_text(time)
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write('\nc.Autograder.due = {"01-attention": "2026-03-09 23:00"}\n')
+    with Store(course) as store:
+        handed_in = course.submissions([attention])
+        Deadlines.of(course).enter(store, handed_in, alone=False)
+        results = store.results("01-attention")
+        said = list(remarks(course, store, attention, results, ""))
+    assert (results["ada"].lateness, said) == ("9 h late", [])
