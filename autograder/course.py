@@ -65,6 +65,7 @@ class Course:
         start = (start or Path.cwd()).resolve()
         for folder in [start, *start.parents]:
             if (folder / CONFIG).is_file():
+                refuse_another_copy(folder)
                 return cls(folder)
         raise CourseError(
             f"{start} is not in a course folder: no {CONFIG} here or above."
@@ -256,6 +257,20 @@ class Course:
             who = who or "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
         return submissions
+
+
+def refuse_another_copy(root: Path) -> None:
+    """CourseError where a course has an autograder, and another copy's is running.
+
+    That one would judge with its own checks, and nobody would notice.
+    """
+    own, running = root / "autograder", Path(__file__).resolve().parent
+    if (own / "__init__.py").is_file() and own.resolve() != running:
+        raise CourseError(
+            f"This is the autograder of {running.parent}, with the checks there, and "
+            f"{root} has its own. Run {root}/.venv/bin/autograder; if that is missing "
+            f"or says the same, delete {root}/.venv and run `make setup` in {root}."
+        )
 
 
 def closed(path: Path, error: OSError) -> str:

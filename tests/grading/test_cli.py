@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,24 @@ def test_what_ends_a_command_is_in_its_log(tmp_path, monkeypatch, capsys):
     log = (tmp_path / "log").read_text()
     assert "autograder 'report' '--log' 'log'" in log
     assert "CourseError" in log and "Traceback" in log
+
+
+def test_the_autograder_of_another_copy_grades_nobody(tmp_path, monkeypatch, capsys):
+    """Its checks may be others, and the points would be wrong without a word."""
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    own = tmp_path / "autograder"
+    own.mkdir()
+    (own / "__init__.py").touch()
+    inside = tmp_path / "submitted"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    running = Path(cli.__file__).parent
+    for verb in ("grade", "collect x.zip", "export", "feedback", "history"):
+        assert cli.main(verb.split()) == 2
+        said = capsys.readouterr().err
+        assert f"This is the autograder of {running.parent}, " in said
+        assert f"Run {tmp_path}/.venv/bin/autograder; " in said
+    shutil.rmtree(own)
+    own.symlink_to(running)  # the same one under another name
+    assert cli.main(["grade"]) == 2
+    assert "This is the autograder of" not in capsys.readouterr().err
