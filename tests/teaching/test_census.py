@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -147,3 +149,29 @@ def test_verdicts_of_another_release_and_missing_work_are_in_the_report_too(
     page = (course.root / "report.html").read_text()
     assert "no work for 01-attention: bob, cleo" in page
     assert "submitted/cleo/notes: there is no such assignment" in page
+
+
+def test_git_takes_nothing_of_a_class(course, repository, marked, capsys):
+    """What commands write and instructors put beside it, as `git add -A` sees it."""
+
+    def seen(*more):
+        command = ["git", "-C", str(course.root), *more]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout
+
+    shutil.copy(repository.root / ".gitignore", course.root)
+    seen("init", "-q")
+    seen("add", "-A")
+    course.submitted.mkdir()
+    marked({"ada": 24.0})
+    roster = "Grades-CS101-4242 (1).csv"
+    (course.root / roster).write_text("student_id,name\nada,Ada Lovelace\n")
+    (course.root / "extensions.csv").write_text("student_id,assignment,due\n")
+    for name in ("CS101.zip", "results.json", "grade.log"):
+        (course.root / name).touch()
+    commands = [["names", roster], ["export"], ["report"], ["term"]]
+    for command in [*commands, ["certificate", "ada"], ["history"]]:
+        assert main(command) == 0, command
+    assert seen("ls-files", "--others", "--exclude-standard") == "certificate.pub\n"
+    assert "report.html" in seen("ls-files", "--others")
