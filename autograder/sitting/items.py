@@ -38,6 +38,7 @@ CHOICE = re.compile(
 ELSEWHERE = re.compile(
     r"next cell|that row|the curve|four differences|zero after|double"
 )
+WITH_REASON = ("Break it", "Spot it")
 PREDICTION, READING = 2, 3  # minutes
 TRIES = 400  # draws until there are four inputs
 
@@ -56,6 +57,11 @@ class Item:
     from_where: str
 
     letter: str = ""  # of the wrong function, where several are shown
+
+    @property
+    def points(self) -> int:
+        """One for the right choice; another one where the reason is asked for."""
+        return 2 if self.kind in WITH_REASON else 1
 
     @property
     def key(self) -> str:
@@ -81,6 +87,18 @@ def puzzle_names(chapter: str) -> list[str]:
         if name.startswith(("break_", "spot_"))
         and question.read.startswith(chapter.removeprefix("00-"))
     ]
+
+
+def alike(name: str, names: list[str], exercises: Path) -> list[str]:
+    """The puzzles of the same chapter, kind and minutes, itself among them."""
+
+    def sort(name: str) -> tuple[str, str, str]:
+        read = puzzles.assignment.questions[name].read
+        card = CARD.search(cards(exercises)[f"card_{name}"])
+        assert card is not None, name
+        return read[:3], name.partition("_")[0], card[1]
+
+    return [other for other in names if sort(other) == sort(name)]
 
 
 def puzzle(name: str, rng: Random, exercises: Path) -> Item:

@@ -21,6 +21,7 @@ from autograder.sitting.items import (
     PREDICTION,
     READING,
     Item,
+    alike,
     code_questions,
     predictions,
     puzzle,
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wrong functions divide by 0, and overflow
         papers = [
-            paper(course, assignments, Random(f"{seed}/{version}"))
+            paper(course, assignments, seed, version)
             for version in range(options.versions)
         ]
     folder = options.output or course.root / "sitting"
@@ -87,27 +88,42 @@ def run(options: argparse.Namespace) -> None:
         text = render(f"sitting-{page}.html", papers=papers, names=names, seed=seed)
         write_whole(path, text)
         print(f"wrote {one_line(str(path))}")
-    print(f"{len(papers)} versions of {MINUTES} minutes; seed {seed}")
+    most = ", ".join(sorted({str(points(items)) for items in papers}))
+    print(f"{len(papers)} versions of {MINUTES} minutes, {most} points; seed {seed}")
 
 
-def paper(course: Course, assignments: list[Assignment], rng: Random) -> list[Item]:
-    """The questions of one version, the short ones first."""
+def points(items: list[Item]) -> int:
+    """The most that can be had."""
+    return sum(item.points for item in items)
+
+
+def paper(
+    course: Course, assignments: list[Assignment], seed: int, version: int
+) -> list[Item]:
+    """The questions of one version, the short ones first.
+
+    ``shared`` draws the same in each version: in what order assignments take turns, and
+    the kinds of the puzzles. So all versions have as many questions of each kind.
+    """
+    shared, rng = Random(seed), Random(f"{seed}/{version}")
     texts: list[Iterator[Item]] = []
     codes: list[Iterator[Item]] = []
     names: list[Iterator[str]] = []
-    for assignment in rng.sample(assignments, len(assignments)):
+    for assignment in shared.sample(assignments, len(assignments)):
         number = assignment.name[:3]  # of its chapter
         chapters = (course.root / "book/text").glob(f"{number}*.md")
         texts += [predictions(path, rng) for path in chapters]
         cards = course.exercises / "00-puzzles"
         shown = puzzle_names(number) if cards.is_dir() else []
-        names.append(iter(rng.sample(shown, len(shown))))
+        names.append(iter(shared.sample(shown, len(shown))))
         if catalog := catalog_of(assignment.notebook):
             codes.append(code_questions(catalog, rng))
-    puzzles = [
-        puzzle(name, rng, course.exercises)
-        for name in islice(by_turns(names), MOST_PUZZLES)
-    ]
+    puzzles = []
+    pool = list(dict.fromkeys(by_turns(names)))  # 00-puzzles has those of the others
+    for name in pool[:MOST_PUZZLES]:
+        chosen = rng.choice(alike(name, pool, course.exercises))
+        pool.remove(chosen)
+        puzzles.append(puzzle(chosen, rng, course.exercises))
     left = MINUTES - sum(item.minutes for item in puzzles)
     more = by_turns(codes)
     reading = list(islice(more, MOST_ON_CODE))

@@ -133,12 +133,24 @@ def test_code_that_is_read_is_a_right_style_and_no_reference():
 def test_a_paper_takes_half_an_hour_and_has_all_kinds():
     chosen = COURSE.chosen(["01-attention", "04-masking"])
     for version in range(3):
-        items = paper(COURSE, chosen, Random(version))
+        items = paper(COURSE, chosen, 1, version)
         minutes = sum(item.minutes for item in items)
         assert MINUTES - 2 <= minutes <= MINUTES
         kinds = {item.kind for item in items}
         assert {"Predict", "Read the code"} < kinds
         assert {"Break it", "Spot it"} & kinds
+
+
+@pytest.mark.parametrize("number", [457518775, 3, None])
+def test_versions_have_as_many_questions_and_points(number, seed):
+    chosen = COURSE.chosen(["01-attention", "04-masking"])
+    number = seed if number is None else number
+    papers = [paper(COURSE, chosen, number, version) for version in range(4)]
+    shapes = {
+        tuple(sorted((i.kind, i.minutes, i.points) for i in items)) for items in papers
+    }
+    assert len(shapes) == 1
+    assert len({tuple(i.from_where for i in items) for items in papers}) == 4
 
 
 @pytest.fixture
@@ -163,6 +175,10 @@ def test_versions_differ_and_a_seed_gives_the_same_papers_again(sitting):
     papers = re.findall(r"<main.*?</main>", first, re.S)
     differing = {re.sub(r"Version \d", "", one) for one in papers}
     assert len(papers) == len(differing) == 3
+    most = [re.findall(r"(\d+) points", plain(one))[0] for one in papers]
+    choices, reasons = (len(re.findall(t, papers[0])) for t in ("<h2>", 'class="why"'))
+    assert most == [str(choices + reasons)] * 3
+    assert re.findall(r"Version \d, (\d+) points", plain(key)) == most
     assert "--seed 7" in plain(key) and "--seed" not in first
     assert (
         sitting("--versions", "1")[0] != sitting("--versions", "1")[0]
