@@ -190,6 +190,28 @@ def test_a_changed_answer_is_marked_for_another_look(classroom, right, gradebook
         assert (grade.manual_score, grade.needs_manual_grade) == (3.0, True)
 
 
+def test_points_in_place_of_the_checks_are_marked_when_the_answer_changes(
+    classroom, right, gradebook
+):
+    """A person gave more than the checks; for another answer that may be untrue."""
+    classroom.hand_in("ada", right)
+    classroom.grade()
+    where = ("test_softmax", "attention", "01-attention", "ada")
+    with gradebook() as book:
+        book.find_grade(*where).manual_score = 1.5
+        book.db.commit()
+
+    def marked():
+        classroom.grade("--force")
+        with gradebook() as book:
+            grade = book.find_grade(*where)
+            return grade.manual_score, grade.needs_manual_grade
+
+    assert marked() == (1.5, False)
+    classroom.hand_in("ada", right.replace("peak", "largest"))
+    assert marked() == (1.5, True)
+
+
 def test_a_new_question_finds_its_place_in_old_submissions(classroom, right, gradebook):
     notebook = json.loads(classroom.solution.read_text())
     whole = classroom.solution.read_text()
