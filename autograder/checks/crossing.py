@@ -136,9 +136,10 @@ def kind_name(value: Any) -> str:
 
 
 def a_kind(value: Any) -> str:
-    """What a value is called, with its article: a list, an int."""
+    """What a value is called, with its article: a list, an int, an ndarray."""
     name = kind_name(value)
-    return f"a{'n' * name.lower().startswith(('a', 'e', 'i', 'o'))} {name}"
+    vowel = name.lower().startswith(("a", "e", "i", "o", "nd"))
+    return f"{'an' if vowel else 'a'} {name}"
 
 
 def odd(value: Any) -> str | None:
