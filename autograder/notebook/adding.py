@@ -19,6 +19,7 @@ from autograder.notebook.texts import (
     parsed,
     same_text,
     without_block,
+    without_due,
 )
 
 IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
@@ -87,7 +88,8 @@ class Added:
             for text in (released.released, released.source)
         ):
             return Lines()
-        added = difference(cell.source, released.released)
+        texts = (cell.source, released.released)
+        added = difference(*map(without_due, texts))
         code = cell.cell_type == "code" and released.kind == "locked"
         if code and not (parsed(added.before) and parsed(added.after)):
             added = Lines(cell.source)

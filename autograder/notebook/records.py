@@ -52,8 +52,9 @@ class ReleasedCell:
 class Release:
     """Everything that grading needs to know about a notebook of an assignment.
 
-    ``profile`` names the libraries it may use, ``files`` lie beside the notebook, and
-    ``hash`` changes when a verdict could. ``tests`` tells where test cells run: in the
+    ``profile`` names the libraries it may use, ``files`` lie beside the notebook,
+    ``nameless`` are the texts of cells that nbgrader does not know, and ``hash``
+    changes when a verdict could. ``tests`` tells where test cells run: in the
     judge, where answers are remote, or inside the student's process.
     """
 
@@ -64,6 +65,7 @@ class Release:
     tests: Tests = "remote"
     metadata: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    nameless: tuple[str, ...] = ()
     hash: str = ""
 
     @property

@@ -50,6 +50,11 @@ def is_released(cell: Mapping[str, Any]) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("grade_id"))
 
 
+def nameless(cells: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The texts of the course's own cells that have no name."""
+    return tuple(text_of(cell["source"]) for cell in cells if not is_released(cell))
+
+
 def release_in(path: Path) -> Release:
     """The release that a students' notebook is, as far as students can see it."""
     notebook = json.loads(path.read_text("utf-8"))
@@ -62,6 +67,7 @@ def release_in(path: Path) -> Release:
         cells=cells,
         profile=profile_of([cell.released for cell in cells]),
         metadata=notebook["metadata"],
+        nameless=nameless(notebook["cells"]),
     )
 
 

@@ -10,15 +10,31 @@ from difflib import SequenceMatcher
 MANY_LINES = 5_000
 LONGEST_STUB = 5_000  # characters
 LONGEST_CODE = 200_000  # what Python makes of it takes hundreds of times as much memory
+DUE = re.compile(r"\*\*Due: \w+, \d+ \w+ \d+, \d\d:\d\d \(\S+\)\*\*")
+
+
+def with_due(title: str, due: str) -> str:
+    """The course's first text with its due date below the heading."""
+    head, *rest = title.split("\n", 1)
+    return "\n".join([head, "", f"**Due: {due}**", *rest])
+
+
+def without_due(text: str) -> str:
+    """A text without the due date, which stood there or another when it was taken."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if place and not lines[place - 1].strip() and DUE.fullmatch(line.rstrip()):
+            return "\n".join(lines[: place - 1] + lines[place + 1 :])
+    return text
 
 
 def text_key(text: str) -> tuple[str, ...]:
-    """A text but for spaces at the ends of lines and around it."""
-    return tuple(line.rstrip() for line in text.strip().splitlines())
+    """A text but for its due date, and spaces at the ends of lines and around it."""
+    return tuple(line.rstrip() for line in without_due(text).strip().splitlines())
 
 
 def same_text(a: str, b: str) -> bool:
-    """The same text, but for spaces at the ends of lines and around it.
+    """The same text, but for a due date, and spaces at the ends of lines and around it.
 
     ``b`` is the course's; what is far longer is not read, as it is compared often.
     """

@@ -12,6 +12,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
+from autograder.notebook.texts import text_key
 
 # a comment, a long text, a text in a line
 WORDS = re.compile(
@@ -34,6 +35,7 @@ def words_near(
     Any text that the student added may be it; in code, words from the graded cell
     before the question to the one after it, and what an answer ends in.
     """
+    course = {text_key(text) for text in release.nameless}
     index = release.cells.index(cell)
     places = [
         [
@@ -48,7 +50,8 @@ def words_near(
     return any(
         one.source.strip() if one.cell_type != "code" else has_words(one.source)
         for (place, _), one in own
-        if one.cell_type != "code" or start <= place <= end
+        if (one.cell_type != "code" or start <= place <= end)
+        and text_key(one.source) not in course
     ) or any(
         ends_in_words(submitted[found[other.grade_id]].source)
         and not ends_in_words(other.released)

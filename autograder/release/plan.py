@@ -22,7 +22,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.notebook.questions import profile_of
 from autograder.notebook.records import BY_POINTS, Release
-from autograder.notebook.release import is_released, released_cell
+from autograder.notebook.release import is_released, nameless, released_cell
 from autograder.release.solutions import extra_files, prepared
 from autograder.text import one_line
 
@@ -102,6 +102,7 @@ def plan(course: Course, assignment: Assignment) -> Release:
         tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
         files=books | extra_files(assignment),
+        nameless=nameless(plain(given)["cells"]),
     )
     language = language_of(release)
     if release.judged and language != "python":

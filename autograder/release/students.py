@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
+from autograder.notebook.texts import with_due
 from autograder.options import add_assignments, add_flag, describe
 from autograder.release.plan import plan, plans
 from autograder.release.proof import note, shortcomings
@@ -154,9 +155,8 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
         return
     zone = course_zone(course)
     local = due[1].astimezone(zone)
-    told = f"**Due: {local:%A, {local.day} %B %Y, %H:%M} ({zone})**"
-    head, *rest = title.source.split("\n", 1)
-    title.source = "\n".join([head, "", told, *rest])
+    told = f"{local:%A, {local.day} %B %Y, %H:%M} ({zone})"
+    title.source = with_due(title.source, told)
     if "checksum" in (about := title.metadata.get("nbgrader", {})):
         about["checksum"] = compute_checksum(title)
 

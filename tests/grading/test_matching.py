@@ -3,6 +3,7 @@
 import copy
 import json
 import textwrap
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from autograder.errors import Held
 from autograder.notebook.finding import resemblance
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.notebook.texts import parsed
+from autograder.notebook.texts import parsed, with_due
 from autograder.release.sample_class import delete_tests, without_metadata
 from autograder.results.feedback import at_most
 
@@ -39,6 +40,35 @@ def test_a_right_notebook_matches_without_a_note(release, cells):
     result = matched(release, cells)
     assert result.notes == []
     assert [c.grade_id for c in result.cells] == [c.grade_id for c in release.cells]
+
+
+def test_a_due_date_is_no_change_and_no_answer_whenever_it_was_set(release, untouched):
+    for due in (
+        "Monday, 16 November 2026, 23:59 (Europe/Berlin)",
+        "Friday, 1 January 2027, 08:00 (+02:00)",
+    ):
+        cells = copy.deepcopy(untouched["cells"])
+        cells[0]["source"] = with_due("".join(cells[0]["source"]), due)
+        result = matched(release, cells)
+        assert result.notes == []
+        assert [c.grade_id for c in result.cells] == [c.grade_id for c in release.cells]
+        assert by_name(result)["explain_roles"].unanswered
+        cells[0]["source"] += "\n\nMy own words."
+        result = matched(release, cells)
+        (extra,) = [cell for cell in result.cells if cell.kind == "extra"]
+        assert extra.source == "My own words."
+        assert "introduction had been changed" in result.notes[0]
+
+
+def test_the_courses_own_words_are_no_answer_where_their_cell_has_no_name(
+    release, untouched
+):
+    release = replace(release, nameless=("Think of a library.",))
+    prompt = {"cell_type": "markdown", "source": "Think of a library.", "metadata": {}}
+    cells = [*untouched["cells"], prompt]
+    assert by_name(matched(release, cells))["explain_roles"].unanswered
+    cells[-1] = prompt | {"source": "Think of a library. I do: a key is a title."}
+    assert not by_name(matched(release, cells))["explain_roles"].unanswered
 
 
 def test_test_cells_come_from_the_instructor(release, cells):

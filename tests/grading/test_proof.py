@@ -5,7 +5,7 @@ import json
 import pytest
 from foreign.course import UNPROTECTED, ForeignCourse
 from foreign.idioms import IDIOMS, PYTHON, cell
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
@@ -192,6 +192,21 @@ def test_a_lesson_beside_the_questions_is_copied_and_never_held(
     assert [found[name]["status"] for name in ("ada", "bob")] == ["graded"] * 2
     assert [found[name]["score"] for name in ("ada", "bob")] == [2, 0]
     assert (course.root / "autograded/ada/ps/a_lesson.ipynb").is_file()
+
+
+def test_an_untouched_answer_in_words_gets_nothing_and_waits_for_nobody(course):
+    """Also below a text of the course that has no name, as nbgrader allows."""
+    words = cell("why", "Your answer.", grade=True, solution=True, points=3)
+    words["cell_type"] = "markdown"
+    del words["outputs"], words["execution_count"]
+    cells = [new_markdown_cell("Why is that so?"), words]
+    course.write(new_notebook(cells=cells, metadata={}), "ps", "p")
+    assert main(["release"]) == 0
+    released = (course.root / "release/ps/p.ipynb").read_text()
+    course.hand_in("ada", "ps", "p", released)
+    course.hand_in("bob", "ps", "p", released.replace("ANSWER HERE", "answer: 2"))
+    ada, bob = (each["questions"][0]["message"] for each in course.grade())
+    assert (ada, bob) == ("no answer yet", "waits to be graded by hand")
 
 
 def test_a_copy_of_a_solution_is_refused_by_release_and_grade(release, course, capsys):
