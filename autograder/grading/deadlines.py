@@ -125,7 +125,7 @@ class Deadlines:
         A factor for every assignment is for those whose period has a beginning.
         """
         begin = self.begins.get(name)
-        if begin is None and self.begins and rule.factor > 1 and which == EVERY:
+        if begin is None and rule.factor > 1 and which == EVERY:
             return due
         return rule.end(due, begin, self.zone)
 

@@ -181,7 +181,11 @@ def test_one_students_grading_moves_nobody_elses_deadline(
         ),
         (DUE, "student_id,assignment,due\nada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
         (DUE, "student_id,assignment,due\nada,*,x0.5\n", "line 2, ada: 'x0.5' is less"),
-        (DUE, "student_id,assignment,due\nada,*,x1.5\n", "line 2, ada: x1.5 needs to"),
+        (
+            DUE,
+            "student_id,assignment,due\nada,01-attention,x1.5\n",
+            "line 2, ada: x1.5 needs to",
+        ),
         (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
         ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
         ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
@@ -293,12 +297,20 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
     assert str(last_moment(course, Store(course), "01-attention"))[:10] == "2026-11-02"
 
 
-def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(course):
-    with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write(
-            'c.Autograder.due = {"01-attention": "2026-03-27 12:00", '
-            '"02-scaling": ("2026-04-01 08:00", "2026-04-01 10:00")}\n'
-        )
+@pytest.mark.parametrize(
+    ("scaling", "end"),
+    [
+        ('("2026-04-01 08:00", "2026-04-01 10:00")', "2026-04-01T11:00"),
+        ('"2026-04-01 10:00"', "2026-04-01T10:00"),  # no period has a beginning
+    ],
+)
+def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(
+    course, configured, scaling, end
+):
+    configured(
+        'c.Autograder.due = {"01-attention": "2026-03-27 12:00", '
+        f'"02-scaling": {scaling}}}'
+    )
     table = course.root / "extensions.csv"
     table.write_text("student_id,assignment,due\nbob,*,x1.5\n")
     deadlines = Deadlines.of(course)
@@ -306,7 +318,7 @@ def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(course):
         deadlines.until("bob", name, due).isoformat()[:16]
         for name, due in sorted(deadlines.due.items())
     ]
-    assert ends == ["2026-03-27T12:00", "2026-04-01T11:00"]
+    assert ends == ["2026-03-27T12:00", end]
     said = "no extra time by a factor (bob), since the period has no beginning: 01-att"
     assert any(
         line.startswith(said) for line in deadlines.unused(course, {"bob"}, False)
