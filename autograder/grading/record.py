@@ -181,16 +181,22 @@ def sent(course: Course, assignment: str, students: Iterable[str]) -> None:
         )
 
 
-def again(found: Iterable[Line], assignment: str) -> list[str]:
-    """Whose feedback page shows what they no longer have."""
+def to_send(found: Iterable[Line], assignment: str) -> dict[str, str]:
+    """Whose feedback page has to go out: it shows what they no longer have, or is new.
+
+    By student, with the words of a list. Before the first pages go out, nobody's.
+    """
     found = list(found)
     pages = {
         line["student"]: line["page"]
         for line in found
         if line["assignment"] == assignment and "page" in line
     }
-    now = {who: page(mine[-1]) for who, mine in states(found, assignment).items()}
-    return sorted(who for who, shown in pages.items() if now.get(who, shown) != shown)
+    return {
+        who: who if who in pages else f"{who} (first page)"
+        for who, mine in sorted(states(found, assignment).items())
+        if pages and not mine[-1]["held"] and pages.get(who) != page(mine[-1])
+    }
 
 
 def page(line: Line) -> str:

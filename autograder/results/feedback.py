@@ -83,8 +83,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         verb,
         "--again",
-        "only pages that show what students no longer have, which have to go out "
-        "again; see `autograder history`",
+        "only pages that show what students no longer have, and of those who never "
+        "had one; see `autograder history`",
     )
 
 
@@ -93,10 +93,10 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     assignments = course.chosen(options.assignments)
     lines = up_to_date(course)
-    old = {a.name: record.again(lines, a.name) for a in assignments}
-    only = old if options.again else None
-    if options.again and not any(old.values()):
-        raise CourseError("No feedback page has to go out again.")
+    due = {a.name: record.to_send(lines, a.name) for a in assignments}
+    only = due if options.again else None
+    if options.again and not any(due.values()):
+        raise CourseError("No feedback page is new or has changed.")
     written, failures = write_feedback(
         course, assignments, options.students, options.book or course.book(), only
     )
@@ -106,8 +106,8 @@ def run(options: argparse.Namespace) -> int:
     noun = "page is" if pages == 1 else "pages are"
     print(f"{pages} feedback {noun} in {course.feedback}.")
     for name, students in written.items():
-        if changed := sorted(set(students) & set(old[name])):
-            print(f"{name}: pages to send again, since they changed: {listed(changed)}")
+        if told := [words for who, words in due[name].items() if who in students]:
+            print(f"{name}: pages to send, new or changed: {listed(told)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
         for line in (*left, *(f"wrote {path}" for path in paths)):

@@ -47,7 +47,8 @@ def write_zips(
             data = zipped(pages(course, assignment, results, platform, lines))
             if data is None:
                 continue
-            path = course.root / f"feedback-{platform}-{assignment.name}.zip"
+            again = "-again" if only is not None else ""
+            path = course.root / f"feedback-{platform}-{assignment.name}{again}.zip"
             write_whole(path, data)
             paths.append(path)
     if not paths:

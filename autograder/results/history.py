@@ -20,8 +20,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder history`."""
     describe(
         verb,
-        "It also lists the feedback pages that have to go out again, since they show "
-        "what students no longer have.",
+        "It also lists the feedback pages that have to go out: those that show what "
+        "students no longer have, and first ones.",
         "autograder history ada 01-attention",
     )
     verb.add_argument(
@@ -59,9 +59,9 @@ def run(options: argparse.Namespace) -> None:
                 for line in sentences(mine):
                     print(f"{one_line(student)}, {name}: {line}")
     for name in names:
-        old = [student for student in record.again(found, name) if student in who]
-        if old:
-            print(f"feedback pages of {name} to send again: {listed(old)}")
+        pages = record.to_send(found, name)
+        if told := [words for student, words in pages.items() if student in who]:
+            print(f"feedback pages of {name} to send: {listed(told)}")
     if options.json:
         write_whole(options.json, json.dumps(shown, indent=1) + "\n")
 

@@ -53,11 +53,10 @@ def write_report(
                 release = ""
             said = list(remarks(course, store, assignment, verdicts, release))
             found = record.lines(course)
-            if old := record.again(found, assignment.name):
+            if old := record.to_send(found, assignment.name):
                 command = f"`autograder feedback {assignment.name} --again`"
-                said.append(
-                    f"pages to send again: {listed(old)}; {command} writes them"
-                )
+                pages = listed(list(old.values()))
+                said.append(f"pages to send: {pages}; {command} writes them")
             mine = record.states(found, assignment.name).items()
             history = {who: list(sentences(each)) for who, each in mine}
             sections.append(Section(assignment, verdicts, book, said, history))

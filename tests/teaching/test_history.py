@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -10,13 +11,16 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
+from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.store import Store
 from autograder.grading.verdict import Run, hold
+from autograder.results.feedback_zip import write_zips
 from autograder.text import Left
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 NAME = "01-attention"
+MOODLE = {"platform": "moodle", "version": "2026-03-10 08:12:00 UTC"}
 
 
 def read(course):
@@ -127,19 +131,49 @@ def test_history_tells_it_of_one_and_finds_what_was_done_since(course, marked, c
 def test_pages_go_out_again_to_those_whose_points_have_changed(course, marked, capsys):
     marked({"ada": 16.0, "bob": 12.0})
     read(course)
+    assert record.to_send(record.lines(course), NAME) == {}
     record.sent(course, NAME, ["ada", "bob"])
-    assert record.again(record.lines(course), NAME) == []
+    assert record.to_send(record.lines(course), NAME) == {}
     by_hand(course, "bob", comment="Look at the axis.")
     assert main(["history"]) == 0
     said = capsys.readouterr().out
-    assert said.endswith("feedback pages of 01-attention to send again: bob\n")
+    assert said.endswith("feedback pages of 01-attention to send: bob\n")
     assert main(["report"]) == 0
     report = (course.root / "report.html").read_text()
-    assert "pages to send again: bob; <code>autograder feedback 01-att" in report
+    assert "pages to send: bob; <code>autograder feedback 01-att" in report
     assert "12 of 24 (comment)" in report and "16 of 24 (graded)" not in report
     record.sent(course, NAME, ["bob"])
     assert main(["feedback", "--again"]) == 2
-    assert "No feedback page has to go out again." in capsys.readouterr().err
+    assert "No feedback page is new or has changed." in capsys.readouterr().err
+
+
+def test_a_first_page_goes_out_with_those_that_changed_in_a_zip_of_their_own(
+    course, attention, marked, capsys
+):
+    marked({"ada": 16.0, "bob": 12.0})
+    read(course)
+    record.sent(course, NAME, ["ada"])
+    assert main(["history", "bob"]) == 0
+    first = "feedback pages of 01-attention to send: bob (first page)\n"
+    assert capsys.readouterr().out.endswith(first)
+    for student in ("ada", "bob"):
+        origin = course.collected / student / NAME / "origin.json"
+        write_whole(
+            origin, json.dumps({**MOODLE, "label": f"{student}_{len(student)}"})
+        )
+        write_whole(course.feedback / student / NAME / "attention.html", student)
+    due = {NAME: record.to_send(record.lines(course), NAME)}
+    (every,), _ = write_zips(course, [attention], "moodle")
+    (some,), _ = write_zips(course, [attention], "moodle", due)
+    assert (every.name, some.name) == (
+        "feedback-moodle-01-attention.zip",
+        "feedback-moodle-01-attention-again.zip",
+    )
+    with zipfile.ZipFile(some) as archive:
+        assert [archive.read(name) for name in archive.namelist()] == [b"bob"]
+    with Store(course) as store:
+        store.save("bob", NAME, "key", hold("The file is empty.", 24.0))
+    assert main(["feedback", "--again"]) == 2  # there is no page of what is held
 
 
 def test_a_reason_that_many_share_is_one_line_with_ten_names():
