@@ -31,7 +31,8 @@ class Origin:
     """Where the submission that counts came from, for feedback that goes back.
 
     ``label`` is what a platform's bulk upload knows the student by; ``version`` is the
-    time in the archive, which for a platform is that of the download.
+    time in the archive, which for a platform is that of the download. ``not_at`` is a
+    worksheet's time that is of earlier work.
     """
 
     platform: str
@@ -39,6 +40,7 @@ class Origin:
     version: str
     late: bool = False
     team: str = ""
+    not_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Version:
     digest: str
     label: Label | None = None
     person: Person | None = None
+    not_at: str = ""
 
     @property
     def platform(self) -> str:
@@ -103,14 +106,15 @@ class Version:
         version = stamp(self.time).strip()
         team = self.person.team if self.person else ""
         if self.label is None or not self.platform:
-            return Origin("", "", version, team=team)
+            return Origin("", "", version, team=team, not_at=self.not_at)
         name, number = self.label.name, self.label.number
         if self.person and self.person.number not in ("", number):
             name, number = self.person.name, self.person.number
         label = self.entry.path.name if self.label.platform == "canvas" else name
         if self.label.platform == "moodle":
             label = f"{name.replace('_', ' ')}_{number}"
-        return Origin(self.label.platform, label, version, self.label.late, team)
+        late = self.label.late
+        return Origin(self.label.platform, label, version, late, team, self.not_at)
 
 
 def origin_of(course: Course, student: str, assignment: str) -> Origin | None:
@@ -137,6 +141,7 @@ class Keeper:
         self.several: list[str] = []
         self.stamped: list[str] = []
         self.outdated: list[str] = []
+        self.undated: list[str] = []
 
     def put(self, group: list[Version]) -> None:
         """Keep every version; hand in the one that the rule says."""
@@ -147,20 +152,50 @@ class Keeper:
         if self.keep == "first":  # the worksheet tells the time of the newest alone
             group = [without_time(v) for v in earlier if v.digest != newest.digest]
             group.append(newest)
+        folder = self.course.submitted / first.student / first.assignment.name
+        path = folder / f"{first.assignment.notebook}.ipynb"
+        group = [self.dated(version, path) for version in group]
         for version in group:
             self.keep_version(version)
         chosen = self.chosen(group, who)
-        folder = self.course.submitted / chosen.student / chosen.assignment.name
-        path = folder / f"{chosen.assignment.notebook}.ipynb"
         if path.exists() or path.is_symlink():
             if not self.replaces(chosen, path, who):
                 return
         else:
             self.counts["new"] += 1
         write_whole(path, chosen.entry.read())
+        self.remark(chosen)
+        self.note(chosen, folder)
+
+    def dated(self, version: Version, path: Path) -> Version:
+        """A version; without the worksheet's time where that is of earlier work."""
+        time = version.person and version.person.time
+        if not time or version.outdated:
+            return version
+        told = stamp(time).strip()
+        origin = origin_of(self.course, version.student, version.assignment.name)
+        if not (origin and origin.not_at == told):
+            if path.is_symlink() or not path.is_file():
+                return version
+            there = hashlib.sha256(path.read_bytes()).hexdigest()
+            if there == version.digest or time not in self.times(version, there):
+                return version
+            if time in self.times(version, version.digest):
+                return version
+        return replace(without_time(version), not_at=told)
+
+    def times(self, version: Version, digest: str) -> set[datetime | None]:
+        """The times that were known of a student's notebook."""
+        place = self.place(version)
+        files = place.glob(f"*-{digest[:12]}.txt")
+        return {read_stamp(place, file=file) for file in files}
+
+    def remark(self, chosen: Version) -> None:
+        """Remember whose worksheet and archive do not belong together."""
         if chosen.outdated:
             self.outdated.append(chosen.student)
-        self.note(chosen, folder)
+        if chosen.not_at:
+            self.undated.append(chosen.student)
 
     def chosen(self, group: list[Version], who: str) -> Version:
         """The version that counts; a line says so where there are several."""
@@ -257,8 +292,7 @@ class Keeper:
     def correct(self, chosen: Version, folder: Path) -> None:
         """A worksheet or a time zone that came later tells another time."""
         before = read_stamp(folder)
-        if chosen.outdated:
-            self.outdated.append(chosen.student)
+        self.remark(chosen)
         if chosen.stated_time and (
             not before or stamp(before) != stamp(chosen.stated_time)
         ):
@@ -274,6 +308,11 @@ class Keeper:
                 self.outdated,
                 "handed in again after this archive was downloaded, as the worksheet "
                 "says; its time is not of these files: download the archive again",
+            ),
+            (
+                self.undated,
+                "have new work, and the worksheet has the time of the old; they have "
+                "no time now: download the worksheet again, and collect once more",
             ),
         ):
             if students:

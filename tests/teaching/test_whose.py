@@ -414,6 +414,23 @@ def test_a_version_keeps_the_time_that_was_known_of_it(course, moodle, right):
     assert handed_in(course, "ada").startswith("2026-03-09 09:59")
 
 
+def test_new_work_never_has_the_time_of_the_old(course, moodle, right, capsys):
+    """Of an old worksheet, however often, until there is a newer one."""
+    changed = right.replace("np.", "numpy.", 1)
+    moodle(right, 9, FIRST)
+    for _ in range(2):
+        capsys.readouterr()
+        moodle(changed, 11, FIRST)
+        folder = course.submitted / "ada/01-attention"
+        assert (folder / "attention.ipynb").read_text() == changed
+        assert not (folder / "timestamp.txt").exists()
+        said = "1 have new work, and the worksheet has the time of the old"
+        assert said in capsys.readouterr().out
+    moodle(changed, 11, SECOND)
+    assert handed_in(course, "ada").startswith("2026-03-11 09:59")
+    assert "new work" not in capsys.readouterr().out
+
+
 def test_a_time_zone_that_comes_later_changes_the_times(course, moodle, right, capsys):
     moodle(right, 9, FIRST)
     config = course.root / "nbgrader_config.py"
