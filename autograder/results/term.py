@@ -22,12 +22,16 @@ Results = Mapping[str, Mapping[str, Verdict]]  # by assignment and student
 
 @dataclass(frozen=True)
 class Row:
-    """A student: a verdict for each assignment, None where there is no work."""
+    """A student: a verdict for each assignment, None where there is no work.
+
+    ``missing`` are the points of work that is due and not there.
+    """
 
     student: str
     name: str
     verdicts: Mapping[str, Verdict | None]
     silent: str = ""
+    missing: float = 0.0
 
     @property
     def final(self) -> list[Verdict]:
@@ -36,8 +40,8 @@ class Row:
 
     @property
     def total(self) -> str:
-        """The final points, of all that there were in these assignments."""
-        most = sum(verdict.max_score for verdict in self.final)
+        """The final points, of all in these assignments and in missing work."""
+        most = sum(verdict.max_score for verdict in self.final) + self.missing
         return f"{sum(v.score or 0.0 for v in self.final):g} of {most:g}"
 
     @property
@@ -78,9 +82,14 @@ def run(options: argparse.Namespace) -> None:
         raise CourseError("Nothing is graded yet, so there is no term to show.")
     folders = (e.name for e in entries(course.submitted) if e.is_dir())
     names = {who: names.get(who, "") for who in sorted({*folders, *names})}
-    due, now = Deadlines.of(course).due, datetime.now(UTC)
-    over = [name for name in results if due.get(name, now) <= now]
-    rows = [row(who, name, results, over) for who, name in names.items()]
+    deadlines, now = Deadlines.of(course), datetime.now(UTC)
+
+    def over(student: str) -> list[str]:
+        due = {name: deadlines.due.get(name) for name in results}
+        ends = {n: deadlines.until(student, n, end) for n, end in due.items() if end}
+        return [name for name in results if (ends.get(name) or now) <= now]
+
+    rows = [row(who, name, results, over(who)) for who, name in names.items()]
     todo = to_do(results, rows)
     write_whole(path, render("term.html", rows=rows, names=list(results), todo=todo))
     for line in todo:
@@ -89,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def row(student: str, name: str, results: Results, over: list[str]) -> Row:
-    """A student's line; ``over`` are the assignments that are due."""
+    """A student's line; ``over`` are the assignments that are due for them."""
     mine = {title: found.get(student) for title, found in results.items()}
     last = next((n for n, title in enumerate(reversed(over)) if mine[title]), len(over))
     silent = ""
@@ -97,7 +106,9 @@ def row(student: str, name: str, results: Results, over: list[str]) -> Row:
         silent = "no work at all"
     elif last >= SILENT:
         silent = f"silent since {over[len(over) - last]}"
-    return Row(student, name, mine, silent)
+    missing = [results[title].values() for title in over if not mine[title]]
+    most = sum(max(v.max_score for v in found) for found in missing)
+    return Row(student, name, mine, silent, most)
 
 
 def to_do(results: Results, rows: list[Row]) -> list[str]:

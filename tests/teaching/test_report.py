@@ -136,7 +136,7 @@ def test_the_report_can_be_read_everywhere_and_a_row_opens(
     page.get_by_text("bob").click()
     assert message.is_visible()
     assert page.get_by_text("1 d 1 h late, −1").is_visible()
-    assert page.get_by_text("2 not graded yet").is_visible()
+    assert page.get_by_text("2 points not graded yet").is_visible()
     assert page.locator("code", has_text="autograder grade").is_visible()
     heading = page.get_by_role("columnheader", name="discrimination")
     assert (heading.bounding_box()["width"] > 2) == (width > 600)
@@ -215,7 +215,12 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
         "",
         "no work at all",
     ]
-    assert [line.total for line in rows] == ["15 of 20", "2 of 10", "1 of 20", "0 of 0"]
+    assert [line.total for line in rows] == [
+        "15 of 20",
+        "2 of 30",
+        "1 of 20",
+        "0 of 30",
+    ]
     assert to_do(results, rows) == [
         "Fallen silent: bob.",
         "No work at all: gus.",
@@ -223,7 +228,8 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
         "02: 1 answer to grade by hand.",
     ]
     again = {"01": results["01"], "02": results["02"]}
-    assert row("bob", "", again, ["01"]).silent == ""  # 02 is not due yet
+    begun = row("bob", "", again, ["01"])  # 02 is not due yet
+    assert (begun.silent, begun.total) == ("", "2 of 10")
     assert row("bob", "", again, ["01", "02"]).silent == ""  # one is no silence
 
 
@@ -257,3 +263,11 @@ def test_the_verb_term_writes_the_page(course, marked, capsys):
     ]
     page = (course.root / "term.html").read_text()
     assert page.count('<th scope="row"') == 3 and "16 of 24" in page
+    assert "0 of 24" in page  # what cy did not do
+    table = "student_id,assignment,due\ncy,*,2099-01-01\n"
+    (course.root / "extensions.csv").write_text(table)
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write('c.Autograder.due = {"01-attention": "2026-01-01"}\n')
+    assert main(["term"]) == 0
+    assert "No work at all" not in capsys.readouterr().out
+    assert "0 of 24" not in (course.root / "term.html").read_text()
