@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     roster = read_roster(options.roster, parse_columns(options.columns))
     known, added = write_names(course, roster)
-    print(f"{known} students in the gradebook have names; {added} were added.")
+    print(f"names in the gradebook: {known}, new: {added}")
 
 
 def write_names(course: Course, roster: Roster) -> tuple[int, int]:

@@ -198,7 +198,7 @@ def test_names_of_the_roster_are_seen_in_formgrader(
     capsys.readouterr()
     assert main(["names", str(roster)]) == 0
     said = capsys.readouterr().out
-    assert said == "1 students in the gradebook have names; 1 were added.\n"
+    assert said == "names in the gradebook: 1, new: 1\n"
     page.goto(f"{formgrader}?token=secret")
     page.goto(f"{formgrader}formgrader/manage_students")
     page.get_by_text("Lovelace, Ada").wait_for()

@@ -84,6 +84,13 @@ GOLDEN = {
         ["ada@x.org", "miles@x.org"],
         ["1 of 3 students of the roster have no work: grace@x.org."],
     ),
+    "canvas, whose test student is no student without work": (
+        GRADEBOOK + '"Student, Test",9999,,a1b2,A,,\n',
+        "",
+        ["lovelaceada_34_567_a.ipynb"],
+        ["ada"],
+        ["2 of 3 students of the roster have no work: 35, grace."],
+    ),
     "moodle, as it was before 4.1": (
         WORKSHEET,
         "",
