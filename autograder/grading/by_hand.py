@@ -9,9 +9,7 @@ a grade or comment goes to the others of the team whose answer is the same, and 
 from __future__ import annotations
 
 import csv
-import getpass
 import io
-import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -78,7 +76,7 @@ def about(row: Any) -> record.Line:
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "student": row.student.id,
         "assignment": row.assignment.name,
-        "by": os.environ.get("JUPYTERHUB_USER") or getpass.getuser(),
+        "by": record.user(),
         "given": {row.name: getattr(row, VALUES[type(row)])},
     }
 

@@ -17,6 +17,7 @@ from typing import Any
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
+from autograder.grading import record
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
@@ -76,6 +77,7 @@ class Driver:
         unproven: bool = False,
         alone: bool = False,
         seen: Mapping[tuple[str, str], Seen] | None = None,
+        because: str = "",
     ) -> None:
         self.course, self.store = course, store
         self.deadlines = Deadlines.of(course)
@@ -84,6 +86,7 @@ class Driver:
         self.unproven = unproven
         self.alone = alone  # one student's grading changes nobody else's points
         self.seen = seen  # what a dry run saw, where it is to be stored
+        self.why = record.user(), because  # who grades, and the reason that they gave
         self.differs: dict[str, list[str]] = defaultdict(list)  # from it, by reason
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
@@ -143,7 +146,8 @@ class Driver:
                 "--student."
             )
         if not self.unproven:
-            prove(self.course, assignment, releases)
+            look = " --dry-run" if self.dry_run else ""
+            prove(self.course, assignment, releases, look)
         elif not self.dry_run:
             note(self.course, *releases)
         if not self.dry_run:
@@ -273,7 +277,7 @@ class Driver:
         """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
         hashes = [r.hash for r in self.releases[task.release.assignment]]
-        run = Run(self.started, seconds, self.workers, one_hash(hashes))
+        run = Run(self.started, seconds, self.workers, one_hash(hashes), *self.why)
         verdict = replace(verdict, run=run)
         mine = task.submission
 

@@ -86,6 +86,12 @@ def command(verb: argparse.ArgumentParser) -> None:
         "store what the last dry run saw; only what has changed since is judged "
         "again, and listed",
     )
+    verb.add_argument(
+        "--because",
+        metavar="TEXT",
+        default="",
+        help="why points change; `autograder history` shows it with your name",
+    )
     add_flag(
         verb,
         "--unproven",
@@ -108,6 +114,7 @@ def run(options: argparse.Namespace) -> int:
 
     from autograder.grading.driver import Driver, alone
     from autograder.grading.dry_run import SEEN, read
+    from autograder.grading.gradebook import NOTHING
     from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
@@ -124,9 +131,12 @@ def run(options: argparse.Namespace) -> int:
             unproven=options.unproven,
             alone=bool(options.students),
             seen=read(course) if options.apply else None,
+            because=options.because,
         )
-        for assignment in assignments:  # what is overwritten now is in the record
-            store.results(assignment.name)
+        # what is overwritten now is in the record
+        before = [store.results(assignment.name) for assignment in assignments]
+        if options.dry_run and not any(before):
+            raise CourseError(NOTHING)
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
             if show_changes(store, driver.judged, options.json):
@@ -157,6 +167,8 @@ def run(options: argparse.Namespace) -> int:
         write_whole(options.json, json.dumps(content, indent=1) + "\n")
     for verdicts in results.values():
         say_verdicts(verdicts)
+        if waiting := sum(bool(v.waiting) for v in verdicts.values() if not v.held):
+            said.insert(0, f"waiting for a grade by hand: {waiting}")
     said += [f"not used: {place}" for place in unused(course, options.students)]
     if options.apply:
         said.append(f"{counts['seen']} stored as the dry run saw them")
@@ -168,10 +180,10 @@ def run(options: argparse.Namespace) -> int:
     broken |= {one_line(name): why for name, why in driver.refused.items()}
     for name, why in broken.items():
         print(f"not graded: {name}: {why}", file=sys.stderr)
-    before = f", {counts['before']} of them before" if counts["before"] else ""
+    old = f", {counts['before']} of them before" if counts["before"] else ""
     total = counts["graded"] + counts["held"]
     print(
-        f"{total} submission{'s' if total != 1 else ''}{before}: "
+        f"{total} submission{'s' if total != 1 else ''}{old}: "
         f"{counts['graded']} graded, {counts['held']} held."
     )
     return 1 if broken else 0
@@ -212,6 +224,7 @@ def to_apply(options: argparse.Namespace) -> str:
     flags = {"--unproven": options.unproven, "--no-sandbox": options.no_sandbox}
     more = [f"--student={student}" for student in options.students]
     more += ["--apply", *(flag for flag, on in flags.items() if on)]
+    more += [f"--because={options.because}"] if options.because else []
     return f"autograder grade {shlex.join([*options.assignments, *more])}"
 
 
@@ -221,7 +234,8 @@ def say_verdicts(verdicts: Mapping[str, Verdict]) -> None:
         if verdict.reason:
             print(f"held: {one_line(student)}: {one_line(verdict.reason)}")
         elif verdict.lateness:
-            cost = f", {verdict.penalty:g} points less" if verdict.penalty else ""
+            points = "point" if verdict.penalty == 1 else "points"
+            cost = f", {verdict.penalty:g} {points} less" if verdict.penalty else ""
             print(f"late: {one_line(student)}: {verdict.lateness}{cost}")
 
 

@@ -27,6 +27,10 @@ from autograder.errors import CourseError
 from autograder.notebook.records import BY_POINTS, Release
 
 MAKING, WRITING = 0x6E626772, 0x6E626773  # locks of a PostgreSQL, by number
+NOTHING = (
+    "Nothing is graded yet that a dry run could be compared with; grade without "
+    "--dry-run."
+)
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
 
 
@@ -68,10 +72,7 @@ class OpenGradebook:
         self.rows: dict[str, dict[str, NotebookRows]] = {}  # by assignment and notebook
         path = course.root / "gradebook.db"
         if not create and not settings.get("db_url") and not path.exists():
-            raise CourseError(
-                "There is no gradebook yet, so there is nothing to compare with; grade "
-                "without --dry-run."
-            )
+            raise CourseError(NOTHING)
         with self.in_turn():
             self.gradebook = Gradebook(
                 self.url, settings.get("course_id", "default_course")

@@ -97,10 +97,13 @@ def note(course: Course, *releases: Release) -> None:
         write_whole(course.root / PROVED, text + "\n")
 
 
-def prove(course: Course, assignment: Assignment, releases: Sequence[Release]) -> None:
+def prove(
+    course: Course, assignment: Assignment, releases: Sequence[Release], look: str = ""
+) -> None:
     """CourseError when a release has changed and its solution misses points by it.
 
-    A course that comes with grades is taken as it is, and proved from then on.
+    ``look`` is the option of a command that stores nothing. A course that comes with
+    grades is taken as it is, and proved from then on.
     """
     known = proved(course)
     broken: list[str] = []
@@ -116,6 +119,6 @@ def prove(course: Course, assignment: Assignment, releases: Sequence[Release]) -
         raise CourseError(
             f"{assignment.name} has changed, and its own solution no longer gets all "
             f"points:{listed}\nNobody was graded. Repair the check or the solution; "
-            f"if it has to be so: autograder grade {assignment.name} --unproven"
+            f"if it has to be so: autograder grade {assignment.name}{look} --unproven"
         )
     note(course, *releases)

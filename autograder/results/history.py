@@ -86,8 +86,9 @@ def sentences(mine: list[Line]) -> Iterator[str]:
             yield f"{when} UTC, held: {one_line(line['held'])}"
         else:
             why = ", ".join(line["why"]) or "changed"
-            by = f" by {one_line(line['by'])}" if "by" in line else ""
-            yield f"{when} UTC, {points(line)} ({why}{by}){moved(before, line)}"
+            why += f" by {one_line(line['by'])}" if line.get("by") else ""
+            why += f": {one_line(line['because'])}" if line.get("because") else ""
+            yield f"{when} UTC, {points(line)} ({why}){moved(before, line)}"
         before = line["questions"]
 
 

@@ -101,8 +101,13 @@ def test_a_dry_run_tells_of_held_and_of_new_submissions(classroom, right, capsys
 def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
     classroom.hand_in("ada", right)
     assert main(["grade", "--dry-run", *UNPROTECTED]) == 2
-    assert "There is no gradebook yet" in capsys.readouterr().err
+    nothing = "Nothing is graded yet that a dry run could be compared with"
+    assert nothing in capsys.readouterr().err
     assert not (classroom.root / "gradebook.db").exists()
+    with Store(Course(classroom.root)):  # as a grading leaves it that was refused
+        pass
+    assert main(["grade", "--dry-run", *UNPROTECTED]) == 2
+    assert nothing in capsys.readouterr().err
 
 
 def test_only_the_assignments_whose_checks_changed_are_judged_again():
