@@ -92,13 +92,14 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
 
     with Store(course) as store:
         results = {a.name: store.results(a.name) for a in assignments}
+        people = store.names()
     if not any(results.values()):
         raise CourseError(NOTHING)
-    scores: list[Row] = [["student", "assignment", *SCORES]]
-    questions: list[Row] = [["student", "assignment", *QUESTIONS, "by hand"]]
+    scores: list[Row] = [["student", "name", "assignment", *SCORES]]
+    questions: list[Row] = [["student", "name", "assignment", *QUESTIONS, "by hand"]]
     for assignment, verdicts in results.items():
         for student, verdict in verdicts.items():
-            who = [student, assignment]
+            who = [student, people.get(student), assignment]
             scores.append([*who, *standing(verdict)])
             for question in verdict.questions:
                 by_hand = "waiting" if question.waiting else ""

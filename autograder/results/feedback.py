@@ -36,6 +36,7 @@ from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
+from autograder.results.templates import called
 from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)
@@ -200,6 +201,7 @@ def write_feedback(
     failures = []
     with Store(course) as store:
         exporter = make_exporter(course)
+        people = store.names()
         for assignment in assignments:
             results = store.results(assignment.name)
             mine = results if only is None else only[assignment.name]
@@ -215,7 +217,10 @@ def write_feedback(
                         ways = other_ways(part.notebook, verdict) if shown else {}
                         with at_most(PAGE_SECONDS):
                             page = render(exporter, course, store.url, place, ways)
-                            page = with_summary(page, verdict, part.notebook, book)
+                            name = called(who, people.get(who))
+                            page = with_summary(
+                                page, verdict, name, part.notebook, book
+                            )
                             page = with_links(safe_page(page), book)
                         write_whole(course.feedback / place.with_suffix(".html"), page)
                 except Exception as error:

@@ -16,6 +16,7 @@ from typing import Any
 from autograder.course import Course, Submission
 from autograder.errors import Held
 from autograder.files import write_whole
+from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     releases = plans(course, assignment)
     with Grader() as grader:
         sheets = [sheet(one, releases, grader, options.seed) for one in submissions]
-    page = render("interview.html", title=assignment.name, sheets=sheets)
+    about = {"title": assignment.name, "people": known_names(course)}
+    page = render("interview.html", sheets=sheets, **about)
     target = course.root / "interview" / f"{assignment.name}.html"
     write_whole(target, page)
     if options.json:

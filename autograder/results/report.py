@@ -60,7 +60,9 @@ def write_report(
             mine = record.states(found, assignment.name).items()
             history = {who: list(sentences(each)) for who, each in mine}
             sections.append(Section(assignment, verdicts, book, said, history))
+        people = store.names()
     if not sections:
         raise CourseError("Nothing is graded yet, so there is nothing to report.")
     lost = list(unused(course))
-    write_whole(path, render("report.html", sections=sections, unused=lost))
+    about = {"sections": sections, "unused": lost, "people": people}
+    write_whole(path, render("report.html", **about))

@@ -8,6 +8,7 @@ from collections import defaultdict
 from autograder.course import Assignment, Course
 from autograder.errors import Held
 from autograder.files import write_whole
+from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
@@ -64,7 +65,10 @@ def run(options: argparse.Namespace) -> None:
         print(f"Not compared: {len(unread)} that cannot be read ({names}).")
     if groups:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
-        page = render("similarity.html", name=assignment.name, groups=groups)
+        people = known_names(course)
+        page = render(
+            "similarity.html", name=assignment.name, groups=groups, people=people
+        )
         write_whole(path, page)
         print(f"wrote {one_line(str(path))}")
 

@@ -45,11 +45,14 @@ class Line:
     comment: bool = False
 
 
-def with_summary(page: str, verdict: Verdict, notebook: str, book: str) -> str:
+def with_summary(
+    page: str, verdict: Verdict, who: str, notebook: str, book: str
+) -> str:
     """nbgrader's page with a summary in place of its list, and with our style.
 
-    ``notebook`` is the name of the page's notebook, ``book`` the address before the
-    names of chapters, or empty. Raises ValueError where the template has no list.
+    ``who`` is whose work it is, ``notebook`` the name of the page's notebook, ``book``
+    the address before the names of chapters, or empty. Raises ValueError where the
+    template has no list.
     """
     own = [
         q
@@ -61,6 +64,7 @@ def with_summary(page: str, verdict: Verdict, notebook: str, book: str) -> str:
     summary = render(
         "summary.html",
         title=notebook,
+        who=who,
         lines=lines,
         score=f"{verdict.score or 0:g} of {verdict.max_score:g}",
         so_far=not verdict.final,

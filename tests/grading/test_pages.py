@@ -380,3 +380,35 @@ def test_the_page_starts_with_each_question_its_points_and_the_diagnosis(
     assert {link[1:] for link in links(Page(head)) if link[0] == "#"} <= anchors
     folds = [tag for tag, a in page.elements if tag == "details"]
     assert len(folds) >= 5  # the cards
+
+
+def test_names_are_beside_the_ids_but_not_where_work_is_graded_by_hand(
+    classroom, right
+):
+    """On everything that people read, after `autograder names`."""
+    for student in ("ada@x.org", "bob@x.org"):
+        classroom.hand_in(student, right)
+    folder = classroom.root
+    commands = [["similarity", "01-attention"], ["interview", "01-attention"]]
+    for command in commands:  # before there is a gradebook, ids alone
+        assert main(command) == 0
+        assert not (folder / "gradebook.db").exists()
+    classroom.grade()
+    (folder / "roster.csv").write_text(
+        "student_id,name\nada@x.org,Ada Lovelace\nzoe@x.org,Zoe <b>\n"
+    )
+    commands += [["report"], ["feedback"], ["export"], ["term"]]
+    for command in [["names", "roster.csv"], *commands]:
+        assert main(command) == 0, command
+    both = "Ada Lovelace (ada@x.org)"
+    for page in ("report", "similarity-01-attention", "interview/01-attention"):
+        text = Page((folder / f"{page}.html").read_text()).text
+        assert both in text and "bob@x.org" in text, page
+    assert both in Page(feedback(classroom, "ada@x.org")).text
+    assert "(bob" not in feedback(classroom, "bob@x.org")
+    for name in ("scores", "questions"):
+        with open(f"{name}.csv", encoding="utf-8-sig", newline="") as file:
+            names = {row["student"]: row["name"] for row in csv.DictReader(file)}
+        assert names == {"ada@x.org": "Ada Lovelace", "bob@x.org": ""}
+    (shown,) = (folder / "autograded/ada@x.org/01-attention").glob("*.ipynb")
+    assert "Lovelace" not in shown.read_text()

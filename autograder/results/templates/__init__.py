@@ -6,7 +6,8 @@ import re
 import textwrap
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from autograder.results.drawing import correlation_mark, share_bar
@@ -42,6 +43,20 @@ def paragraphs(text: str) -> Markup:
 
 
 PAGES.filters |= {"ticked": ticked, "paragraphs": paragraphs}
+
+
+def called(student: str, name: str | None) -> str:
+    """A student on a page: the name where it is known, and the id."""
+    return one_line(f"{name} ({student})" if name else student)
+
+
+@pass_context
+def in_people(context: Context, student: str) -> str:
+    """The same for a page that was given ``people``, the names by id."""
+    return called(student, context.get("people", {}).get(student))
+
+
+PAGES.filters["called"] = in_people
 
 
 def render(template: str, /, **values: object) -> str:
