@@ -260,12 +260,19 @@ class Course:
 
 
 def refuse_another_copy(root: Path) -> None:
-    """CourseError where a course has an autograder, and another copy's is running.
+    """CourseError where a course has an autograder, and a different one is running.
 
     That one would judge with its own checks, and nobody would notice.
     """
     own, running = root / "autograder", Path(__file__).resolve().parent
-    if (own / "__init__.py").is_file() and own.resolve() != running:
+    if not (own / "__init__.py").is_file() or own.resolve() == running:
+        return
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for end in ("py", "toml") for path in folder.rglob(f"*.{end}"))
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+    if contents(own) != contents(running):
         raise CourseError(
             f"This is the autograder of {running.parent}, with the checks there, and "
             f"{root} has its own. Run {root}/.venv/bin/autograder; if that is missing "

@@ -122,6 +122,10 @@ def test_the_autograder_of_another_copy_grades_nobody(tmp_path, monkeypatch, cap
         assert f"This is the autograder of {running.parent}, " in said
         assert f"Run {tmp_path}/.venv/bin/autograder; " in said
     shutil.rmtree(own)
-    own.symlink_to(running)  # the same one under another name
+    shutil.copytree(running, own)  # the same checks, as in the image of a hub
     assert cli.main(["grade"]) == 2
     assert "This is the autograder of" not in capsys.readouterr().err
+    with (own / "checks/attention/hidden.py").open("a") as file:
+        file.write("# repaired\n")
+    assert cli.main(["grade"]) == 2
+    assert "This is the autograder of" in capsys.readouterr().err
