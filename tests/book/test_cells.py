@@ -128,9 +128,11 @@ def lacking(stem):
 
 
 def test_the_comparison_of_figures_sees_another_figure_and_forgives_a_shift():
-    chapter = nbformat.read(ROOT / "book/01-queries-keys-values.ipynb", as_version=4)
-    shown = [recorded(cell)[1] for cell in notebooks.code_cells(chapter)]
-    figures = [picture(png) for cell in shown for png in cell]
+    figures = []
+    for stem in ("warm-up", "01-queries-keys-values"):
+        chapter = nbformat.read(ROOT / f"book/{stem}.ipynb", as_version=4)
+        shown = [recorded(cell)[1] for cell in notebooks.code_cells(chapter)]
+        figures += [picture(png) for cell in shown for png in cell]
     assert len(figures) > 2
     for one in figures:
         moved = np.roll(one, 1, axis=1)

@@ -108,6 +108,21 @@ def test_what_even_and_saturated_weights_leave_of_the_gradient():
     assert round(exact, 3) == sharp and round(1000**-0.5 / exact) == 12
 
 
+def test_no_scaled_draw_of_wide_keys_reaches_what_a_tutorial_prints():
+    rows = [re.findall(r"[\d.]+", ln) for ln in lines("02-scaling", "% of draws")]
+    wide = [(float(one), float(other)) for d_k, one, other in rows if int(d_k) >= 256]
+    assert len(wide) == 2 and all(one > 50 and other == 0 for one, other in wide)
+    claim = "none of 8 000 scaled draws reaches even 0.99; unscaled, it is the usual"
+    assert "At 256 and 1024 the tutorial's numbers" in text("02-scaling")
+    assert claim in text("02-scaling")
+
+
+def test_what_the_luckiest_tenth_of_scaled_queries_carries():
+    (line,) = lines("02-scaling", "scaled  : median")
+    assert "Scaled, the largest tenth carries a fifth" in text("02-scaling")
+    assert round(100 / int(re.search(r"carries (\d+)%", line)[1])) == 5
+
+
 def test_how_often_the_interlude_finds_the_word_that_is_rendered():
     (share,) = printed("the-decoder-of-2017", "aligned:")
     sentence = f"in {share:.2f} of the cases here"
@@ -154,6 +169,14 @@ def test_two_heads_can_put_the_middle_case_off_the_segment():
     one, other = gathered(1.0, 2.0, 0.5), gathered(3.0, 1.0, 0.5)
     assert rank(one) == rank(other) == 1
     assert rank(np.hstack([one, other])) == 2  # so a linear decision can be any
+
+
+def test_one_projection_for_query_and_key_lets_she_find_alice():
+    """So the query need not be another vector than the key."""
+    assert "So we let the query be another vector" in text("01-queries-keys-values")
+    people = np.array([[1.0, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1]])
+    x = people @ (3 * np.array([[1.0, 0], [0, 1], [1, 1], [0, 0]]))
+    assert attention.softmax(attention.attention_scores(x, x))[2, 0] > 0.99
 
 
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
