@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Game, Half
-from autograder.checks.known import Trail, fingerprints, table
+from autograder.checks.known import Trail, by_probe, fingerprints, table
 from autograder.checks.question import Question
 
 if TYPE_CHECKING:
@@ -121,11 +121,16 @@ class Assignment:
     def recognize(
         self, question: str, number: int, trail: Trail
     ) -> Misconception | None:
-        """The known misconception with this fingerprint, from check ``number`` on."""
+        """The known misconception with this fingerprint, from check ``number`` on.
+
+        Where no mistake left all of these notes, the probe's alone may name it.
+        """
         known = self.table["questions"].get(question)
         if known is None:
             return None
-        for key in fingerprints(number, trail, set(known["chance"])):
+        every, chance = list(trail), set(known["chance"])
+        probe = by_probe(number + len(every) - 1, every[-1], chance)
+        for key in [*fingerprints(number, every, chance), *probe]:
             if id := known["mistakes"].get(key):
                 return Misconception(id, question, *self.table["sentences"][id])
         return None

@@ -20,6 +20,7 @@ from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
 ASSERTS = "an AssertionError: `assert` what has to be true of its results"
 FOLLOWS = "None: what it demands has to follow from the card"
+RIGHT_RESULTS = ("in-place", "warns-for-empty")  # mistakes whose results are right
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class Game:
     def demanded(self, wrong: dict[str, Verdict]) -> str:
         """The mistakes that a check accepts in place of right answers, if few are."""
         found = [id for id, one in wrong.items() if one.said == ACCEPTS]
+        found = [id for id in found if not id.endswith(RIGHT_RESULTS)]
         if not 0 < len(found) <= 2:
             return ""
         said = " ".join(self.half.wrong[id][0] for id in found)

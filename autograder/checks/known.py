@@ -108,6 +108,18 @@ def fingerprints(number: int, trail: Trail, chance: set[str]) -> list[str]:
     return [short(text) for text in texts]
 
 
+def by_probe(number: int, notes: list[Note], chance: set[str]) -> list[str]:
+    """The notes of a probe alone, the last to note, in short: one for each shift.
+
+    None where there is no probe, where chance has a part in it, or where an exception
+    came: its text, which differs by versions, is not noted, and its type tells little.
+    """
+    raised = any("('raised'," in text for note in notes for text in note)
+    drawn = any(place.startswith(f"{number}.") for place in chance)
+    tells = len(notes) > 2 and not raised and not drawn
+    return fingerprints(number, [notes], chance) if tells else []
+
+
 def short(text: str) -> str:
     """A hash of 16 digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

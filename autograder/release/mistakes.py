@@ -71,13 +71,18 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
         left = []
         for number in SEEDS:
             notes = notes_of(package, question, catalog.answer(entry), number)
+            probe = known.by_probe(len(notes), notes[-1], chance)
+            for key in probe:
+                leads[key].add(entry.id)
             failing = (i for i, one in enumerate(notes[:-1]) if one[0][0] != "holds")
             if (first := next(failing, None)) is not None:
-                left.append(known.fingerprints(first + 1, notes[first:], chance))
+                trail = known.fingerprints(first + 1, notes[first:], chance)
+                left.append({*trail, *probe})
         for key in {key for keys in left for key in keys}:
             leads[key].add(entry.id)
-        if left and left.count(left[0]) == len(SEEDS):
-            found.append((entry.id, left[0]))
+        always = set.intersection(*left) if len(left) == len(SEEDS) else set()
+        if always:
+            found.append((entry.id, sorted(always)))
         elif left:
             unnamed.append(entry.id)
     alone = {key: id for id, keys in found for key in keys if len(leads[key]) == 1}

@@ -27,6 +27,7 @@ from autograder.tools.judging import catalog_of, judge, packages
 
 FOLDER = Path(__file__).parent / "outside"
 LATER = FOLDER.with_name("outside_later")
+THIRD = FOLDER.with_name("outside_third")
 PACKAGES = {p.__name__.rpartition(".")[2]: p for p in packages()}
 NAMES = sorted(path.name for path in FOLDER.iterdir())
 
@@ -64,6 +65,7 @@ SHARES = 4  # into which the answers about an assignment are dealt
     [
         *((FOLDER, name) for name in NAMES),
         *((LATER, path.name) for path in sorted(LATER.iterdir())),
+        *((THIRD, path.name) for path in sorted(THIRD.iterdir())),
     ],
     ids=lambda part: part if isinstance(part, str) else part.name,
 )
@@ -99,6 +101,14 @@ def test_nine_of_ten_mistakes_of_others_have_a_name_now():
     assert len(later) == 12 and len(wrong) == 494 and len(every) - len(wrong) > 120
     assert sum("passes" in entry.extra for entry in wrong) <= 1
     assert sum("named" in entry.extra for entry in wrong) >= 480
+
+
+def test_nine_of_ten_mistakes_of_a_third_person_have_a_name_now():
+    every = [e for path in THIRD.iterdir() for e in answers(path.name, THIRD)]
+    wrong = [entry for entry in every if isinstance(entry, Mistake)]
+    assert len(wrong) > 300 and len(every) - len(wrong) > 85
+    assert sum("passes" in entry.extra for entry in wrong) <= 1
+    assert sum("named" in entry.extra for entry in wrong) >= 0.9 * len(wrong)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -92,7 +92,7 @@ def softmax_takes_an_axis(answer: Any) -> None:
 @softmax.visible
 def softmax_of_rows_far_apart(answer: Any) -> None:
     """[1000, 999] and [-1000, -1001], in one array, get the weights of [1, 0]."""
-    x = np.array([[1000.0, 999.0], [-1000.0, -1001.0]])
+    x = np.array([[1000, 999], [-1000, -1001]])  # whole numbers are scores too
     weights = expect.array(expect.call(answer, x), x.shape)
     expect.close(
         weights,
@@ -115,8 +115,8 @@ def scores_have_a_row_per_query(answer: Any) -> None:
 @attention_scores.visible
 def scores_are_scaled_dot_products(answer: Any) -> None:
     """A score is the dot product of query and key, divided by √d_k."""
-    Q = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 1.0]])
-    K = np.array([[2.0, 1.0, 0.0, 0.0], [0.0, 1.0, 1.0, 5.0], [1.0, 1.0, 1.0, 1.0]])
+    Q = np.array([[1, 0, 2, 0], [0, 3, 0, 1]])  # whole numbers work as well
+    K = np.array([[2, 1, 0, 0], [0, 1, 1, 5], [1, 1, 1, 1]])
     scores = expect.array(expect.call(answer, Q, K), (2, 3), "scores")
     dots = np.array([[2.0, 2.0, 3.0], [3.0, 8.0, 4.0]])
     seen = f"the scores of the two queries are {np.round(scores, 3).tolist()}"
@@ -127,9 +127,11 @@ def scores_are_scaled_dot_products(answer: Any) -> None:
 
 @attention_scores.visible
 def scores_of_a_batch(answer: Any) -> None:
-    """A batch of two gives scores of shape (2, 4, 6)."""
+    """A batch of two gives scores of shape (2, 4, 6), of ones 8 / √8."""
     Q, K = np.ones((2, 4, 8)), np.ones((2, 6, 8))
-    expect.array(expect.call(answer, Q, K), (2, 4, 6), "scores")
+    scores = expect.array(expect.call(answer, Q, K), (2, 4, 6), "scores")
+    seen = f"with d_k = 8 the scores of ones are {np.round(np.unique(scores)[:3], 3)}"
+    expect.close(scores, np.full((2, 4, 6), 8 / np.sqrt(8)), seen, "8 / √8 = 2.828")
 
 
 # ------------------------------------------- scaled_dot_product_attention
@@ -169,7 +171,7 @@ def attention_mixes_the_values(answer: Any) -> None:
     """The output is the weighted sum of the values."""
     Q = np.array([[2.0, 0.0, 0.0, 0.0]])
     K = np.array([[np.log(2.0), 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
-    V = np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 8.0]])
+    V = np.array([[5, 0], [0, 4], [0, 8]])  # whole numbers are values too
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     output = expect.array(output, (1, 2), "the output")
     weights = expect.array(weights, (1, 3), "the weights")
@@ -181,16 +183,18 @@ def attention_mixes_the_values(answer: Any) -> None:
     )
     expect.close(
         output,
-        np.array([[2.0, 3.0]]),
+        np.array([[2.5, 3.0]]),
         f"weights [0.5, 0.25, 0.25] gave the output {np.round(output[0], 3)}",
-        "[2, 3]: half the first value and a quarter of each other one",
+        "[2.5, 3]: half the first value and a quarter of each other one",
     )
 
 
 @scaled_dot_product_attention.visible
 def attention_takes_a_batch(answer: Any) -> None:
-    """A batch of two gives an output (2, 4, 5) and weights (2, 4, 6)."""
+    """A batch of two gives an output (2, 4, 5) and weights (2, 4, 6), of ones 1/6."""
     Q, K, V = np.ones((2, 4, 8)), np.ones((2, 6, 8)), np.ones((2, 6, 5))
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     expect.array(output, (2, 4, 5), "the output")
-    expect.array(weights, (2, 4, 6), "the weights")
+    weights = expect.array(weights, (2, 4, 6), "the weights")
+    seen = f"six equal keys have the weights {np.round(weights[0, 0], 3)}"
+    expect.close(weights, np.full((2, 4, 6), 1 / 6), seen, "1/6 each: they sum to 1")

@@ -121,9 +121,10 @@ def scores_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @attention_scores.check(0.1)
 def scores_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays in single precision work as well."""
+    """Arrays in single precision and whole numbers work as well."""
     Q, K = (a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5)))
     compare_scores(answer, Q, K, tolerance=1e-4)
+    compare_scores(answer, *(rng.integers(-9, 9, (n, 5)) for n in (4, 3)))
 
 
 def compare_scores(
@@ -175,6 +176,7 @@ def attention_with_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @scaled_dot_product_attention.check(0.05)
 def attention_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays in single precision work as well."""
+    """Arrays in single precision and whole numbers work as well."""
     arrays = [a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5), (3, 2))]
     compare_attention(answer, *arrays, tolerance=1e-4)
+    compare_attention(answer, *(rng.integers(-3, 4, (n, 5)) for n in (4, 3, 3)))

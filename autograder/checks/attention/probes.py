@@ -22,6 +22,7 @@ def softmax(answer: Any) -> list:
             added(rows, np.exp(x - x.max(-1, keepdims=True)).sum(-1)),
             any_error(outcome(answer, x[0].copy())),
             any_error(outcome(answer, np.stack([x, 1 - x]))),
+            any_error(outcome(answer, np.stack([x, 1 - x]), axis=1)),
             outcome(answer, low),
             outcome(answer, np.array([[-np.inf, 0.0, 1.0]])),
             outcome(answer, apart),
@@ -34,14 +35,21 @@ def softmax(answer: Any) -> list:
 
 
 def attention_scores(answer: Any) -> list:
-    """Tell scores apart by values, batches and cubes."""
+    """Tell scores apart by values, batches, cubes and whole numbers."""
     rng = np.random.default_rng(5)
     shapes = [((4, 9), (6, 9)), ((2, 3, 5), (2, 4, 5)), ((3, 3, 3), (3, 3, 3))]
     found = [
         outcome(answer, rng.standard_normal(q), rng.standard_normal(k))
         for q, k in [*shapes, ((4, 4), (4, 4))]
     ]
-    return [found[0], any_error(found[1]), any_error(found[2]), found[3]]
+    more = [rng.standard_normal((2, 3, n, 5)) for n in (2, 4)]
+    whole = [rng.integers(-5, 6, size=(n, 3)) for n in (3, 2)]
+    found += [outcome(answer, *more), outcome(answer, *whole)]
+    first, *others, square, batches, integers = found
+    return [
+        *(first, *map(any_error, others), square),
+        *(any_error(batches), any_error(integers)),
+    ]
 
 
 def scaled_dot_product_attention(answer: Any) -> list:
@@ -58,4 +66,6 @@ def scaled_dot_product_attention(answer: Any) -> list:
     batch = [rng.standard_normal(shape) for shape in ((2, 3, 5), (2, 4, 5), (2, 4, 6))]
     with np.errstate(all="ignore"):
         found = [outcome(answer, *three) for three in [*draws, large]]
-        return [*found, any_error(outcome(answer, *batch))]
+        whole = [np.rint(3 * array).astype(int) for array in draws[1]]
+        others = [outcome(answer, *three) for three in (batch, whole)]
+        return [*found, *map(any_error, others)]

@@ -105,8 +105,8 @@ def ffn_bends_between_the_layers(answer: Any) -> None:
 @FeedForward.visible
 def ffn_drops_hidden_activations(answer: Any) -> None:
     """Dropout acts on the hidden activations, with the share asked for."""
-    ffn = answer(2, 3, dropout=1.0)  # all of them are dropped
-    state = filled(ffn_shapes(2, 3))
+    ffn = answer(2, 40, dropout=1.0)  # all of them are dropped
+    state = filled(ffn_shapes(2, 40))
     modules.load(ffn, state)
     ffn.train()
     output = expect.tensor(expect.call(ffn, waves(1, 1, 2)), (1, 1, 2), "the output")
@@ -137,8 +137,9 @@ def layer_keeps_the_shape(answer: Any) -> None:
 
 @EncoderLayer.visible
 def layer_has_its_parts(answer: Any) -> None:
-    """The parts are self_attn, ffn, norm1 and norm2, of the default sizes."""
+    """The parts are self_attn, ffn, norm1 and norm2, of the sizes asked for."""
     modules.parameters(answer(), layer_shapes(64, 256))
+    modules.parameters(answer(12, 3, 20), layer_shapes(12, 20))
 
 
 @EncoderLayer.visible
@@ -235,6 +236,18 @@ def layer_drops_on_the_branches(answer: Any) -> None:
         "the token as it was: both branches are dropped, the residuals are not",
         tolerance=1e-3,
     )
+    calm = answer(12, 3, 20, dropout=0.0)
+    modules.load(calm, state)
+    calm.train()
+    output = expect.tensor(expect.call(calm, x), (1, 3, 12), "the output")
+    wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
+    expect.close(
+        output,
+        wanted,
+        "with dropout=0.0, in train mode, the outputs differ from those in eval mode",
+        "the same: nothing is dropped, in the feed-forward network neither",
+        tolerance=1e-3,
+    )
 
 
 # ------------------------------------------------------- count_parameters
@@ -275,15 +288,16 @@ def encode_gives_a_vector_per_token(answer: Any) -> None:
 def encode_scales_and_adds_positions(answer: Any) -> None:
     """Without layers: embeddings times √d_model, plus the positions."""
     embedding = embedded(answer, torch.full((3, 4), 0.5))
-    result = expect.call(answer, torch.tensor([[2, 1]]), embedding, [])
-    result = expect.tensor(result, (1, 2, 4), "the result")
-    expect.close(
-        result[0, 0],
-        np.array([1.0, 2.0, 1.0, 2.0]),
-        "the first token, embedded as [0.5, 0.5, 0.5, 0.5], became "
-        f"{result[0, 0].round(3)}",
-        "[1, 2, 1, 2]: 0.5 times √4, plus position 0, which is [0, 1, 0, 1]",
-    )
+    result = expect.call(answer, torch.tensor([[2, 1], [1, 0]]), embedding, [])
+    result = expect.tensor(result, (2, 2, 4), "the result")
+    for text, first in zip(("first", "second"), result[:, 0], strict=True):
+        expect.close(
+            first,
+            np.array([1.0, 2.0, 1.0, 2.0]),
+            f"the first token of the {text} text, embedded as [0.5, 0.5, 0.5, 0.5], "
+            f"became {first.round(3)}",
+            "[1, 2, 1, 2]: 0.5 times √4, plus position 0, which is [0, 1, 0, 1]",
+        )
     left = embedding.weight.detach()
     if not torch.equal(left, torch.full((3, 4), 0.5)):
         raise CheckFailed(

@@ -70,17 +70,19 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
     calm.train()
     compare(expect.call(calm, x), ffn_oracle(x, state))
     # of many equal activations half are dropped, one by one; the others are doubled
-    wide = answer(1, 4000, dropout=0.5)
     many = {name: torch.ones(shape) for name, shape in ffn_shapes(1, 4000).items()}
-    modules.load(wide, many)
-    wide.train()
+    many["linear2.bias"] *= 0
     tokens = torch.ones(2, 3, 1)
-    wanted = ffn_oracle(tokens, many)
-    expect.close(
-        expect.tensor(expect.call(wide, tokens), (2, 3, 1)) / wanted.numpy(),
-        1.0,
-        tolerance=0.2,  # twelve standard deviations
-    )
+    for bias in (1.0, -2.0):  # what is dropped before the GELU shows below 0
+        wide = answer(1, 4000, dropout=0.5)
+        modules.load(wide, many | {"linear1.bias": torch.full((4000,), bias)})
+        wide.train()
+        wanted = ffn_oracle(tokens, wide.state_dict())
+        expect.close(
+            expect.tensor(expect.call(wide, tokens), (2, 3, 1)) / wanted.numpy(),
+            1.0,
+            tolerance=0.2,  # twelve standard deviations
+        )
 
 
 # ----------------------------------------------------------- EncoderLayer

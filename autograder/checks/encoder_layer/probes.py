@@ -63,7 +63,7 @@ def steady(module: Any, *inputs: torch.Tensor) -> Any:
 def FeedForward(answer: Any) -> list:
     """Tell networks apart by parameters, activation and dropout."""
     told = behavior(answer, (4, 6), ffn_shapes(4, 6), 2 * seeded(2, 3, 4))
-    return [*told, activated(answer), dropped(answer)]
+    return [*told, activated(answer), dropped(answer, 1.0), dropped(answer, -2.0)]
 
 
 def activated(answer: Any) -> Any:
@@ -75,21 +75,23 @@ def activated(answer: Any) -> Any:
     return outcome(network.eval(), torch.full((1, 1, 1), -3.0))
 
 
-def dropped(answer: Any) -> list[float]:
+def dropped(answer: Any, bias: float) -> list[float]:
     """The shares that tokens keep of 16000 equal activations, a quarter dropped.
 
-    In steps of 1/4: nine standard deviations to a border, even if a quarter is kept.
+    In steps of 1/4, up to 2: six standard deviations to a border, or more.
     """
     network = answer(1, 16000, dropout=0.25)
     state = network.state_dict()
     ones = {name: torch.ones(tensor.shape) for name, tensor in state.items()}
+    if "linear1.bias" in ones:
+        ones["linear1.bias"] *= bias
     network.load_state_dict(ones | {"linear2.bias": torch.zeros(1)}, strict=False)
     network.train()
     _, value, *_ = outcome(network, torch.ones(1, 60, 1))
     if not hasattr(value, "detach"):
         return []
-    shares = value.detach().flatten() / 16000 / F.gelu(torch.tensor(2.0))
-    return sorted({round(4 * share) / 4 for share in shares.tolist()})
+    shares = value.detach().flatten() / 16000 / F.gelu(torch.tensor(1.0 + bias))
+    return sorted({round(4 * min(share, 2)) / 4 for share in shares.tolist()})
 
 
 def EncoderLayer(answer: Any) -> list:

@@ -125,7 +125,7 @@ def masked_keys_weigh_nothing(answer: Any) -> None:
 def allowed_keys_share_the_weight(answer: Any) -> None:
     """The allowed keys share the weight as a softmax among themselves."""
     scores = np.log([[1.0, 3.0, 5.0]])
-    mask = np.array([[True, True, False]])
+    mask = np.array([True, True, False])  # it broadcasts to the rows
     weights = expect.array(expect.call(answer, scores, mask), (1, 3), "the weights")
     expect.close(
         weights,

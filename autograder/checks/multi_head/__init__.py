@@ -157,8 +157,8 @@ def split_has_an_axis_for_heads(answer: Any) -> None:
 @split_heads.visible
 def each_head_holds_its_columns(answer: Any) -> None:
     """Head h holds the columns h * d_k to (h + 1) * d_k - 1 of every token."""
-    heads = expect.call(answer, counting(1, 2, 6), 3)
-    heads = expect.tensor(heads, (1, 3, 2, 2), "the heads")
+    heads = expect.call(answer, counting(2, 2, 6), 3)
+    heads = expect.tensor(heads, (2, 3, 2, 2), "the heads")
     expect.close(
         heads[0, 1],
         np.array([[2.0, 3.0], [8.0, 9.0]]),
@@ -189,8 +189,8 @@ def merged_heads_stand_side_by_side(answer: Any) -> None:
 @merge_heads.visible
 def each_token_gets_its_heads_back(answer: Any) -> None:
     """A token's row is head 0, then head 1, and so on."""
-    merged = expect.call(answer, counting(1, 3, 2, 2))
-    merged = expect.tensor(merged, (1, 2, 6), "the result")
+    merged = expect.call(answer, counting(2, 3, 2, 2))
+    merged = expect.tensor(merged, (2, 2, 6), "the result")
     expect.close(
         merged[0, 0],
         np.array([0.0, 1.0, 4.0, 5.0, 8.0, 9.0]),
@@ -198,6 +198,13 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
         "[0, 1, 4, 5, 8, 9]",
         whole=(merged[0], np.array([[0.0, 1, 4, 5, 8, 9], [2, 3, 6, 7, 10, 11]])),
     )
+    expect.close(
+        merged[0, 1],
+        np.array([2.0, 3.0, 6.0, 7.0, 10.0, 11.0]),
+        f"the token [2, 3], [6, 7] and [10, 11] in its heads is {merged[0, 1]}",
+        "[2, 3, 6, 7, 10, 11]: of its own text",
+    )
+    expect.tensor(expect.call(answer, counting(1, 3, 2, 2)), (1, 2, 6), "the result")
 
 
 # ----------------------------------------------------- MultiHeadAttention

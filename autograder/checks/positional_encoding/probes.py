@@ -37,20 +37,29 @@ def drawn(answer: Any, *args: Any) -> list:
     except CheckFailed:
         return [type(result[1]).__name__]
     return [
-        [description["xlabel"].casefold()[:3], description["ylabel"].casefold()[:3]],
+        [about(description[axis]) for axis in ("xlabel", "ylabel")],
         [
             [g["values"], g["y"], g["colorbar"], failure_of(expect.readable, g) is None]
             for g in description["grids"]
         ],
         description["downward"],
-        [[c["x"], c["y"]] for c in description["curves"]],
+        [[c["x"], c["y"], c["label"][:1] != "_"] for c in description["curves"]],
         [re.findall(r"\d+", text) for text in description["legend"]],
     ]
 
 
+def about(label: str) -> Any:
+    """What an axis is called, or whether it is called something else."""
+    words = (word for word in ("pos", "dim") if word in label.casefold())
+    return next(words, bool(label.strip()))
+
+
 def plot_encoding_heatmap(answer: Any) -> list:
-    """Tell heat maps apart by their cells, labels and color bar."""
-    return drawn(answer, np.sin(np.arange(24.0)).reshape(8, 3))
+    """Tell heat maps apart by their cells, labels, color bar, and what is cut off."""
+    found = drawn(answer, np.sin(np.arange(24.0)).reshape(8, 3))
+    large = outcome(answer, np.sin(np.arange(840.0)).reshape(70, 12))
+    grids = describe_axes(large[1])["grids"] if len(found) > 1 else []
+    return [*found, [g["values"].shape for g in grids]]
 
 
 def plot_encoding_waves(answer: Any) -> list:

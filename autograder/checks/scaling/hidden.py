@@ -123,7 +123,19 @@ def expected_largest(d_k: int, scale: float) -> float:
     return float(softmax((q * k).sum(-1) * scale).max(-1).mean())
 
 
-@plot_saturation.check(0.4)
+def moved(answer: Any, rng: np.random.Generator) -> float:
+    """How far small widths lie from what they should be, over four runs."""
+    apart = []
+    for _ in range(4):
+        draws = np.random.default_rng(rng.integers(2**32))
+        for name, curve in curves_by_name(answer, [1, 2, 3, 4], draws).items():
+            for x, y in zip(curve["x"], curve["y"], strict=True):
+                scale = 1.0 if name == "unscaled" else x**-0.5
+                apart.append(y - expected_largest(round(x), scale))
+    return float(np.sqrt(np.mean(np.square(apart))))
+
+
+@plot_saturation.check(0.3)
 def lines_show_the_mean_largest_weight(answer: Any, rng: np.random.Generator) -> None:
     """Both lines show the mean largest weight, for widths chosen by the check."""
     d_ks = sorted(int(d) for d in rng.choice([3, 6, 12, 24, 48, 96], 3, replace=False))
@@ -135,3 +147,10 @@ def lines_show_the_mean_largest_weight(answer: Any, rng: np.random.Generator) ->
             scale = 1.0 if name == "unscaled" else x**-0.5
             if not abs(y - expected_largest(round(x), scale)) < 0.08:
                 raise CheckFailed("different numbers")
+
+
+@plot_saturation.check(0.1)
+def every_query_has_keys_of_its_own(answer: Any, rng: np.random.Generator) -> None:
+    """Every query has ten keys of its own: drawn once more, the lines hardly move."""
+    if moved(answer, rng) > 0.026:  # a third of what ten keys for all give, or less
+        raise CheckFailed("the lines move too far from one draw to the next", "")
