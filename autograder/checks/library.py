@@ -7,6 +7,7 @@ process of the student's function: this one on a laptop, another one in grading.
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import Any
 
 
@@ -22,7 +23,8 @@ def library(answer: Any, module: str, name: str) -> Any:
     if hook := getattr(answer, "_wall_library_", None):
         return hook(module, name)
     if not module:
-        names = getattr(answer, "__globals__", {})
+        # a decorator's own function has the globals of the module that it is from
+        names = getattr(inspect.unwrap(answer), "__globals__", {})
         if name not in names:
             raise AttributeError(name)
         return names[name]

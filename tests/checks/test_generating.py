@@ -29,6 +29,25 @@ def test_a_check_may_ask_for_what_the_notebook_defines():
         library(answer, "", "rotate")
 
 
+@pytest.mark.parametrize("decorator", ["np.errstate(all='ignore')", "torch.no_grad()"])
+def test_a_decorated_answer_stands_in_its_notebook(decorator):
+    """A wrapper has the globals of the library that it is from."""
+    code = f"""\
+import numpy as np
+import torch
+
+class KVCache: pass
+
+@{decorator}
+@{decorator}
+def decode_step(q, k, v, cache): pass
+"""
+    answer = answer_of(code, "decode_step")
+    assert library(answer, "", "KVCache").__name__ == "KVCache"
+    with pytest.raises(AttributeError):
+        library(answer, "", "rotate")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wrong_rotary_layout_is_caught_on_every_draw(layout):
     """By the hidden checks alone too, and by the visible ones on a fixed row."""

@@ -192,6 +192,8 @@ def compare_head(
     )
     before, common = source.get_state(), state_of()
     value = expect.call(answer, model, period, source)
+    if not model.training:
+        raise CheckFailed("the model is in eval mode now", "train mode, as before")
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise CheckFailed(
             f"your function returned a {type(value).__name__}",

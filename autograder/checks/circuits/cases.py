@@ -9,6 +9,7 @@ import torch
 
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
+from autograder.checks.question import failure_of
 
 State = dict[str, torch.Tensor]
 
@@ -84,7 +85,8 @@ def designed(kinds: dict[tuple[int, int], str], n_layers: int = 2) -> State:
     The stream has a part for tokens, a part for notes, and a part for positions.
     "previous" notes the token before; "induction" looks for its own token in the notes;
     "same" looks for its own token; "self" at its own position; "rare" there too, but
-    for token 0, for which it does what "induction" does. Others look everywhere.
+    for token 0, for which it does what "induction" does, and "last" for the last token.
+    Others look everywhere.
     """
     sizes = DESIGN._replace(n_layers=n_layers)
     d, d_k = sizes.d_model, sizes.d_model // 2
@@ -107,6 +109,7 @@ def designed(kinds: dict[tuple[int, int], str], n_layers: int = 2) -> State:
             "induction": (token, note),
             "same": (token, token),
             "rare": (torch.cat([place, 2 * token[:1]]), torch.cat([place, note[:1]])),
+            "last": (torch.cat([place, 2 * token[-1:]]), torch.cat([place, note[-1:]])),
         }.get(kind)
         if read:
             queries, keys = read
@@ -117,6 +120,20 @@ def designed(kinds: dict[tuple[int, int], str], n_layers: int = 2) -> State:
             target = note if kind == "previous" else token
             W["o"][:, first : first + LETTERS] = target.T
     return state
+
+
+def keeps_hooks(answer: Any, model: Any, tokens: torch.Tensor) -> bool:
+    """Whether a hook of somebody else is there still when `ablate` has failed.
+
+    The hook raises; a text that is too long fails before it is reached.
+    """
+    own = library(answer, "math", "sqrt")
+    handle = model.layers[1].W_o.register_forward_pre_hook(own)
+    long = torch.zeros(1, model.max_len + 1, dtype=torch.int64)
+    failure_of(lambda: answer(model, long, 1, 0))
+    kept = failure_of(lambda: model(tokens)) is not None
+    handle.remove()
+    return kept
 
 
 def generator(answer: Any, seed: int) -> Any:

@@ -10,7 +10,7 @@ import torch
 from autograder.checks import circuits as visible
 from autograder.checks import expect
 from autograder.checks.circuits import compare_composition, compare_cut, compare_head
-from autograder.checks.circuits.cases import Sizes, build, drawn
+from autograder.checks.circuits.cases import Sizes, build, drawn, keeps_hooks
 from autograder.checks.failures import CheckFailed
 from autograder.checks.gradients import gradients
 from autograder.checks.library import library
@@ -108,6 +108,8 @@ def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
     held.requires_grad_(False)
     if any(part.W_o.weight.requires_grad for part in model.layers):
         raise CheckFailed("a parameter was replaced by a new one", "the same as before")
+    if not keeps_hooks(answer, model, tokens):
+        raise CheckFailed("a hook that was there before is gone", "hooks as before")
 
 
 @find_induction_head.check(0.5)
@@ -124,8 +126,12 @@ def heads_of_random_circuits_are_found(answer: Any, rng: np.random.Generator) ->
     # heads that show only where every token is drawn, and where means are compared:
     # in a text of three tokens, one 0 gives the rare head more than all others have
     seed = int(rng.integers(10**6))
-    for kind, period, sought in (("self", 12, "rare"), ("even", 3, "even")):
-        kinds = {(0, 0): "self", (0, 1): "previous", (1, 0): kind, (1, 1): "rare"}
+    for one, two, period, sought in (
+        ("self", "rare", 12, "rare"),
+        ("self", "last", 12, "last"),
+        ("even", "rare", 3, "even"),
+    ):
+        kinds = {(0, 0): "self", (0, 1): "previous", (1, 0): one, (1, 1): two}
         found_alone(answer, kinds, period, 2, seed, sought)
 
 

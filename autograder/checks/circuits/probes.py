@@ -8,7 +8,15 @@ import numpy as np
 import torch
 
 from autograder.checks.circuits import CIRCUIT, SMALL, TOKENS, fewer_drawn
-from autograder.checks.circuits.cases import DESIGN, build, designed, drawn, generator
+from autograder.checks.circuits.cases import (
+    DESIGN,
+    build,
+    designed,
+    drawn,
+    generator,
+    keeps_hooks,
+)
+from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
 from autograder.checks.tensors import seeded
@@ -51,6 +59,12 @@ def ablate(answer: Any) -> list:
         long = torch.zeros(1, 9, dtype=torch.int64)
         found.append(outcome(answer, model, long, *at)[0])
         found.append(model(TOKENS))
+        found.append(keeps_hooks(answer, model, TOKENS))
+        size = library(answer, "torch.nn.utils", "clip_grad_norm_")
+        ones = torch.ones(*TOKENS.shape, SMALL.vocabulary)
+        outcome(gradients, model, TOKENS, weights=ones)
+        outcome(answer, model, TOKENS, *at)
+        found.append(float(size(model.parameters(), float("inf"))) > 0)
         held.requires_grad_(False)  # where these are the model's parameters still
         found.append([p.requires_grad for p in model.parameters()])
     return found
@@ -65,9 +79,10 @@ def find_induction_head(answer: Any) -> list:
     rare = {(0, 1): "previous", (1, 0): "self", (1, 1): "rare"}
     even = rare | {(1, 0): "even"}
     zero = rare | {(0, 0): "self", (1, 0): "same"}
+    final = zero | {(1, 1): "last"}
     blurred = CIRCUIT | {(1, 0): "even"}
     cases = ((CIRCUIT, 8), (mirrored, 8), (blurred, 8), (early, 8), (rare, 12))
-    for kinds, period in (*cases, (even, 3), (zero, 8)):
+    for kinds, period in (*cases, (even, 3), (zero, 8), (final, 8)):
         n_layers = 1 + max(layer for layer, _ in kinds)
         sizes = DESIGN._replace(n_layers=n_layers)
         model = build(answer, sizes, designed(kinds, n_layers))
@@ -79,10 +94,14 @@ def find_induction_head(answer: Any) -> list:
             if result[1:] and (isinstance(result[0][1], tuple | list))
             else []
         )
+        if kind == ["int", "int"] and result[0][1][1] >= DESIGN.n_heads:
+            result = "no such head"  # which text or place it is, is by chance
         used = not torch.equal(before, source.get_state())
         quiet = torch.equal(common, state_of())
         fewer = fewer_drawn(source.get_state(), 3, 32 * period)
-        found.append([result, kind, used, quiet, fewer, source.initial_seed()])
+        found.append(
+            [result, kind, used, quiet, fewer, source.initial_seed(), model.training]
+        )
     return found
 
 

@@ -43,9 +43,11 @@ def a_block_has_three_arrays(answer: Any) -> None:
 @attend_block.visible
 def m_is_the_largest_score(answer: Any) -> None:
     """With d_k = 4, dot products of 2 and 6 have the largest score 3."""
-    Q, K = np.array([[2.0, 0, 0, 0]]), np.array([[1.0, 0, 0, 0], [3.0, 5, 0, 0]])
-    m, _, _ = block(expect.call(answer, Q, K, np.ones((2, 1))), (1,), 1)
-    expect.close(m, 3.0, f"dot products of 2 and 6 gave m = {m.round(3)}", "[3.]")
+    Q = np.array([[2.0, 0, 0, 0], [0, 2.0, 0, 0]])
+    K = np.array([[1.0, 0, 0, 0], [3.0, 5, 0, 0]])
+    m, _, _ = block(expect.call(answer, Q, K, np.ones((2, 1))), (2,), 1)
+    seen = f"dot products of 2 and 6, and of 0 and 10, gave m = {m.round(3)}"
+    expect.close(m, np.array([3.0, 5.0]), seen, "[3. 5.]: one for each query")
 
 
 @attend_block.visible
@@ -158,8 +160,8 @@ def output_has_a_row_for_each_query(answer: Any) -> None:
 
 @tiled_attention.visible
 def equal_keys_give_the_mean(answer: Any) -> None:
-    """Three equal keys with the values 0, 0 and 9 give 3, with any block."""
-    Q, K, V = np.ones((1, 2)), np.ones((3, 2)), np.array([[0.0], [0.0], [9.0]])
+    """Equal keys with the integers 0, 0 and 9 as values give 3.0, with any block."""
+    Q, K, V = np.ones((1, 2), int), np.ones((3, 2), int), np.array([[0], [0], [9]])
     for size in (2, 1, 3, 50):
         seen = expect.call(answer, Q, K, V, size)
         seen = expect.array(seen, (1, 1), "the output")

@@ -50,18 +50,24 @@ def rotate(answer: Any) -> list:
 def grouped_query_attention(answer: Any) -> list:
     """Tell answers apart by heads, masks, empty rows, refusals and types."""
     waves = np.cos(np.arange(400.0))
-    Q, K, V = waves[:60].reshape(4, 3, 5), waves[70:110], waves[120:168]
-    K, V = K.reshape(2, 4, 5), 5 * V.reshape(2, 4, 6)
+    Q, K, V = waves[:72].reshape(4, 3, 6), waves[80:128], waves[130:170]
+    K, V = K.reshape(2, 4, 6), 5 * V.reshape(2, 4, 5)
     mask = np.array([[True, True, False, True], [False] * 4, [True, False, True, True]])
     batched = [np.stack([a, a[::-1]]) for a in (Q, K, V)]
     one_more = [np.concatenate([a, a[:1]]) for a in (Q, K, V)]  # 5 heads for 3
+    by_head = np.stack([mask, ~mask, mask[::-1], mask])
+
+    def uneven(*heads: np.ndarray) -> Any:
+        """What comes of heads that do not fit; not what, where they are accepted."""
+        result = outcome(answer, *(part.copy() for part in heads))
+        return result[:1] if result[0] == "returned" else untold(result)
+
     return [
         described(outcome(answer, Q.copy(), K.copy(), V.copy())),
         described(outcome(answer, Q.copy(), K.copy(), V.copy(), mask)),
         described(outcome(answer, *batched)),
-        described(untold(outcome(answer, *one_more))),
-        described(untold(outcome(answer, Q[:3].copy(), K.copy(), V.copy()))),
-        described(untold(outcome(answer, Q[:1].copy(), K.copy(), V.copy()))),
+        *(uneven(*heads) for heads in (one_more, (Q[:3], K, V), (Q[:1], K, V))),
+        described(untold(outcome(answer, Q.copy(), K.copy(), V.copy(), by_head))),
         described(outcome(answer, *(a.astype(np.float32) for a in (Q, K, V)))),
         described(outcome(answer, Q.copy(), K[:1].copy(), V[:1].copy())),
     ]
@@ -137,4 +143,11 @@ def decode_step(answer: Any) -> list:
             found.append(outcome(answer, q, k, np.ones((1, 1, 2)), caches[which]))
         return found
 
-    return [*(outcome(written, window) for window in (None, 2)), outcome(by_turns)]
+    def in_groups() -> list:
+        """Whether four query heads can share two key-value heads."""
+        cache = library(answer, "", "KVCache")(None)
+        waves = np.cos(np.arange(32.0)).reshape(8, 1, 4)
+        return untold(outcome(answer, waves[:4], waves[4:6], waves[6:], cache))
+
+    ways = [*(outcome(written, window) for window in (None, 2)), outcome(by_turns)]
+    return [*ways, outcome(in_groups)]

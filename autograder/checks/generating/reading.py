@@ -127,7 +127,7 @@ def rotate_keeps_the_dtype(answer: Any) -> None:
 @grouped_query_attention.visible
 def grouped_queries_return_output_and_weights(answer: Any) -> None:
     """Four query heads, two key-value heads: output (4, 3, 6), weights (4, 3, 7)."""
-    Q, K, V = np.ones((4, 3, 5)), np.ones((2, 7, 5)), np.ones((2, 7, 6))
+    Q, K, V = np.ones((4, 3, 4)), np.ones((2, 7, 4)), np.ones((2, 7, 6))
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     expect.array(output, (4, 3, 6), "the output")
     expect.array(weights, (4, 3, 7), "the weights")

@@ -154,17 +154,17 @@ def returned_arrays_stay(answer: Any) -> None:
 @decode_step.visible
 def first_token_attends_to_itself(answer: Any) -> None:
     """The first token has nothing but itself: its weights are 1."""
-    q, k, v = np.ones((2, 1, 4)), np.ones((1, 1, 4)), np.array([[[3.0, 5.0, 7.0]]])
+    q, k, v = np.ones((4, 1, 4)), np.ones((2, 1, 4)), np.array([[[3.0, 5, 7]]] * 2)
     cache = cases.cache_for(answer, q, k, v)
     output, weights = cases.step(answer, cache, q, k, v)
-    weights = expect.array(weights, (2, 1, 1), "the weights")
-    output = expect.array(output, (2, 1, 3), "the output")
+    weights = expect.array(weights, (4, 1, 1), "the weights")
+    output = expect.array(output, (4, 1, 3), "the output")
     expect.close(weights, 1.0, f"the weights are {weights.ravel()}", "1 for each head")
     expect.close(
         output,
-        np.broadcast_to(v, (2, 1, 3)),
+        np.broadcast_to(v[:1], (4, 1, 3)),
         f"the value [3, 5, 7] became {np.round(output[0, 0], 3)}",
-        "[3, 5, 7] for both heads",
+        "[3, 5, 7] for each of the four heads",
     )
 
 

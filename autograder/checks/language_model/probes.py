@@ -28,6 +28,8 @@ def next_token_loss(answer: Any) -> list:
         outcome(answer, logits + 200, tokens),
     ]
     found.append(type(found[0][1]).__name__)
+    double = outcome(answer, logits.double(), tokens)
+    found.append(str(getattr(double[1], "dtype", "")))
     return [*found, has_gradient(answer, logits, tokens)]
 
 

@@ -215,13 +215,13 @@ def direction_matters(answer: Any) -> None:
 @strongest_head.visible
 def one_weight_of_each_head_counts(answer: Any) -> None:
     """Only the weight from `query` to `key` counts, head by head, in all layers."""
-    found = torch.tensor([[0.1, 0.7, 0.1], [0.6, 0.5, 0.6]])  # from 0 to 1
+    found = torch.tensor([[0.1, 0.7128, 0.1], [0.6, 0.5, 0.6]])  # from 0 to 1
     maps = torch.zeros(2, 3, 3, 3)
     maps[:, :, 0, 1], maps[:, :, 0, 2] = found, 1 - found
     compare_triple(
         expect.call(answer, maps, 0, 1),
         (0, 1, float(found[0, 1])),
-        "from 0 to 1 layer 0 has the weights 0.1, 0.7, 0.1 and layer 1 has 0.6, 0.5, "
-        "0.6; your function found layer {}, head {}, weight {:.3g}",
-        "(0, 1, 0.7): the largest of the six",
+        "from 0 to 1 layer 0 has the weights 0.1, 0.7128, 0.1 and layer 1 has 0.6, "
+        "0.5, 0.6; your function found layer {}, head {}, weight {:.4g}",
+        "(0, 1, 0.7128): the largest of the six",
     )

@@ -36,7 +36,7 @@ def sentence_embedding(answer: Any) -> list:
 def strongest_head(answer: Any) -> list:
     """Tell searches apart by what they find in maps of unequal sizes."""
     found = []
-    for seed, layers, heads in ((1, 3, 5), (2, 4, 2), (3, 2, 6), (4, 3, 3)):
+    for seed, layers, heads in ((1, 3, 5), (2, 4, 2), (3, 2, 6), (4, 3, 3), (5, 7, 13)):
         rng = np.random.default_rng(seed)
         scores = torch.from_numpy(3 * rng.standard_normal((layers, heads, 4, 4)))
         maps = scores.softmax(-1).float()
