@@ -89,6 +89,8 @@ def tiled_attention(answer: Any) -> list:
         for s in (1, 2, 3, 7, 9)
     ]
     found.append(heard(lambda: outcome(answer, Q.copy(), K.copy(), V.copy(), 1)))
+    wide = K[0] * 2 - 1  # values as wide as the keys
+    found.append(heard(lambda: outcome(answer, Q[0].copy(), K[0].copy(), wide, 3)))
     slope = np.linspace(-1e5, 1e5, 7)[:, None]
     for keys in (slope, slope[::-1].copy(), slope - 3e5):
         one = np.ones((1, 1))

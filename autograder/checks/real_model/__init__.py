@@ -161,7 +161,9 @@ def triple(value: Any) -> tuple[int, int, float]:
         kinds = "f" if what == "weight" else "iu"
         if number.shape != () or number.dtype.kind not in kinds:
             wanted = "a number" if what == "weight" else "an integer, counted from 0"
-            raise CheckFailed(f"the {what} is {part!r}"[:120], f"{wanted}", kind="type")
+            single = number.shape == () and number.dtype.kind == "f"
+            shown = f"{number.item():.4g}" if single else repr(part)
+            raise CheckFailed(f"the {what} is {shown}"[:120], wanted, kind="type")
         numbers.append(number.item())
     return numbers[0], numbers[1], numbers[2]
 
