@@ -37,6 +37,7 @@ def masked_softmax(answer: Any) -> list:
     empty = np.array([[True, True], [False, False]])
     far = np.array([[0.0, 1.0, 1e5], [1e5, 1e5 + 1.0, 0.0]])
     behind = np.array([[True, True, False], [True, True, True]])
+    low = np.array([[-1e5, 1 - 1e5, 0.0], [0.0, 1.0, 2.0]])
     batch = np.sin(np.arange(24.0)).reshape(2, 3, 4)
     apart = np.array([[0.0, 1.0], [1e5, 1e5 + 1.0]])
     hidden = np.array([[True, False, True, True]] * 2 + [[True] * 4])
@@ -49,6 +50,7 @@ def masked_softmax(answer: Any) -> list:
         any_error(outcome(answer, scores.copy(), mask[1])),
         warned(answer, np.array([[1.0, 2.0], [3.0, 4.0]]), empty),
         warned(answer, far, behind),
+        any_error(outcome(answer, low, behind)),
         any_error(outcome(answer, batch, hidden)),
         any_error(outcome(answer, scores[:2], mask[:2])),
         any_error(outcome(answer, apart, np.array([[True, False], [False, True]]))),
