@@ -86,13 +86,13 @@ LADDER = {
     "sums": (
         "    w = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, 1.0, 0.0]]))"
         "\n    assert np.allclose(np.sum(w, axis=-1), 1)",
-        2 + 2 * 1 / 8,  # a missed mistake counts, also an easy one
+        2 + 2 * 1 / 7,  # a missed mistake counts, also an easy one
     ),
     "good": (
         "    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])"
         "\n    e = np.exp(x - x.max(axis=-1, keepdims=True))"
         "\n    assert np.allclose(softmax(x), e / e.sum(axis=-1, keepdims=True))",
-        2 + 2 * 4 / 7,
+        2 + 2 * 4 / 6,
     ),
 }
 
