@@ -54,7 +54,7 @@ TOPICS = {  # by their first puzzle
     "spot_softmax": "Spot it",
 }
 DAILY = (  # the script finds it
-    '<span class="puzzle-daily">One a day: '
+    '<span class="puzzle-daily" id="today">One a day: '
     '<a href="#today">today’s wrong function</a>.</span>'
 )
 NOTEBOOK_ONLY = "How to work:"  # of an introduction: how one works outside this page

@@ -126,11 +126,17 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
     return table, unnamed
 
 
+# what else the notes of an answer depend on: the sentence of a wrong type is one
+SHARED = (
+    *("shared.toml", "known.py", "outcomes.py"),
+    *("expect.py", "crossing.py", "puzzle.py"),
+)
+
+
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from."""
     home = Path(str(package.__file__)).parent
-    code = Path(known.__file__)
-    shared = [code.with_name("shared.toml"), code]
+    shared = [Path(known.__file__).with_name(name) for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
     for path in [*sorted(home.rglob("*.py")), *sorted(home.rglob("*.toml")), *shared]:
