@@ -213,7 +213,7 @@ def test_what_forbidding_the_first_token_costs_in_six_texts():
     assert "no other token costs more than 0.3" in chapter
     assert printed("11-a-real-llm", "without key 21")[0] <= 0.3
     median = printed("11-a-real-llm", "median of all")[0]
-    assert f"and most cost {median:.2f} or less" in chapter
+    assert f"and half of them cost {median:.2f} or less" in chapter
 
 
 def test_how_much_of_the_damage_of_a_window_its_sinks_undo():
