@@ -67,7 +67,8 @@ UNFIT = """[...document.querySelectorAll("svg.drawing")].flatMap(drawing => {
 
 
 # the theme lets the keyboard reach what scrolls, a moment after the width changed
-SETTLED = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+SCROLLS = ".pst-scrollable-table-container, .bd-article pre"
+SETTLED = f"""() => [...document.querySelectorAll("{SCROLLS}")]
     .every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"""
 
 
