@@ -111,7 +111,7 @@ def fingerprints(number: int, trail: Trail, chance: set[str]) -> list[str]:
 def by_probe(number: int, notes: list[Note], chance: set[str]) -> list[str]:
     """The notes of a probe alone, the last to note, in short: one for each shift.
 
-    None where there is no probe, where chance has a part in it, or where an exception
+    [] where there is no probe, where chance has a part in it, or where an exception
     came: its text, which differs by versions, is not noted, and its type tells little.
     """
     raised = any("('raised'," in text for note in notes for text in note)

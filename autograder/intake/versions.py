@@ -172,9 +172,9 @@ class Keeper:
         time = version.person and version.person.time
         if not time or version.outdated:
             return version
-        told = stamp(time).strip()
+        shown = stamp(time).strip()
         origin = origin_of(self.course, version.student, version.assignment.name)
-        if not (origin and origin.not_at == told):
+        if not (origin and origin.not_at == shown):
             if path.is_symlink() or not path.is_file():
                 return version
             there = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -182,7 +182,7 @@ class Keeper:
                 return version
             if time in self.times(version, version.digest):
                 return version
-        return replace(without_time(version), not_at=told)
+        return replace(without_time(version), not_at=shown)
 
     def times(self, version: Version, digest: str) -> set[datetime | None]:
         """The times that were known of a student's notebook."""

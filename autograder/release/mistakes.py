@@ -129,7 +129,8 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 # what else the notes of an answer depend on: the sentence of a wrong type is one
 SHARED = (
     *("shared.toml", "known.py", "outcomes.py"),
-    *("expect.py", "crossing.py", "puzzle.py"),
+    *("expect.py", "crossing.py", "puzzle.py", "figures.py", "modules.py"),
+    *("memory.py", "half.py", "planted.py"),
 )
 
 

@@ -11,6 +11,7 @@ import autograder
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
+from autograder.notebook.chapters import slug
 from autograder.options import describe
 from autograder.text import one_line
 
@@ -112,7 +113,6 @@ def reading(course: Course, number: str) -> Reading:
         text = path.read_text("utf-8")
         title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
         if title and section:
-            slug = "-".join(re.findall(r"[a-z0-9]+", section[1].lower()))
             after = f" · after chapter {int(path.name[:2])}, {title[1]}"
-            return Reading(path.stem, slug, after)
+            return Reading(path.stem, slug(section[1]), after)
     return Reading()

@@ -155,8 +155,8 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
         return
     zone = course_zone(course)
     local = due[1].astimezone(zone)
-    told = f"{local:%A, {local.day} %B %Y, %H:%M} ({zone})"
-    title.source = with_due(title.source, told)
+    words = f"{local:%A, {local.day} %B %Y, %H:%M} ({zone})"
+    title.source = with_due(title.source, words)
     if "checksum" in (about := title.metadata.get("nbgrader", {})):
         about["checksum"] = compute_checksum(title)
 

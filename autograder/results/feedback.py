@@ -107,8 +107,8 @@ def run(options: argparse.Namespace) -> int:
     noun = "page is" if pages == 1 else "pages are"
     print(f"{pages} feedback {noun} in {course.feedback}.")
     for name, students in written.items():
-        if told := [words for who, words in due[name].items() if who in students]:
-            print(f"{name}: pages to send, new or changed: {listed(told)}")
+        if listing := [words for who, words in due[name].items() if who in students]:
+            print(f"{name}: pages to send, new or changed: {listed(listing)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
         for line in (*left, *(f"wrote {path}" for path in paths)):

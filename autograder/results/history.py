@@ -60,8 +60,8 @@ def run(options: argparse.Namespace) -> None:
                     print(f"{one_line(student)}, {name}: {line}")
     for name in names:
         pages = record.to_send(found, name)
-        if told := [words for student, words in pages.items() if student in who]:
-            print(f"feedback pages of {name} to send: {listed(told)}")
+        if listing := [words for student, words in pages.items() if student in who]:
+            print(f"feedback pages of {name} to send: {listed(listing)}")
     if options.json:
         write_whole(options.json, json.dumps(shown, indent=1) + "\n")
 

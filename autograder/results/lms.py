@@ -98,7 +98,8 @@ def column_of(
             return roster.sheet.find(wish)
         raise CourseError(
             f"--column {wish!r} does not name an assignment: write one of "
-            f'{", ".join(results)}, or write --column "{alike(wish, results)}={wish}".'
+            f"{', '.join(results)}, or write "
+            f'--column "{same_number(wish, results)}={wish}".'
         )
     if wishes.format == "moodle":
         if (grade := roster.columns["grade"]) is not None:
@@ -117,14 +118,14 @@ def column_of(
         raise NoColumn(f"{roster.sheet.name} has no column of an assignment.")
     raise NoColumn(
         f"Canvas's gradebook has no column for {name}; say which one it is, such as "
-        f'--column "{name}={alike(name, titles)}". It has: {", ".join(titles)}.'
+        f'--column "{name}={same_number(name, titles)}". It has: {", ".join(titles)}.'
     )
 
 
-def alike(name: str, others: Iterable[str]) -> str:
+def same_number(name: str, others: Iterable[str]) -> str:
     """The first that has the same number, as 04-masking and Homework 4; else the first.
 
-    A guess for the line to paste; what is done with it, a person says.
+    A guess for the line that a person may paste.
     """
 
     def number_in(text: str) -> int:

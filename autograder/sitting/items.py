@@ -89,7 +89,7 @@ def puzzle_names(chapter: str) -> list[str]:
     ]
 
 
-def alike(name: str, names: list[str], exercises: Path) -> list[str]:
+def of_same_worth(name: str, names: list[str], exercises: Path) -> list[str]:
     """The puzzles of the same chapter, kind and minutes, itself among them."""
 
     def sort(name: str) -> tuple[str, str, str]:

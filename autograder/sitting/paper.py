@@ -21,8 +21,8 @@ from autograder.sitting.items import (
     PREDICTION,
     READING,
     Item,
-    alike,
     code_questions,
+    of_same_worth,
     predictions,
     puzzle,
     puzzle_names,
@@ -121,7 +121,7 @@ def paper(
     puzzles = []
     pool = list(dict.fromkeys(by_turns(names)))  # 00-puzzles has those of the others
     for name in pool[:MOST_PUZZLES]:
-        chosen = rng.choice(alike(name, pool, course.exercises))
+        chosen = rng.choice(of_same_worth(name, pool, course.exercises))
         pool.remove(chosen)
         puzzles.append(puzzle(chosen, rng, course.exercises))
     left = MINUTES - sum(item.minutes for item in puzzles)
