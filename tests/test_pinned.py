@@ -21,6 +21,7 @@ FOLDERS = ("autograder", "book", "tests", "benchmarks")
 ELSEWHERE = {"pyodide"}  # there in the page only
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 SEED = {"pip", "setuptools"}  # every environment starts with them
+FOR_GPUS = ("nvidia-", "cuda-", "triton")  # come with PyTorch's build for GPUs
 
 
 def plain(name):
@@ -79,7 +80,7 @@ def test_what_is_installed_is_what_the_lock_says():
     locked |= pins("requirements.txt")
     for found in distributions(path=[sysconfig.get_path("purelib")]):
         name, version = plain(found.name), found.version.removesuffix("+cpu")
-        if name in SEED or name == "paying-attention" or name.startswith("nvidia"):
+        if name in {*SEED, "paying-attention"} or name.startswith(FOR_GPUS):
             continue
         assert locked.get(name) == version, f"{name} {version}: make lock"
 
