@@ -313,7 +313,25 @@ def test_how_many_heads_rest_on_the_first_token_of_the_sentence():
     assert said in text("07-reading-attention")
 
 
+# ---- chapter 8
+
+
+def test_attention_without_positions_is_a_little_better_than_a_guess():
+    (right,) = printed("08-cost", "attention without positions")
+    assert "it does little better than a guess" in text("08-cost")
+    assert 1 / 8 + 0.02 < right < 1 / 8 + 0.08  # over 1000 sequences
+
+
 # ---- chapter 9
+
+
+def test_how_many_characters_a_token_of_the_pairs_holds():
+    (line,) = lines("09-language-model", "characters, 15")
+    characters, tokens = (
+        int(n.replace(",", "")) for n in re.findall(r"[\d,]+\d", line)
+    )
+    said = f"a token holds {characters / tokens:.1f} characters on average"
+    assert said in text("09-language-model")
 
 
 def test_what_the_head_that_looks_one_back_costs_in_each_training():
@@ -350,6 +368,21 @@ def test_which_of_the_widths_is_the_first_to_find_a_likelier_text():
     assert said in text("09-language-model")
     same = [w for w, p in zip(widths, found, strict=True) if p == found[0]]
     assert f"Widths {same[1]} and {same[2]} find the text" in text("09-language-model")
+
+
+# ---- chapter 10
+
+
+def test_how_much_the_loss_rises_beyond_the_trained_length():
+    """By half a nat at twice the length, by a whole one at 8 times."""
+    losses = printed("10-generating", "full  ")
+    frequency = printed("10-generating", "by frequency")[0]
+    assert "by half a nat at twice the length, and by a whole" in text("10-generating")
+    assert losses[1] - losses[0] == pytest.approx(0.5, abs=0.11)
+    assert losses[3] - losses[0] == pytest.approx(1.0, abs=0.11)
+    assert losses[4] <= frequency
+    window = printed("10-generating", "window 32 ")
+    assert set(window) == {losses[0]}  # repairs all of it
 
 
 # ---- chapter 11
