@@ -78,7 +78,7 @@ FAULTS = [
     Fault(
         "collect",
         "of several versions the first is handed in",
-        "autograder/intake/versions.py",
+        "autograder/intake/keeper.py",
         'max(moments) if self.keep == "latest" else min(moments)',
         "min(moments)",
         "tests/teaching/test_collect.py",

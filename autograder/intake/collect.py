@@ -16,11 +16,12 @@ from autograder.errors import CourseError
 from autograder.intake.archive import PACKED, Entry, Left, opened
 from autograder.intake.assigning import assignment_of
 from autograder.intake.columns import parse_columns
+from autograder.intake.keeper import Keeper
 from autograder.intake.names import hidden, safe
 from autograder.intake.owners import ASKED, Owner, Owners
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
-from autograder.intake.versions import Keeper, Version
+from autograder.intake.versions import Version
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, describe
 from autograder.release.plan import plan

@@ -1,26 +1,16 @@
-"""Versions of a submission: all are kept in collected/, one counts in submitted/."""
+"""A version of a submission: the file, and what is known of where it came from."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError, Held
-from autograder.files import write_whole
 from autograder.intake.archive import Entry
 from autograder.intake.names import Label
 from autograder.intake.roster import Person
-from autograder.notebook.reading import read
-from autograder.notebook.records import Release
-from autograder.notebook.texts import text_key
-from autograder.release.times import STAMP, read_stamp, stamp
-from autograder.text import listed, one_line
+from autograder.release.times import stamp
 
 ORIGIN = "origin.json"
 TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
@@ -124,207 +114,6 @@ def origin_of(course: Course, student: str, assignment: str) -> Origin | None:
         return Origin(**json.loads(text))
     except (OSError, ValueError, TypeError):
         return None
-
-
-class Keeper:
-    """Puts versions into collected/ and submitted/; ``keep`` is latest or first.
-
-    A notebook that is as it was released never counts while another has answers.
-    """
-
-    def __init__(
-        self, course: Course, keep: str, releases: Mapping[Assignment, Release]
-    ) -> None:
-        self.course, self.keep, self.releases = course, keep, releases
-        self.lines: list[str] = []
-        self.counts: Counter[str] = Counter()
-        self.several: list[str] = []
-        self.stamped: list[str] = []
-        self.outdated: list[str] = []
-        self.undated: list[str] = []
-
-    def put(self, group: list[Version]) -> None:
-        """Keep every version; hand in the one that the rule says."""
-        first = group[0]
-        who = f"{first.student}, {first.assignment.name}"
-        group.sort(key=lambda version: (version.order, str(version.entry.path)))
-        *earlier, newest = group
-        if self.keep == "first":  # the worksheet tells the time of the newest alone
-            group = [without_time(v) for v in earlier if v.digest != newest.digest]
-            group.append(newest)
-        folder = self.course.submitted / first.student / first.assignment.name
-        path = folder / f"{first.assignment.notebook}.ipynb"
-        group = [self.dated(version, path) for version in group]
-        for version in group:
-            self.keep_version(version)
-        chosen = self.chosen(group, who)
-        if path.exists() or path.is_symlink():
-            if not self.replaces(chosen, path, who):
-                return
-        else:
-            self.counts["new"] += 1
-        write_whole(path, chosen.entry.read())
-        self.remark(chosen)
-        self.note(chosen, folder)
-
-    def dated(self, version: Version, path: Path) -> Version:
-        """A version; without the worksheet's time where that is of earlier work."""
-        time = version.person and version.person.time
-        if not time or version.outdated:
-            return version
-        shown = stamp(time).strip()
-        origin = origin_of(self.course, version.student, version.assignment.name)
-        if not (origin and origin.not_at == shown):
-            if path.is_symlink() or not path.is_file():
-                return version
-            there = hashlib.sha256(path.read_bytes()).hexdigest()
-            if there == version.digest or time not in self.times(version, there):
-                return version
-            if time in self.times(version, version.digest):
-                return version
-        return replace(without_time(version), not_at=shown)
-
-    def times(self, version: Version, digest: str) -> set[datetime | None]:
-        """The times that were known of a student's notebook."""
-        place = self.place(version)
-        files = place.glob(f"*-{digest[:12]}.txt")
-        return {read_stamp(place, file=file) for file in files}
-
-    def remark(self, chosen: Version) -> None:
-        """Remember whose worksheet and archive do not belong together."""
-        if chosen.outdated:
-            self.outdated.append(chosen.student)
-        if chosen.not_at:
-            self.undated.append(chosen.student)
-
-    def chosen(self, group: list[Version], who: str) -> Version:
-        """The version that counts; a line says so where there are several."""
-        if len({version.digest for version in group}) == 1:
-            return group[-1]
-        answered = [v for v in group if not self.untouched(v, v.entry.read())]
-        counting = answered or group
-        moments = [version.order for version in counting]
-        moment = max(moments) if self.keep == "latest" else min(moments)
-        same = [version for version in counting if version.order == moment]
-        chosen = next((v for v in reversed(same) if v.named), same[-1])
-        self.several.append(chosen.student)
-        taken = f"the {self.keep} counts,"
-        if len(same) > 1:
-            taken = "all of one time, and this one is taken:"
-        elif len(counting) < len(group):
-            taken = "the one with answers counts,"
-        self.lines.append(
-            f"{who}: {len(group)} versions; {taken} "
-            f"{one_line(str(chosen.entry.path))[:200]}"
-        )
-        return chosen
-
-    def untouched(self, version: Version, data: bytes) -> bool:
-        """Whether a notebook holds nothing but what was released."""
-        release = self.releases[version.assignment]
-        texts = [*release.nameless, *(cell.released for cell in release.cells)]
-        known = {text_key(text) for text in texts} | {()}
-        try:
-            return all(text_key(cell.source) in known for cell in read(data))
-        except Held:
-            return False
-
-    def note(self, chosen: Version, folder: Path) -> None:
-        """When it was handed in, and where it came from."""
-        time = chosen.handed_in or read_stamp(folder, file=self.kept(chosen, "txt"))
-        if time:
-            write_whole(folder / STAMP, stamp(time))
-        else:  # that of another version would be wrong
-            (folder / STAMP).unlink(missing_ok=True)
-        text = json.dumps(asdict(chosen.origin), ensure_ascii=False, indent=1)
-        write_whole(self.place(chosen) / ORIGIN, text + "\n")
-
-    def place(self, version: Version) -> Path:
-        return self.course.collected / version.student / version.assignment.name
-
-    def kept(self, version: Version, kind: str) -> Path:
-        """Where a version lies, and the time that it was handed in."""
-        name = f"{version.time:%Y%m%dT%H%M%SZ}-{version.digest[:12]}.{kind}"
-        return self.place(version) / name
-
-    def keep_version(self, version: Version) -> None:
-        if not self.kept(version, "ipynb").exists():
-            write_whole(self.kept(version, "ipynb"), version.entry.read())
-        if version.handed_in:
-            write_whole(self.kept(version, "txt"), stamp(version.handed_in))
-
-    def replaces(self, chosen: Version, path: Path, who: str) -> bool:
-        """Whether this goes over what is in submitted/ already; a line says so."""
-        if path.is_symlink() or not path.is_file():
-            raise CourseError(f"{path} is not a regular file; move it away first.")
-        before = path.read_bytes()
-        time = self.version_time(chosen, path)
-        if hashlib.sha256(before).hexdigest() == chosen.digest:
-            self.correct(chosen, path.parent)
-            self.counts["there before"] += 1
-            return False
-        by_rule = time and (
-            chosen.time > time if self.keep == "latest" else chosen.time < time
-        )
-        old, new = (self.untouched(chosen, d) for d in (before, chosen.entry.read()))
-        if time is None:
-            self.lines.append(
-                f"{who}: kept the one in submitted/, which has no time; "
-                "move it away to take this one"
-            )
-        elif new and not old:
-            self.lines.append(f"{who}: kept the one in submitted/; this has no answers")
-        elif by_rule or (old and not new):
-            digest = hashlib.sha256(before).hexdigest()[:12]
-            kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest}.ipynb"
-            if not kept.exists():
-                write_whole(kept, before)
-            self.lines.append(
-                f"{who}: replaced by the {self.keep}; both are in collected/"
-            )
-            self.counts["replaced"] += 1
-            return True
-        else:
-            self.lines.append(f"{who}: the one in submitted/ counts by the rule")
-        self.counts["kept"] += 1
-        return False
-
-    def correct(self, chosen: Version, folder: Path) -> None:
-        """A worksheet or a time zone that came later tells another time."""
-        before = read_stamp(folder)
-        self.remark(chosen)
-        if chosen.stated_time and (
-            not before or stamp(before) != stamp(chosen.stated_time)
-        ):
-            self.stamped.append(chosen.student)
-            self.note(chosen, folder)
-
-    def conclude(self) -> None:
-        """What there is to say of all of them."""
-        for students, text in (
-            (self.several, "sent several notebooks of one assignment; look at them"),
-            (self.stamped, "have another time of submission now"),
-            (
-                self.outdated,
-                "handed in again after this archive was downloaded, as the worksheet "
-                "says; its time is not of these files: download the archive again",
-            ),
-            (
-                self.undated,
-                "have new work, and the worksheet has the time of the old; they have "
-                "no time now: download the worksheet again, and collect once more",
-            ),
-        ):
-            if students:
-                self.lines.append(f"{len(students)} {text}: {listed(students)}")
-
-    def version_time(self, chosen: Version, path: Path) -> datetime | None:
-        """The time in the archive of what is in submitted/."""
-        origin = origin_of(self.course, chosen.student, chosen.assignment.name)
-        if origin:
-            time = datetime.strptime(origin.version, "%Y-%m-%d %H:%M:%S UTC")
-            return time.replace(tzinfo=UTC)
-        return read_stamp(path.parent)
 
 
 def without_time(version: Version) -> Version:
