@@ -5,6 +5,7 @@ It is the same in every run, and made only when the checks or the catalog have c
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import io
@@ -24,6 +25,7 @@ from autograder.checks.isolation import seed
 from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line
 from autograder.files import write_whole
+from autograder.release.plan import DOCUMENTED
 
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
 Notes = list[list[known.Note]]
@@ -135,16 +137,28 @@ SHARED = (
 
 
 def key(package: ModuleType) -> str:
-    """A hash of what the table is made from."""
+    """A hash of what the table is made from; docstrings but promises are left out."""
     home = Path(str(package.__file__)).parent
     shared = [Path(known.__file__).with_name(name) for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
     for path in [*sorted(home.rglob("*.py")), *sorted(home.rglob("*.toml")), *shared]:
         if path.name != "hidden.py":
-            data = path.read_bytes()
+            code = path.suffix == ".py"
+            data = undocumented(path).encode() if code else path.read_bytes()
             digest.update(f"{path.name}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()[:16]
+
+
+def undocumented(path: Path) -> str:
+    """The text of a module without the lines of its docstrings."""
+    text = path.read_text(encoding="utf-8")
+    lines: list[str | None] = [*text.splitlines()]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+            lines[first - 1 : last] = [None] * (last - first + 1)
+    return "\n".join(line for line in lines if line is not None)
 
 
 def path_of(package: ModuleType) -> Path:

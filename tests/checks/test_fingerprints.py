@@ -35,14 +35,18 @@ def test_no_check_and_no_catalog_has_changed_since_its_table_was_made(package):
     assert not mistakes.stale(package)
 
 
-def test_a_changed_word_makes_a_table_stale(monkeypatch, tmp_path):
-    changed = tmp_path / "attention"
-    changed.mkdir()
-    (changed / "__init__.py").write_text("# other checks")
-    monkeypatch.setattr(attention, "__file__", str(changed / "__init__.py"))
-    (changed / "known.json").write_text(f'{{"made_from": "{mistakes.key(attention)}"}}')
+def test_changed_code_makes_a_table_stale_and_a_docstring_does_not(
+    monkeypatch, tmp_path
+):
+    changed = tmp_path / "attention" / "__init__.py"
+    changed.parent.mkdir()
+    changed.write_text("x = 1")
+    monkeypatch.setattr(attention, "__file__", str(changed))
+    table = f'{{"made_from": "{mistakes.key(attention)}"}}'
+    (changed.parent / "known.json").write_text(table)
+    changed.write_text('"""Some\n\nwords."""\nx = 1')
     assert not mistakes.stale(attention)
-    (changed / "__init__.py").write_text("# others")
+    changed.write_text('"""Some\n\nwords."""\nx = 2')
     assert mistakes.stale(attention)
 
 
