@@ -117,6 +117,25 @@ def test_no_scaled_draw_of_wide_keys_reaches_what_a_tutorial_prints():
     assert claim in text("02-scaling")
 
 
+def test_what_half_of_the_unscaled_rows_of_chapter_2_give_to_one_token():
+    sentence = "half of the rows give more than 0.95 to one token"
+    assert sentence in text("02-scaling")
+    Q, K = np.random.default_rng(0).standard_normal((2, 2_000, 10, 64))
+    largest = attention.softmax(Q @ K.mT).max(axis=-1)
+    assert abs((largest > 0.95).mean() - 0.5) < 0.03
+
+
+def test_between_which_numbers_the_scaled_weights_of_chapter_2_stay():
+    assert text("02-scaling").count("stays between 0.44 and 0.47") == 2
+    rows = [
+        ln.split() for ln in lines("02-scaling", "") if re.match(r" *\d+ .*\d$", ln)
+    ]
+    rows = [list(map(float, row[1:])) for row in rows if len(row) == 4]
+    assert len(rows) == 8  # of two tables; the second one begins with the largest score
+    scaled = [row[2] if row[0] > 1 else row[1] for row in rows]
+    assert min(scaled) > 0.44 and max(scaled) < 0.47
+
+
 def test_what_the_luckiest_tenth_of_scaled_queries_carries():
     (line,) = lines("02-scaling", "scaled  : median")
     assert "Scaled, the largest tenth carries a fifth" in text("02-scaling")
