@@ -172,6 +172,32 @@ def test_a_stack_that_reads_its_text_again_without_a_mask_gives_something_else()
         assert np.allclose(again[3], once[3]) == equal
 
 
+def test_minus_infinity_spoils_the_gradient_where_it_is_added():
+    """Filled in, it lets no gradient back to the scores of an empty row."""
+    assert "(With `masked_fill` no gradient goes back there.)" in text("04-masking")
+    hidden = torch.tensor([[True, True], [False, True]])  # row 0 has no key
+    for hide, finite in (
+        (lambda s: s + torch.zeros(2, 2).masked_fill(hidden, -math.inf), False),
+        (lambda s: s.masked_fill(hidden, -math.inf), True),
+    ):
+        scores = torch.zeros(2, 2, requires_grad=True)
+        hide(scores).softmax(dim=-1).nan_to_num(0.0).sum().backward()
+        assert bool(scores.grad.isfinite().all()) == finite
+
+
+def test_only_the_last_row_of_weights_zeroed_afterwards_sums_to_1():
+    assert "Only the last row still sums to 1" in text("04-masking")
+    (line,) = lines("04-masking", "row sums: [0.374")
+    *others, last = map(float, re.findall(r"\d\.\d*", line))
+    assert len(others) == 5 and max(others) < 1 == last
+
+
+def test_a_largest_score_that_is_forbidden_would_leave_nothing():
+    assert "the last line would be all zeros" in text("04-masking")
+    scores = np.array([1e5, -1e5, -np.inf])  # the third is hidden, and was 1e9
+    assert np.exp(scores - 1e9).sum() == 0
+
+
 def test_two_heads_can_put_the_middle_case_off_the_segment():
     """Whether two bits differ: with one head the middle case is between the ends."""
     chapter = text("06-encoder-layer")
