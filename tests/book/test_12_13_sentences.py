@@ -49,6 +49,18 @@ def test_one_head_of_the_published_model_carries_its_copying():
     assert 1.8 < strongest[0] - nothing[0] < 2.1
 
 
+def test_what_cutting_heads_costs_when_a_text_is_said_again():
+    nothing, one, four = (
+        numbers(lines(HEADS, f"cut {name}")[0])
+        for name in ("nothing", "one back", "four induction heads")
+    )
+    assert max(one[0], four[0]) - nothing[0] < 0.04
+    assert 1.9 < one[1] / nothing[1] < 2 and 2.8 < four[1] / nothing[1] < 3
+    said = "nearly doubles the loss, and cutting the four best induction heads nearly"
+    assert said in text(HEADS)
+    assert f"{four[1]:.1f} nats are far below {four[0]:.1f}" in text(HEADS)
+
+
 def test_how_fast_the_loss_falls_and_which_stripes_go():
     """Of the falls, the largest and the least; the stripe halves in one seed."""
     found = lines(HEADS, "below 2.5")

