@@ -1,1 +1,1 @@
-"""The course's autograder: checks, the wall, grading and the command line."""
+"""Autograder for the notebooks of a course: checks, a sandbox, grading and commands."""

@@ -1,4 +1,4 @@
-"""``python -m autograder`` is the command ``autograder``."""
+"""Entry point of ``python -m autograder``; it runs the command ``autograder``."""
 
 import sys
 

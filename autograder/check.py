@@ -1,8 +1,8 @@
-"""Restart a notebook, run all of it, and say which visible checks pass.
+"""``autograder check``: run a student's notebook and say which visible checks pass.
 
-For students: it needs the visible checks only, no kernel and no nbgrader. The notebook
-is read, matched to the release and run by the engine that grading uses, so that both
-say the same about a visible check.
+Students use it while they work: the notebook is run from the top, and each question
+gets a line or a message. It needs neither a kernel nor nbgrader. Grading runs notebooks
+with the same engine, so that both say the same about a visible check.
 """
 
 from __future__ import annotations

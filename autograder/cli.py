@@ -1,4 +1,4 @@
-"""The command line: ``autograder VERB``. What a verb can is written beside its work."""
+"""Command line ``autograder VERB``: finds a verb's module, runs it, reports errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course folder: where its parts are, and what was handed in."""
+"""The course folder: paths of its parts, assignments, and what students handed in."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Every error of the autograder that a caller may catch, in one tree.
+"""Exceptions of the autograder that a caller may catch, as one class tree.
 
 AutograderError
     CourseError   the course folder or the command is wrong; exit code 2
-    Held          a submission needs a person, and the sentence says why
-    WallError     a process of the wall cannot go on
-        NoSandbox     no warm process could be started
+    Held          a submission cannot be graded; a person has to look at it
+    WallError     a process of the sandbox, or of the judge beside it, cannot go on
+        NoSandbox     no process for student code could be started
         Closed        the other side of a channel is gone
         OverBudget    more came over a channel than it may carry
-        Violation     what came over the wire is not what the protocol allows
+        Violation     a message between the processes breaks the protocol
 
 ``CheckFailed`` (``autograder.checks.failures``) is none of these: it tells students
 about their answer, and is an AssertionError so that notebooks and nbgrader know it.

@@ -1,4 +1,4 @@
-"""Safe file access: regular files alone are read, and files are replaced atomically."""
+"""Safe file access: read regular files only, and replace a file atomically."""
 
 from __future__ import annotations
 

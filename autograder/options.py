@@ -1,4 +1,4 @@
-"""Options that several verbs of the command line have."""
+"""Command-line options that several verbs of ``autograder`` share, for argparse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Text that is shown: strangers' made safe, lists cut short, names suggested."""
+"""Helpers for printed text: escape control characters, shorten lists, suggest names.
+
+Text by students goes through here before it is printed or written on a page. The others
+serve messages: "and 3 more", and "did you mean ...?" for a misspelled name.
+"""
 
 from __future__ import annotations
 

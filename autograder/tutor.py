@@ -1,10 +1,9 @@
-"""A server for coding agents that coach: what `check` says of an answer, and prose.
+"""A server for coding agents that coach students: it runs checks and quotes the book.
 
 It speaks the Model Context Protocol over standard input and output. An agent can ask
 for four things: which questions there are, what the visible checks say, one diagnosis
 in full, and what a chapter writes under a heading. Notebooks and headings are chosen
-from lists: no request is opened as a path, and none is run. The notebooks are those of
-the folder that the server was started with.
+from lists: no request is opened as a path, and none is run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Which ``assert`` of a student's check rejected a function, and why it may have."""
+"""Analysis of a failed ``assert`` in a test that a student wrote as an answer.
+
+Some questions ask for a test of a function. Where it rejects a right function, the
+message shows both sides of the assert, and a likely reason such as a missing tolerance.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""An assignment's questions, and what of their checks is installed here."""
+"""Registry of an assignment's questions; loads hidden checks where they are installed.
+
+Each package of checks makes one, and defines its questions with it. It also finds the
+name of a known mistake for an answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a card says of a question's function: its signature, from the exercise."""
+"""Function signatures that an exercise asks for, from its notebook, for messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The catalog of misconceptions: wrong answers that people really give, as code.
+"""The catalog of an assignment: wrong answers that people really give, as code.
 
-It stays on the instructor's side. It names a mistake in feedback, it tests the tests,
-and it counts for the instructor's report. Its entries are files; see ``entries``.
+It names a mistake in feedback, it tests the checks, and it counts for the instructor's
+report. It stays on the instructor's side; ``entries`` reads its files.
 """
 
 from __future__ import annotations

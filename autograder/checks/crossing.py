@@ -1,7 +1,8 @@
-"""Data types and sizes that can cross the wall, and the error about all others.
+"""Types and sizes of results that grading accepts, and the error about all others.
 
-Grading reads what an answer gives by copying it out of the sandbox. A laptop has no
-wall, and asks the same here: so `autograder check` finds what grading would refuse.
+Grading reads a result by copying it out of the sandbox, where student code runs. A
+laptop has no sandbox and makes the same test: so `autograder check` finds what grading
+would refuse.
 """
 
 from __future__ import annotations

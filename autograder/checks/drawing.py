@@ -1,7 +1,7 @@
-"""A wrong table beside the right one, cell by cell, for the eye.
+"""Drawing of a wrong array beside the expected one; cells that differ are marked.
 
-Visible checks alone draw: what is hidden shows neither inputs nor values. NumPy is not
-imported here, as most commands do not need it.
+Messages of failed visible checks show it. Hidden checks draw nothing,
+since their inputs and values stay hidden. NumPy is imported only when it is needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The file of one question in a catalog: TOML, read into entries that are checked.
+"""Parser of a catalog file: one question's known right and wrong answers, in TOML.
 
-Every entry is parsed when it is read. What does not fit is reported with its file, its
+Entries are checked when they are read. What does not fit is reported with its file, its
 line and its id, all of it at once.
 """
 

@@ -1,6 +1,6 @@
-"""The assertions that checks are written with: call, array, close and others.
+"""Assertions for writing checks: call a student's function, compare shape and values.
 
-They work on local answers and on answers behind the wall. Each raises
+They work on local answers and, in grading, on objects in the sandbox. Each raises
 :class:`CheckFailed` with what was seen, what was expected, and a ``kind``: "type",
 "shape", "value", "changed" or "error"; types and shapes are compared before values.
 Each also notes what it saw, from which a known mistake is recognized later.

@@ -1,4 +1,8 @@
-"""How a failure is told: what was seen, what was expected, where, and where to read."""
+"""Failure messages of checks: what was seen, what was expected, where, what to read.
+
+``CheckFailed`` is the exception that checks raise. Exceptions that a student's own code
+raises are turned into one, with the line and a likely reason.
+"""
 
 from __future__ import annotations
 

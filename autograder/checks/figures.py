@@ -1,4 +1,4 @@
-"""What a plot shows, as plain data: the numbers in its artists, never its pixels."""
+"""Description of a Matplotlib plot as plain data, for checks: curves, grids, labels."""
 
 from __future__ import annotations
 

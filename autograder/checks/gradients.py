@@ -1,4 +1,7 @@
-"""Gradients of a student's module or function, here or behind the wall."""
+"""Gradients of a student's function or torch module, for checks that compare them.
+
+In grading, where the function is in the sandbox, they are computed there.
+"""
 
 from __future__ import annotations
 

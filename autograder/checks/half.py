@@ -1,8 +1,9 @@
-"""The visible half of the functions that a student's check is tried on.
+"""Visible half of the wrong functions that a student's own test is tried on.
 
-A student who works on a check sees how many of these mistakes it catches. They are in
-the students' wheel as one packed text for each question; the other half stays with the
-instructor. The functions that are hunted are the book's own, which everybody has.
+Some questions ask for a test of a function, such as ``softmax``. The students' package
+has half of the wrong functions, as packed text, and ``Game`` says which of them the
+test catches; grading adds the other half. It also has right functions; all are from the
+book, so they reveal no solution.
 """
 
 from __future__ import annotations

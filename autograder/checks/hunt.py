@@ -1,7 +1,7 @@
-"""The hidden half of a question in which the student writes the check.
+"""Points for a question whose answer is a test that the student wrote (a *hunt*).
 
-The check is tried on the right styles and the mistakes of the catalog that it has not
-met in its visible half. It is part of the instructor's side.
+In grading, the test has to accept right functions and to reject the wrong ones of the
+catalog, also those that students have not been given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Isolation of a check: it sees the same whatever a cell has set in NumPy and torch."""
+"""Isolation of checks from settings that a student's cells have changed.
+
+While a check runs, NumPy's errors and printing and torch's dtype are at their defaults;
+afterwards they are as before. It also seeds and restores random numbers.
+"""
 
 from __future__ import annotations
 

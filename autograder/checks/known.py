@@ -1,10 +1,10 @@
-"""Known mistakes, by fingerprints of what answers give on fixed inputs.
+"""Recognition of known mistakes by fingerprints: hashes of results on fixed inputs.
 
-While the visible checks of a question run, they note what an answer gives. The notes of
-each known mistake are in ``known.json`` beside the checks, as hashes: no code, and
-nothing from which an answer could be made. So a mistake has the same name on a laptop,
-in the page and in grading. Probes note more, on inputs that tell apart what the visible
-checks cannot; the instructor's side names what passes these by fingerprints of that.
+While the visible checks of a question run, they note what an answer gives. The hashes
+of these notes for each known mistake are in ``known.json`` beside the checks: no code,
+and nothing from which an answer could be made. So a mistake has the same name on a
+laptop, in the page and in grading. A probe, one more function for each question, notes
+results on inputs that tell apart what the visible checks cannot.
 """
 
 from __future__ import annotations

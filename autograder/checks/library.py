@@ -1,7 +1,7 @@
-"""A factory of arguments in the student's process, for what cannot cross the wall.
+"""A factory of arguments in the student's process, such as torch modules.
 
-A torch module, for example, cannot be sent. So a check asks for one to be made in the
-process of the student's function: this one on a laptop, another one in grading.
+A check in grading runs in another process and cannot send a module there. So it asks
+for one to be made beside the student's function; on a laptop that is the same process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The memory that a call holds at its peak, measured where the function lives.
+"""Measurement of the peak memory of a call to a student's function.
 
-Behind the wall that is the sandbox, so the number is a report and not a proof: it only
-counts together with the function's values, which the judge compares itself.
+It runs in the process of the student's code, which could falsify the number. So checks
+use it together with the function's results, which are compared outside.
 """
 
 from __future__ import annotations

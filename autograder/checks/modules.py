@@ -1,4 +1,4 @@
-"""The assertions about torch modules: their parameters, by name and shape."""
+"""Assertions for checks of torch modules: their parameters, by name and shape."""
 
 from __future__ import annotations
 

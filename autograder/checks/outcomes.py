@@ -1,4 +1,7 @@
-"""What tells answers apart: what calling them does, as outcomes that are compared."""
+"""Outcomes of calls as comparable data: a value, an exception, a changed argument.
+
+Probes return them: answers with equal outcomes are taken to make the same mistake.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Functions that a student's own check is tried on, some right and some wrong.
+"""Proxies for right and wrong functions that a student's own test is tried on.
 
-The student's check never gets such a function. It gets a stand-in that looks the same
-for all of them and asks whoever holds the function for what it gives: this process, or
-behind the wall a process where no code of students runs. See :func:`verdict`.
+Where the answer is a test, it must not see the code of these *planted* functions. It
+gets a stand-in that sends each call to whoever holds the function: the same process on
+a laptop; in grading, a process where no student code runs. See :func:`verdicts`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Proxies for torch modules on which a student's check is tried; see ``planted``.
+"""Proxies for right and wrong torch modules that a student's own test is tried on.
 
-A stand-in has real parameters, which a check may read, set and train. Its forward pass
-is computed by whoever holds the planted module, with these parameters.
+They are to modules what ``planted`` is to functions. A stand-in has real parameters,
+which the test may read, set and train. The forward pass is computed with them by the
+process that holds the module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What the book publishes, by name: right functions that every student may read.
+"""Lookup of code in the book: the source of a right function, by its name.
 
-The text of a definition is taken from the book's module. The module itself cannot be
-imported everywhere: it needs torch, and a page has none.
+Checks compare with such functions, and grading puts one in place of a wrong helper.
+The text is cut out of the book's module, which cannot be imported everywhere: it needs
+torch, and the exercise page has none.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Kinds of questions that are compared with a right function, on inputs drawn now.
+"""Check types of short puzzles: an answer is compared with a right function, an oracle.
 
 *Write it* (:class:`Agrees`): the answer is a function that agrees with a right one.
 *Break it* and *spot it* (:class:`Exposes`): functions are shown, one of them is wrong;
 the answer is an input on which that one differs from a right one. All of it is visible,
-and :class:`Redrawn` draws once more when it is graded.
+and :class:`Redrawn` draws new inputs when it is graded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A question, its visible and hidden checks, and how a failure is told.
+"""A question with its visible and hidden checks: it runs them, and gives points.
 
 A check is a function that raises :class:`CheckFailed` when a property does not hold.
 Its docstring is the sentence that students read.

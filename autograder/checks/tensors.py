@@ -1,4 +1,4 @@
-"""Tensors and parameters that hidden checks draw and probes repeat; needs torch."""
+"""Random tensors and parameters for the inputs of checks; needs torch."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Explains exceptions in student code: where, with what shapes, and likely why."""
+"""Explains exceptions in student code: the line, its shapes, the likely reason."""

@@ -1,4 +1,4 @@
-"""Likely reasons that lie in axes and positions: counted too far, or swapped."""
+"""Rules that explain exceptions about axes and positions: out of range, or swapped."""
 
 from __future__ import annotations
 

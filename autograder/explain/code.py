@@ -1,4 +1,4 @@
-"""Likely reasons that lie in the code: modules of torch, calls, names, conditions."""
+"""Rules that explain exceptions about code: torch modules, calls, names, conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Likely reasons that lie in kinds of things: lists, None, NumPy or torch, dtypes."""
+"""Rules that explain exceptions about types: lists, None, NumPy or torch, dtypes."""
 
 from __future__ import annotations
 

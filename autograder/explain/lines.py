@@ -1,4 +1,4 @@
-"""The line that raised an exception, as rules about its likely reason look at it."""
+"""The line that raised an exception, parsed for the rules that explain it."""
 
 from __future__ import annotations
 

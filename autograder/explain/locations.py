@@ -1,4 +1,4 @@
-"""Where in a notebook an exception was raised: the cell, the line, a caret under it."""
+"""Location of an exception in a notebook: cell, line, and a caret under the part."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The likely reason of an exception, from its text, the line and the shapes in it.
 
 A rule belongs to a pattern of the text that Python, NumPy or torch give. It returns a
-sentence, or nothing when it is not sure. What it says comes from the student's own
+sentence, or an empty one when it is not sure. What it says comes from the student's own
 line, from numbers and from a few words; it tells what is wrong, and not the answer.
 """
 

@@ -1,4 +1,4 @@
-"""Likely reasons that lie in shapes: products, broadcasting, sizes that do not fit."""
+"""Rules that explain exceptions about shapes: products, broadcasting, reshaping."""
 
 from __future__ import annotations
 

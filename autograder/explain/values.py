@@ -1,7 +1,7 @@
-"""What the names of a line stood for when it raised an exception: shapes and kinds.
+"""Snapshot of the names in a line that raised an exception: their types and shapes.
 
-Collected where the student's code runs. Names, words of a fixed list and numbers tell
-it all, so that it can cross the wall and be looked at there before it is shown.
+It is taken in the process of the student's code. It holds only names, numbers and words
+of a fixed list, so that grading can validate it before a message shows it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From submitted notebooks to verdicts, the gradebook and autograded notebooks."""
+"""Grading: from submitted notebooks to verdicts, gradebook and autograded notebooks."""

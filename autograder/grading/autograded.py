@@ -1,4 +1,7 @@
-"""The autograded notebook: what the student ran, with outputs, points and pictures."""
+"""The autograded notebook: what the student ran, with outputs, points and pictures.
+
+Instructors see it in formgrader, and feedback pages are made from it.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What people enter in formgrader: for a whole team, with comments to use again.
+"""Hooks for manual grading in formgrader: team grades, and comments to use again.
 
-Formgrader saves a grade when a field is left. In its process, before that is written:
-a grade or comment goes to the others of the team whose answer is the same, and a line
-``#axis`` of a comment becomes the text that has this name in comments.csv. The line
-``#axis The sum runs over the wrong axis.`` gives a text its name.
+When a person saves a grade or a comment, it also goes to the members of the team whose
+answer is the same. A comment may be short: a line ``#axis`` is replaced by the text of
+that name in comments.csv, and the line ``#axis The sum runs over the wrong axis.`` adds
+such a text. Both happen in formgrader's process, before the database is written.
 """
 
 from __future__ import annotations

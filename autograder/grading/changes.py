@@ -1,4 +1,4 @@
-"""What a dry run would change, per student and question."""
+"""Diff of a dry run of grading: whose points would change, per student and question."""
 
 from __future__ import annotations
 

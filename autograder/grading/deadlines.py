@@ -1,10 +1,9 @@
-"""Due dates, extensions, and what late work costs.
+"""Due dates, extensions and late penalties: read, resolved, written to the gradebook.
 
 Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-attention": "2026-03-09
 23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv, as dates or as
-rules. When work was
-handed in is told by timestamp.txt. All of it is written into the gradebook, where
-formgrader finds it. Penalties are those of nbgrader's late-submission plugin.
+rules. The time of a submission is in its timestamp.txt. Penalties are those of
+nbgrader's late-submission plugin.
 """
 
 from __future__ import annotations

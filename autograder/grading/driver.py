@@ -1,4 +1,4 @@
-"""Grade a class: files in, jobs through workers, verdicts into the gradebook."""
+"""Main loop of grading: files in, jobs through workers, verdicts into the gradebook."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""formgrader's button and `nbgrader autograde` grade behind our wall.
+"""Adapter that has formgrader and `nbgrader autograde` grade in the sandbox.
 
-nbgrader's own steps would run a student's code as whoever clicks. In their place,
-nbgrader_config.py names the one step below: it runs `autograder grade` for this student
-and gives nbgrader the graded notebook.
+nbgrader's own steps would run a student's code as whoever clicks. nbgrader_config.py
+replaces them by the one step below: it runs `autograder grade` for this student and
+gives nbgrader the graded notebook.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``autograder grade``: the options, one run, and what it says at the end."""
+"""``autograder grade``: its options, a run over the submissions, and what it prints."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""nbgrader's gradebook, opened: its students, and the rows of an assignment.
+"""Access to nbgrader's gradebook, a database: students, and an assignment's questions.
 
-Only the process that drives grading opens it for writing.
+Grading and the reports open it here; of the processes of a grading, only one writes.
 """
 
 from __future__ import annotations

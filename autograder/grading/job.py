@@ -1,6 +1,6 @@
-"""One job: the release and a submission's bytes in, a verdict out, both plain data.
+"""One grading job: an assignment and a submission's bytes in, a verdict out.
 
-It reads and writes no file and no gradebook, so it can run in any process and twice.
+It reads and writes no file and no gradebook, so a worker process can run it, and twice.
 """
 
 from __future__ import annotations

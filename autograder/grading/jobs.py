@@ -1,9 +1,9 @@
-"""Worker processes, and the jobs that they do. They import no nbgrader.
+"""A pool of worker processes for grading jobs, on this machine or on a Dask cluster.
 
-Who is who: the ``Driver`` walks through a class and writes the gradebook. ``Jobs``
-gives its tasks to worker processes. Each worker has a ``Grader``, which owns the warm
-processes of the wall: in a fork of one, a ``Judge`` decides; in a fork of the other, a
-runner runs the student's cells.
+The ``Driver`` walks through a class and writes the gradebook; ``Jobs`` gives its tasks
+to workers, which import no nbgrader. Each worker has a ``Grader``, which keeps warm
+processes for the sandbox: a fork of one runs the student's cells, and a fork of the
+other, the judge, decides about points.
 """
 
 from __future__ import annotations

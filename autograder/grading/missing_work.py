@@ -1,4 +1,7 @@
-"""Who handed in, who did not, and what lies in submitted/ and is used by nobody."""
+"""Remarks after a grading: who handed in nothing, and which files nobody uses.
+
+It also lists verdicts that are out of date, and late work of unknown lateness.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``autograder names``: the roster's names in the gradebook, where formgrader looks."""
+"""``autograder names``: copy students' names from the class list to the gradebook."""
 
 from __future__ import annotations
 

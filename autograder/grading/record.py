@@ -1,6 +1,6 @@
 """The history of points, an append-only log: who had what, when, and why it changed.
 
-``history.jsonl`` lies beside the gradebook. Whenever a command reads results, it adds
+``history.jsonl`` is beside the gradebook. Whenever a command reads results, it adds
 what differs from the last line about a student, before it shows or sends any points.
 It skips a line that a kill cut off, and adds the same again the next time.
 """

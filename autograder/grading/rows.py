@@ -1,4 +1,4 @@
-"""Bulk statements for the gradebook: all rows of a submission, or of all, at once."""
+"""Bulk SQL for the gradebook: one statement for all the grades of a submission."""
 
 from __future__ import annotations
 

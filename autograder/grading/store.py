@@ -1,4 +1,8 @@
-"""Verdicts: nbgrader's own tables of points, and one table of verdicts beside them."""
+"""Storage of verdicts: points in nbgrader's tables, the rest in a table beside them.
+
+Grading saves here. Reports and exports read verdicts back with the points that people
+have given since.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The verdict on a submission: a record that says, too, whether its points are final.
+"""The verdict on a submission: points, messages, and whether the points are final.
 
-A verdict is made by a job, stored as JSON, and read again with what people have decided
-since: the gradebook is right about points, the verdict about everything else.
+A job makes it, and it is stored as JSON. When it is read again, points come from the
+gradebook, where people may have changed them, and everything else from the verdict.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What comes in: downloads of platforms, rosters, archives."""
+"""Intake of submissions: downloads of learning platforms, class lists, archives."""

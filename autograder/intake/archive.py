@@ -1,6 +1,6 @@
-"""Archives that students' work comes in, opened with care: nothing is unpacked.
+"""Reader of zip archives and folders with students' work; it never unpacks to the disk.
 
-An entry that cannot be used is left out with the reason, and costs no other.
+A file that cannot be used is left out with the reason, and costs no other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Recognition of a notebook's assignment by its cells, or else by its path."""
+"""Recognition of a submitted notebook's assignment: by its cells, else by its path."""
 
 from __future__ import annotations
 

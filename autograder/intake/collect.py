@@ -1,6 +1,7 @@
-"""From a download of Moodle or Canvas, a zip or a folder, to submitted/.
+"""``autograder collect``: sort a download of Moodle or Canvas into submitted/.
 
-Every version that ever came is kept in collected/; submitted/ has the one that counts.
+It takes a zip or a folder. Every version that ever came is kept in collected/;
+submitted/ has the one that counts.
 """
 
 from __future__ import annotations

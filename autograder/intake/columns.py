@@ -1,4 +1,4 @@
-"""Recognition of a roster's columns, by heading, or by place and content.
+"""Recognition of the columns in a class list, by heading, or by position and content.
 
 Moodle's worksheet has its headings in the language of whoever downloads it: there the
 first column counts students ("Teilnehmer/in12"), and the others are known by what is in

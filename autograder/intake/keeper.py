@@ -1,4 +1,4 @@
-"""Stores submissions: all versions in collected/, the one that counts in submitted/."""
+"""Storage of submissions: all versions in collected/, one that counts in submitted/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that learning platforms give to files, and names that folders can have.
+"""Parser of the file names that Moodle and Canvas make, and safe names for folders.
 
 Moodle: mod/assign/classes/downloader.php. Canvas: lib/content_zipper.rb.
 """

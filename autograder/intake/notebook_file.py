@@ -1,4 +1,7 @@
-"""Open what was handed in: the bytes of one notebook, whatever lies in the folder."""
+"""Reader of one submission folder: finds and reads the notebook that is to be graded.
+
+The file may have another name, be a link or be missing; notes say what was done.
+"""
 
 from __future__ import annotations
 

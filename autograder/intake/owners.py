@@ -1,5 +1,7 @@
-"""The owner of a file, by its path in an archive: as a platform wrote it, as --pattern
-says, or as the roster knows it. Nothing that could be read in two ways is guessed.
+"""The owner of a file: which student or team, by its path in an archive.
+
+The path is read as a platform wrote it, as --pattern says, or by the class list.
+Nothing that could be read in two ways is guessed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a student's name stands in paths: ``{assignment}_{student}_{file}``.
+"""Path patterns of ``collect --pattern``, such as ``{assignment}_{student}_{file}``.
 
 A field is the shortest text without a slash that fits. A regular expression with named
 groups, as nbgrader's collector takes it, is a pattern too.

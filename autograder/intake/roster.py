@@ -1,4 +1,7 @@
-"""The list of students: our own CSV, Canvas's gradebook or Moodle's worksheet."""
+"""The class list (roster): our own CSV, Canvas's gradebook or Moodle's worksheet.
+
+It is read into students and teams, and finds the student whom a file's name means.
+"""
 
 from __future__ import annotations
 

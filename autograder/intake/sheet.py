@@ -1,4 +1,4 @@
-"""A CSV editor that keeps bytes: cells are read and replaced, and all else stays."""
+"""CSV editor that keeps bytes: cells are read or replaced, all else stays as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A version of a submission: the file, and what is known of where it came from."""
+"""A version of a submission: the file, its time, and where it came from."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scores sent to Moodle or Canvas by LTI 1.3, from the instructor's machine."""
+"""LTI 1.3: sends scores to Moodle or Canvas, from the instructor's machine."""

@@ -1,4 +1,4 @@
-"""``autograder lti register | link | roster | push``: the options of the four steps."""
+"""``autograder lti register | link | roster | push``: options of the four steps."""
 
 from __future__ import annotations
 

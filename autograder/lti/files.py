@@ -1,4 +1,8 @@
-"""The folder ``lti/`` of a course: key, platform, link. Only its owner can read it."""
+"""Files of the LTI connection in a course's ``lti/`` folder, for its owner only.
+
+They are the private key, the platform (Moodle or Canvas) with its addresses, and the
+link: the one course on it that scores are sent to.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A write-ahead log of scores: a line for each student, begun before one goes out.
+"""Write-ahead log of scores sent by LTI: a line per student, begun before sending.
 
 Time, assignment, column, student, user, points, and what came of it, between tabs. A
 line without its end tells that the command was stopped while that score was on its
-way; the next push looks in the platform whether it arrived.
+way; the next push asks the platform whether it arrived.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Validation of an LTI launch, the signed token that says which course this is.
+"""Validation of an LTI launch: a signed token by which the platform names its course.
 
-Everything is checked before anything of it is used.
+Signature, times and addresses are checked before anything of it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A web server on this machine that takes one LTI launch, and then ends."""
+"""Local web server of ``autograder lti link``: takes one LTI launch, and then ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matching students: the gradebook's names with the people of the platform's course."""
+"""Matching of students for LTI: ids of the gradebook with the platform's users."""
 
 from __future__ import annotations
 

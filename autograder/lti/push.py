@@ -1,7 +1,7 @@
-"""Points into the platform's gradebook: final ones as final, others as pending.
+"""``autograder lti push``: points to the platform's gradebook, final or as pending.
 
-What stands there is read first. A score goes out where nothing stands, or what we sent;
-what somebody typed stays. So a push can be repeated, and resumed, at any time.
+The grades there are read first. A score is sent where there is none, or one that we
+sent; what somebody typed stays. So a push can be repeated, and resumed, at any time.
 """
 
 from __future__ import annotations

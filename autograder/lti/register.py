@@ -1,4 +1,4 @@
-"""Registration as an LTI tool: a key pair, and the platform's ids and addresses."""
+"""``autograder lti register``: make a key pair, store the platform's addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Error messages of LTI: the sentences of sentences.toml, filled in."""
+"""Error messages of the LTI commands: texts of sentences.toml, filled in and raised."""
 
 from __future__ import annotations
 

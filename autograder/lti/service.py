@@ -1,4 +1,4 @@
-"""The client of the platform's services, with retries: columns, scores, people."""
+"""HTTP client of a platform's LTI services, with retries: columns, scores, members."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One notebook engine: reading, matching, running; of students, page and grading."""
+"""Notebook engine: reads, matches and runs notebooks, for students and in grading."""

@@ -1,4 +1,4 @@
-"""What a student added: cells of their own, and lines in cells of the course."""
+"""Search for what a student added: own cells, and lines in cells of the course."""
 
 from __future__ import annotations
 

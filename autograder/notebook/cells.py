@@ -1,4 +1,4 @@
-"""Running a notebook's cells as Jupyter does: outputs, figures, errors, magics.
+"""Execution of notebook cells without Jupyter: outputs, figures, errors, magics.
 
 One engine for a student's laptop, the exercise page and grading. It imports nothing of
 Jupyter, and neither NumPy nor Matplotlib unless the cells do.

@@ -1,6 +1,7 @@
-"""The prose of the book's chapters, by heading: what a question's ``read`` points to.
+"""Text of the book's chapters, by heading; failed checks point to these paragraphs.
 
-Code is left out, since a chapter derives what an exercise asks for; so are quizzes.
+The server for coding agents quotes them. Code is left out, since a chapter derives what
+an exercise asks for; so are quizzes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search for the release's cells in a submission: by name, by text, by place."""
+"""Search for an assignment's cells in a submission: by id, by text, by position."""
 
 from __future__ import annotations
 

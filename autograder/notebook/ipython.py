@@ -1,6 +1,6 @@
-"""The module ``IPython`` for notebooks, without IPython: the names that cells import.
+"""Substitute for the module ``IPython``: the names that notebooks import from it.
 
-What these names do to a screen they leave out. What results can hang on, they do.
+``display`` and similar functions work; what only changes a screen does nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells as IPython reads them, turned into Python: magics, ``!``, ``name?``.
+"""Translation of IPython syntax into Python: magics, ``!command``, ``name?``.
 
 A line is changed only if Python cannot read it, so a ``%`` inside a string stays. Line
 numbers stay as they are, for messages.

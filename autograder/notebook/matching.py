@@ -1,8 +1,8 @@
-"""From a submission's cells to the release's: what belongs where, and what was added.
+"""Matching of a submission's cells with the assignment's: what is run, in which order.
 
 Nothing that a submission says about itself is believed: not its metadata, tags, ids or
 points. And nothing that a student did is thrown away: what was typed into a cell of the
-course, into another cell or beside the card runs, or waits for a person.
+course, into another cell or beside the question runs, or waits for a person.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pictures that students paste into text cells: kept when they decode, else named.
+"""Validation of pictures that students paste into text cells; a broken one is left out.
 
-The bytes are checked here in Python, so that no decoder of the trusted side reads what
-a stranger made before somebody looks at it.
+PNG and JPEG are checked here in Python, so that no image decoder in grading reads bytes
+that a student made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process that runs a notebook for a student, watched from outside."""
+"""Supervisor of the child process in which ``autograder check`` runs a notebook."""
 
 from __future__ import annotations
 

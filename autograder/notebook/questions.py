@@ -1,7 +1,7 @@
-"""Running a test cell: where its names come from, and what a missing one means.
+"""Execution of a test cell: where its names come from, and what a missing one means.
 
-Used by ``autograder check`` and the exercise page, where answers are at hand, and by
-the judge, for which they are remote.
+`autograder check` and the exercise page use it, where the answers are in the same
+process, and grading, where they are in another one.
 """
 
 from __future__ import annotations

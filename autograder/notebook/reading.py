@@ -1,4 +1,4 @@
-"""From the bytes that somebody handed in to the cells of a notebook."""
+"""Parser of submitted notebook files: bytes in, cells out, or the reason why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels between reading, matching and running: cells and releases, as types."""
+"""Data classes of cells: as released, submitted and matched; and of an assignment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The students' notebook as a :class:`Release`: what each of its cells is for."""
+"""Parser of the students' notebook of an assignment: what each of its cells is for.
+
+It also finds the assignment that a student's notebook answers, among those installed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of its own for a notebook: it runs the cells and then the test cells.
+"""Runs the cells and tests of a notebook: the child process of ``autograder check``.
 
 ``python -m autograder.notebook.running FOLDER`` reads jobs as lines of JSON and writes
 an outcome for each cell as soon as there is one. On Linux it imports the libraries

@@ -1,4 +1,4 @@
-"""What notebooks call ``get_ipython()``, without IPython.
+"""Substitute for IPython's shell: the object that ``get_ipython()`` returns in cells.
 
 The same few magics work on a laptop, in the page and in grading. Shell commands run in
 none of them: a note says what was left out.

@@ -1,4 +1,4 @@
-"""Capture of stdout and stderr, where cells write to them."""
+"""Text streams in place of stdout and stderr, to capture what cells print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing what students wrote with what the course released, line by line."""
+"""Line-by-line comparison of a student's cell with the course's text of that cell."""
 
 from __future__ import annotations
 

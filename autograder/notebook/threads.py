@@ -1,7 +1,7 @@
-"""Thread pools after a fork, which has no threads: they get new workers there.
+"""Repair of thread pools after a fork, which has no threads: each gets new workers.
 
-Pools of threads and processes get new workers there. What waits for a thread that it
-cannot have is ended after a few seconds, with a sentence.
+Questions are answered in forks of the process that ran a notebook. What still waits for
+a missing thread is ended after a few seconds, with a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Search for written answers outside their cells: as text, in code, as a comment."""
+"""Search for a written answer that a student put into another cell than its own.
+
+It may be in an added text cell, a string or a comment. If there is one, the question
+waits for a person instead of counting as unanswered.
+"""
 
 from __future__ import annotations
 

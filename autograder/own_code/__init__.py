@@ -1,7 +1,9 @@
-"""Questions about one's own passing code, with keys that come from running it.
+"""Quiz questions about a student's own passing code; keys come from running the code.
 
-The answer and its one-line changes are run on the question's own visible checks; see
-``kinds`` for what is asked. No model, no hidden check and no reference is involved.
+Such a question is what shape a name has, or what a changed line would do. `autograder
+check --ask`, interviews and papers ask them. The answer and its one-line changes run on
+the visible checks; ``kinds`` lists what is asked. No language model, no hidden check
+and no reference solution is involved.
 """
 
 from __future__ import annotations

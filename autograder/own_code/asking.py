@@ -1,4 +1,4 @@
-"""Questions about one's own code in a terminal."""
+"""Terminal dialog of `autograder check --ask`: quiz questions about one's own code."""
 
 from __future__ import annotations
 

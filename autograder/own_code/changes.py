@@ -1,6 +1,7 @@
-"""One-line changes of an answer: another axis, a dropped operation, a swapped name.
+"""One-line mutants of an answer, for quizzes that ask what a changed line would do.
 
-Each is a cut in the source, so that the changed line reads as the student wrote it.
+They take another axis, drop an operation or swap a name. Each replaces a span of the
+source text, so the rest of the line reads as the student wrote it.
 """
 
 from __future__ import annotations

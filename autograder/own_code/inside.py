@@ -1,4 +1,4 @@
-"""Questions about a call as it is: shapes, dtypes, values, how often a line runs."""
+"""Quiz questions about a call of one's own code: shapes, dtypes, values, loops."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The kinds of questions. Each draws from a subject, and gives what came of running it.
+"""The list of quiz question types about one's own code, and how choices are drawn.
 
-A kind yields drafts; :func:`posed` makes questions of them that have exactly one right
+A type yields drafts; :func:`posed` makes questions of them that have exactly one right
 choice. What stands in the text already, or has too few choices, is left out.
 """
 

@@ -1,4 +1,4 @@
-"""What is asked about: a passing answer, its calls, and its one-line changes."""
+"""The subject of quiz questions: a passing answer, its recorded calls, its mutants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about what would be: with one line changed, or with another input."""
+"""Quiz questions on what would happen with one line changed, or with other inputs."""
 
 from __future__ import annotations
 

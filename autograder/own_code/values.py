@@ -1,4 +1,7 @@
-"""Snapshots of values: what an array, a number or a pair was when it was seen."""
+"""Snapshots of values: what an array, a number or a pair was when it was seen.
+
+Quizzes about one's own code compare and print them; the value itself may change later.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Running an answer under observation: which values its lines had, how often they ran.
+"""Tracing of an answer as it runs: which values its lines had, how often they ran.
 
 The answer's source is parsed and every expression in its functions is passed through
 a :class:`Watch`, which notes the first value and counts. A visible check is then run on
-it: the calls that the check makes are the calls that questions are about.
+it: the calls that the check makes are the calls that quiz questions are about.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What goes out: the students' notebooks, and the plan that grading follows."""
+"""Release of assignments: the students' notebooks, and the plan to grade them by."""

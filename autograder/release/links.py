@@ -1,4 +1,4 @@
-"""Links from an exercise to the chapters, which work in a notebook that lies alone."""
+"""Links to chapters in an exercise: "chapter 3" becomes a link to the book's site."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The table of known mistakes in the students' package, made from a catalog.
+"""Generator of ``known.json``, the table by which students' computers name mistakes.
 
-It is the same in every run, and made only when the checks or the catalog have changed.
+It is made from the catalog of wrong answers: each one is run on the visible checks, and
+hashes of what it gives are kept. The table is the same in every run, and is made only
+when the checks or the catalog have changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``autograder new``: an assignment with one question that works, to be rewritten."""
+"""``autograder new``: create an assignment with one working sample question.
+
+An instructor replaces the sample by the real questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The grading plan of an assignment, and the hash of what its verdicts depend on."""
+"""The grading plan of an assignment: its cells, tests and points, for a worker process.
+
+It has a hash of all that verdicts depend on. When the hash changes, work that has been
+graded is graded again.
+"""
 
 from __future__ import annotations
 

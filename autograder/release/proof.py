@@ -1,6 +1,6 @@
-"""Proof of a release: its own solution gets all points, or it is not released.
+"""Proof of a release: its own solution must earn all points, or it is not released.
 
-So is one whose checks have changed since: before others are graded, its solution is.
+If its checks have changed since, the solution is graded again before any student is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The rubric of a written answer and the comments to use again, in formgrader."""
+"""Rubrics and reusable comments in formgrader, for people who grade written answers.
+
+The rubric is the mark scheme in the solution notebook; comments are in comments.csv.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A class to try the grader on: invented students with right, wrong and broken work.
+"""Generator of a sample class: invented students with right, wrong and broken work.
 
-``python -m autograder.release.sample_class FOLDER`` writes a course folder with
-submissions for the assignments of the course around the current folder. The same course
-gives the same class, byte for byte.
+``python -m autograder.release.sample_class FOLDER`` writes a course folder with them,
+to try grading on, for the assignments of the course around the current folder. The same
+course gives the same class, byte for byte.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The solution notebook, and the students' notebook that nbgrader makes of it."""
+"""Loader of the solution notebook, and of the students' version made by nbgrader."""
 
 from __future__ import annotations
 

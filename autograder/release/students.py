@@ -1,4 +1,8 @@
-"""From solutions/ to exercises/: nbgrader makes the students' notebook, we check it."""
+"""``autograder release``: from solutions/ to exercises/, with a search for leaks.
+
+nbgrader removes the answers. The result is written only if no answer can be read in it,
+no rule is broken, and the solution earns all points.
+"""
 
 from __future__ import annotations
 

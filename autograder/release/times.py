@@ -1,4 +1,4 @@
-"""Dates and times: due dates, timestamp.txt, Moodle's worksheet in any language."""
+"""Parser of dates and times: due dates, timestamp.txt, Moodle's in any language."""
 
 from __future__ import annotations
 

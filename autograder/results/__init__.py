@@ -1,1 +1,1 @@
-"""What comes of it: feedback, report, tables for people and platforms."""
+"""Results of grading: feedback pages, reports, and tables for people and platforms."""

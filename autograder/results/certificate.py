@@ -1,4 +1,4 @@
-"""Certificates of completion: Open Badges 3.0, signed so that anyone can check them."""
+"""``autograder certificate``: Open Badges 3.0, signed so that anyone can check them."""
 
 from __future__ import annotations
 

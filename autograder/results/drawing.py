@@ -1,4 +1,4 @@
-"""Small drawings for the report: inline SVG in the book's colors, with words for all.
+"""Small charts for the report: inline SVG with a text for people who cannot see it.
 
 Colors come from the page's style, so that light and dark need no second drawing.
 """

@@ -1,4 +1,4 @@
-"""Scores as tables that a spreadsheet opens."""
+"""``autograder export``: scores as CSV, one table by student and one by question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback pages by nbgrader, on which nothing that a student wrote can run."""
+"""``autograder feedback``: a page for each student, without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback pages in the zip that a platform's bulk upload takes.
+"""Zip of feedback pages, with the file names that a platform's bulk upload takes.
 
 Moodle: mod/assign/feedback/file/importziplib.php finds a student by the number in a
 folder's name. Canvas: ``generate_comments_from_files`` finds student and submission by

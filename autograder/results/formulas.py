@@ -1,4 +1,4 @@
-"""Formulas in Markdown become MathML, which browsers draw without a script.
+"""Conversion of formulas in Markdown to MathML, which browsers draw without a script.
 
 So feedback pages and formgrader show formulas without a request to another host.
 """

@@ -1,4 +1,4 @@
-"""``autograder history``: prints the history of points, a sentence for each change."""
+"""``autograder history``: print how students' points changed, a sentence a change."""
 
 from __future__ import annotations
 

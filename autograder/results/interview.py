@@ -1,8 +1,8 @@
-"""Sheets for conversations: three questions to each student about their own code.
+"""``autograder interview``: a sheet for each student, with questions on their own code.
 
-The submission is run behind the wall, and the questions are made there. No test cell is
-run, and nothing of hidden checks, references or solutions comes near it. What comes out
-is what a student's process says of itself: good for a talk, and never for points.
+The submission is run in the sandbox, and the questions are made there. No test cell is
+run, and nothing of hidden checks, references or solutions comes near it. The sheet is
+what a student's process says of itself: good for a talk, and never for points.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Other right ways to write an answer, for students whose checks all hold.
+"""Alternative correct answers, for students who have earned all points of a question.
 
-They come from the catalog, each with a sentence about what differs, and stand on the
-feedback page alone: never in the students' package, nor in an exercise page. Where an
-assignment has a due date, nobody reads them before the last extension has ended, and
-``c.Autograder.other_ways = False`` holds them back for good.
+They come from the catalog of right and wrong answers, each with a sentence about what
+differs, and are on the feedback page only. Where an assignment has a due date, they are
+shown when the last extension has ended; ``c.Autograder.other_ways = False`` turns them
+off.
 """
 
 from __future__ import annotations

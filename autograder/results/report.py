@@ -1,4 +1,4 @@
-"""One page about the class: scores, questions, misconceptions, every student."""
+"""``autograder report``: a page about the class: scores, mistakes, every student."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report tells of one assignment: the numbers behind the page."""
+"""Statistics of one assignment for the class report: scores, questions, mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code similarity of answers, by their tokens: names and common lines do not count."""
+"""Code similarity of answers, by tokens; names and common lines do not count."""
 
 from __future__ import annotations
 

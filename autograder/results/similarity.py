@@ -1,4 +1,4 @@
-"""``autograder similarity``: groups of similar work, for a person to look at."""
+"""``autograder similarity``: groups of similar submissions, for a person to look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Notes on provisional points: what waits for a person, and what lateness costs."""
+"""Notes about points that are not final: what a person has to grade, late penalties.
+
+Feedback pages and formgrader's pages show them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The head of a feedback page: every question, its points, and what to do next.
+"""The top of a feedback page: every question, its points, and what to do next.
 
 nbgrader's template gives the notebook below it. Its list of test cells and its style
 are replaced: a page is readable on a phone, on a dark screen, and without a network.

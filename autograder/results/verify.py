@@ -1,4 +1,4 @@
-"""Check a certificate: who signed it, and whether it was changed since.
+"""``autograder verify``: check who signed a certificate, and that nobody changed it.
 
 The signature is W3C Data Integrity's eddsa-jcs-2022: Ed25519 over the SHA-256 of the
 canonical JSON (RFC 8785) of the proof's options and of the credential.

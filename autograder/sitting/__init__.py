@@ -1,1 +1,1 @@
-"""Papers for half an hour in a room, drawn from what students have worked on."""
+"""Paper quizzes for half an hour in a room, about what students have worked on."""

@@ -1,4 +1,4 @@
-"""Small inputs for the puzzles that show a wrong function: which of them expose it?
+"""Random inputs for puzzles on paper: "which of these shows the function's mistake?"
 
 Each function draws arguments that fit on a line of paper, some that expose the mistake
 and some that do not. Which are which is found out by running the functions.

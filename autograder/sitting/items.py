@@ -1,7 +1,7 @@
-"""The questions of a paper, each with choices and a key that running gave.
+"""Multiple-choice questions of a paper; each key comes from running code.
 
-Break it and spot it come from the puzzles with inputs drawn now, questions on code from
-the right answers of the catalogs, and predictions from the quizzes of the chapters.
+Puzzles ask which input shows a mistake, with inputs drawn now. Questions on code come
+from right answers of the catalogs, and predictions from the quizzes of the chapters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``autograder sitting``: papers for half an hour, in several versions, and the key."""
+"""``autograder sitting``: papers for half an hour in several versions, with the key."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tools for those who write checks: they try them on wrong and right answers."""
+"""Developer tools for authors of checks: try them on wrong and on right answers."""

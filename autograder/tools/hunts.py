@@ -1,10 +1,10 @@
-"""Print what checks that students may write earn, behind the wall.
+"""Print what tests that students may write earn, when they are graded in the sandbox.
 
     python -m autograder.tools.hunts
 
-For each question in which the student writes the check: one that looks at the shape
-alone, one that asks for half of what the card promises, the careful one of the catalog,
-and one with a single flaw; and what students see of each while they work.
+Some questions ask for a test of a function. Each is answered with a test of the shape
+alone, one of half of what the question promises, the careful one of the catalog, and
+one with a single flaw. What students see of each while they work is printed too.
 """
 
 from __future__ import annotations

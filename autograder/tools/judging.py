@@ -1,4 +1,4 @@
-"""Judging without a wall: an answer gets its points in this process."""
+"""Grading of one answer in this process, without the sandbox, for developer tools."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
     python -m autograder.tools.mutants [--every N] [ASSIGNMENT ...]
 
-A mutant that keeps all points survives. Either the catalog says why it is no error, or
-the command fails: a check has to become sharper. It fails, too, where the catalog
-explains what is no surviving mutant of the solution any more.
+A mutant that keeps all points survives. Then the command fails, because a check has to
+become sharper, unless the catalog says why this mutant is no error. It also fails if
+the catalog explains a mutant that no longer survives. ``--every 5`` tries one in five.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m autograder.tools.names [--share N] [--seed N] [ASSIGNMENT ...]
 
-Small changes are made to every catalogued mistake and every right style. A changed one
-that loses points and gets a name has to give what the named mistake gives, on inputs
-that the hidden checks draw then. Where it does not, its name is untrue, and is printed.
-One that gets the name of what was changed has perhaps a second mistake: then one hidden
-check suffices in which it fails, and gives what the named mistake gives.
+Checks name known mistakes. Here each known mistake and right answer is changed a
+little. A changed one that loses points and gets a name must give what the named mistake
+gives, on the hidden checks' inputs; otherwise the name is wrong, and is printed. One
+that gets the name of what was changed may have a second mistake: then it suffices that
+one hidden check fails for it and gives what the named mistake gives.
 """
 
 from __future__ import annotations

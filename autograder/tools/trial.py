@@ -1,4 +1,4 @@
-"""``autograder try``: all that proves one assignment, in about a minute."""
+"""``autograder try``: release an assignment and test its checks, in about a minute."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The wall: verdicts are decided where student code never runs.
+"""The sandbox for student code, and the judge: the process that decides about points.
 
-A student's cells run in a sandbox, the instructor's in a judge; between them crosses
-data only. Read in this order: ``records`` (what goes in and out), ``wire`` and
-``channel`` (what crosses), ``sandbox`` (student code runs there), ``judge`` (it never
-runs there), ``zygote`` and ``grader`` (the processes).
+A student's cells run in the sandbox, the instructor's tests in the judge; between them
+crosses data only, which is what *the wall* means. Read in this order: ``records`` (what
+goes in and out), ``wire`` and ``channel`` (messages), ``sandbox`` (student code runs
+there), ``judge`` (it never runs there), ``zygote`` and ``grader`` (the processes).
 """
 
 from autograder.errors import NoSandbox

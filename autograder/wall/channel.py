@@ -1,4 +1,7 @@
-"""Framed messages over a stream socket, with their lengths; waits have deadlines."""
+"""Length-prefixed messages over a stream socket; each send or receive has a deadline.
+
+The sandbox, the judge that decides about points, and the grader talk this way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which wall stands on this machine; and if none does, what to do about it."""
+"""Choice of this machine's sandbox: Linux namespaces, else Landlock, else advice."""
 
 from __future__ import annotations
 

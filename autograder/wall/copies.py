@@ -1,7 +1,7 @@
-"""Writes mutations back: arguments cross the wall by copy, and may be changed there.
+"""Copy-back of arguments: what a call in the sandbox changed is changed here as well.
 
-After a call, the changed copy comes back, and the original is changed in place to
-equal it, as if there had been one object.
+Arguments are sent as copies. After the call the changed copy returns, and the original
+is changed in place to equal it, as if there had been one object.
 """
 
 from __future__ import annotations

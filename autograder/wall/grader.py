@@ -1,4 +1,7 @@
-"""The grader owns the warm parents and hands them submissions, one at a time."""
+"""Grader of submissions, one at a time: cells in, a transcript of results out.
+
+It starts and ends the warm processes that fork a sandbox and a judge for each.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The location of an exception as plain data, to cross the wall and to be validated.
+"""Line of an exception as plain data: written in the sandbox, validated outside.
 
-The text of the line does not cross: the judge has the cells. What the names stood for
-is believed no further than it can be about that line.
+The text of the line is not sent: the judge has the cells. What the names stood for is
+believed only as far as it can be about that line.
 """
 
 from __future__ import annotations

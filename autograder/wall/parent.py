@@ -1,4 +1,4 @@
-"""The handle of a warm parent (see ``zygote``): the grader starts and stops it."""
+"""Handle of a warm process, which forks sandboxes or judges: starts and stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the wall and what comes out of it: plain records, JSON-able."""
+"""Data classes of a grading in the sandbox: cells and limits in, a transcript out."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Warm parents (zygotes): they have imported everything, and fork for each submission.
+"""Warm processes (zygotes): they have imported all libraries, and fork per submission.
 
-There are two kinds. The one of the sandbox stands behind the wall, has the libraries
-and the visible checks, and forks students' processes. The one of the judge
-has the instructor's checks too, and forks judges. Both end when their grader does.
+There are two kinds. The one of the sandbox is isolated, has the libraries and the
+visible checks, and forks students' processes. The one of the judge has the instructor's
+checks too, and forks judges. Both end when their grader does.
 """
 
 from __future__ import annotations

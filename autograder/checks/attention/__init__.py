@@ -1,4 +1,4 @@
-"""Visible checks of 01-attention."""
+"""Visible checks of 01-attention, for students at work and for grading."""
 
 from __future__ import annotations
 

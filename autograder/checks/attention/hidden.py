@@ -1,4 +1,4 @@
-"""Hidden checks of 01-attention: inputs are drawn after the student's code ran."""
+"""Hidden checks of 01-attention, for grading only, on inputs drawn then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 01-attention apart."""
+"""Probes of 01-attention: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 12-circuits."""
+"""Visible checks of 12-circuits, for students at work and for grading."""
 
 from __future__ import annotations
 

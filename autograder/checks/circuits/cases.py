@@ -1,4 +1,4 @@
-"""What the checks of 12-circuits share: models whose weights are made by hand."""
+"""Helpers of the checks of 12-circuits: models whose weights are made by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 12-circuits apart."""
+"""Probes of 12-circuits: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

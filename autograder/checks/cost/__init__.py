@@ -1,4 +1,4 @@
-"""Visible checks of 08-cost."""
+"""Visible checks of 08-cost, for students at work and for grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checks of 08-cost share: blocks, and a measured call."""
+"""Helpers of the checks of 08-cost: blocks of keys and values, and a measured call."""
 
 from __future__ import annotations
 

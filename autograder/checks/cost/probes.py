@@ -1,4 +1,4 @@
-"""What tells answers of 08-cost apart."""
+"""Probes of 08-cost: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

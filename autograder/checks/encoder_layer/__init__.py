@@ -1,4 +1,4 @@
-"""Visible checks of 06-encoder-layer."""
+"""Visible checks of 06-encoder-layer, for students at work and for grading."""
 
 from __future__ import annotations
 

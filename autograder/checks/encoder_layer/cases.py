@@ -1,4 +1,4 @@
-"""What the visible checks of 06-encoder-layer share: numbers and shapes."""
+"""Helpers of the checks of 06-encoder-layer: tensors, and shapes of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden checks of 06-encoder-layer: inputs are drawn after the student's code ran."""
+"""Hidden checks of 06-encoder-layer, for grading only, on inputs drawn then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 06-encoder-layer apart."""
+"""Probes of 06-encoder-layer: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 10-generating."""
+"""Visible checks of 10-generating, for students at work and for grading."""
 
 from autograder.checks.generating import reading, writing
 from autograder.checks.generating.questions import (

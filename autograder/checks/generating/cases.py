@@ -1,4 +1,4 @@
-"""What the visible checks of 10-generating share: tokens, caches, wrong answers."""
+"""Helpers of the checks of 10-generating: tokens, caches, wrong answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden checks of 10-generating: inputs are drawn after the student's code ran."""
+"""Hidden checks of 10-generating, for grading only, on inputs drawn then."""
 
 from __future__ import annotations
 

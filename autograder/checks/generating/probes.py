@@ -1,4 +1,4 @@
-"""What tells answers of 10-generating apart."""
+"""Probes of 10-generating: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of 10-generating."""
+"""Definitions of the questions of 10-generating: names, points, headings to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 09-language-model."""
+"""Visible checks of 09-language-model, for students at work and for grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the visible checks of 09-language-model share: logits, draws and layers."""
+"""Helpers of the checks of 09-language-model: logits, random draws and layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 09-language-model apart."""
+"""Probes of 09-language-model: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

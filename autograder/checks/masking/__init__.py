@@ -1,4 +1,4 @@
-"""Visible checks of 04-masking."""
+"""Visible checks of 04-masking, for students at work and for grading."""
 
 from __future__ import annotations
 

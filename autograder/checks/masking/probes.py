@@ -1,4 +1,4 @@
-"""What tells answers of 04-masking apart."""
+"""Probes of 04-masking: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 03-multi-head."""
+"""Visible checks of 03-multi-head, for students at work and for grading."""
 
 from __future__ import annotations
 

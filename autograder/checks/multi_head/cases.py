@@ -1,4 +1,4 @@
-"""What the visible checks of 03-multi-head share: shapes, gradients, drawn weights."""
+"""Helpers of the checks of 03-multi-head: shapes, gradients, drawn weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 03-multi-head apart."""
+"""Probes of 03-multi-head: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

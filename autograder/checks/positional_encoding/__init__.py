@@ -1,4 +1,4 @@
-"""Visible checks of 05-positional-encoding."""
+"""Visible checks of 05-positional-encoding, for students at work and for grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden checks of 05-positional-encoding: inputs are drawn late."""
+"""Hidden checks of 05-positional-encoding, for grading only, on inputs drawn then."""
 
 from __future__ import annotations
 

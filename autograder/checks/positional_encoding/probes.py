@@ -1,4 +1,4 @@
-"""What tells answers of 05-positional-encoding apart."""
+"""Probes of 05-positional-encoding: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

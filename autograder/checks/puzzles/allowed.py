@@ -1,4 +1,4 @@
-"""Inputs that the cards of *break it* and *spot it* allow, with their arguments."""
+"""Validation of puzzle inputs that students make up; returns them as arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grading adds to the puzzles: each is checked again on new inputs."""
+"""Hidden checks of 00-puzzles: in grading, the visible ones run again on new inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the puzzles ask for, entry by entry and slowly: oracles of the checks."""
+"""Oracles of 00-puzzles: slow and simple right functions to compare answers with."""
 
 from __future__ import annotations
 

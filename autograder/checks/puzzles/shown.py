@@ -1,4 +1,4 @@
-"""Functions that the puzzles show, word for word as on the cards: some are wrong."""
+"""Functions that the puzzles show, word for word as in the exercise; some are wrong."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 

@@ -1,4 +1,4 @@
-"""Why an allowed input of *break it* shows nothing: a sentence for each function."""
+"""Messages for puzzles: why an allowed input does not show the mistake, by function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 11-a-real-llm."""
+"""Visible checks of 11-a-real-llm, for students at work and for grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checks of 11-a-real-llm share: a small layer and its published tensors."""
+"""Helpers of the checks of 11-a-real-llm: a small layer and its published tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells answers of 11-a-real-llm apart."""
+"""Probes of 11-a-real-llm: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visible checks of 07-real-model."""
+"""Visible checks of 07-real-model, for students at work and for grading."""
 
 from __future__ import annotations
 

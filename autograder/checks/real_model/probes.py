@@ -1,4 +1,4 @@
-"""What tells answers of 07-real-model apart."""
+"""Probes of 07-real-model: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

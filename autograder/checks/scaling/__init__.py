@@ -1,4 +1,4 @@
-"""Visible checks of 02-scaling."""
+"""Visible checks of 02-scaling, for students at work and for grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden checks of 02-scaling: inputs are drawn after the student's code ran."""
+"""Hidden checks of 02-scaling, for grading only, on inputs drawn then."""
 
 from __future__ import annotations
 

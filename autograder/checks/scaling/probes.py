@@ -1,4 +1,4 @@
-"""What tells answers of 02-scaling apart."""
+"""Probes of 02-scaling: fixed inputs that tell its known mistakes apart."""
 
 from __future__ import annotations
 

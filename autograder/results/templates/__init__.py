@@ -1,4 +1,4 @@
-"""Pages from templates; whatever a page shows is escaped."""
+"""HTML pages from Jinja templates: every value that a page shows is escaped."""
 
 from __future__ import annotations
 

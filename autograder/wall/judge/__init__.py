@@ -1,1 +1,1 @@
-"""The judge's side of the wall: student code never runs here."""
+"""The judge: the process that decides about points; student code never runs here."""

@@ -1,14 +1,13 @@
 """The optimistic fast path of judging: no forks, for submissions that are all right.
 
-The student's process answers every question itself, one after the other, and a
-student's check tries all planted functions in one process; the judge runs these
-functions itself. So one question could disturb another, and a call could be too much
-for the judge. The fast path therefore only ever gives all points: after anything less,
-or an error, its result is dropped and the slow path judges the submission.
+On the slow path, each question is asked in a fork of the student's process. Here that
+process answers all of them itself, one after the other, and a test that a student wrote
+is tried on all functions in one process. So one question could disturb another, and a
+call could be too much for the judge. The fast path therefore only ever gives all
+points: after anything less, or an error, its result is dropped and the slow path runs.
 
-It gives no advantage either. A student's check could remember earlier functions, but a
-file would do for that on the slow path, too. Each check has to give the right verdicts
-at once, and those of the hidden half again in another sandbox, with the functions in
+It gives no advantage either. A test by a student has to give the right verdicts at
+once, and those of the hidden half again in another sandbox, with the functions in
 another order: the one in which the cells run once more for what students see.
 """
 

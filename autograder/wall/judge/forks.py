@@ -1,4 +1,4 @@
-"""Forks of the student's process, one for each question."""
+"""Forks of the student's process, one for each question, and how each of them ended."""
 
 from __future__ import annotations
 

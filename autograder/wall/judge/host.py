@@ -1,8 +1,8 @@
-"""A process that holds the functions which students' own checks are tried on.
+"""Helper process of the judge: calls the functions that students' tests are tried on.
 
-It is a fork of the judge with limits of its own: the functions are the instructor's,
-but what they are called with comes from students, and could be meant to use up a
-machine. Plain data goes in and out; the functions themselves never leave it.
+Such functions are the instructor's, but what they are called with comes from students,
+and could be meant to use up a machine. So they run in a fork with limits of its own.
+Plain data goes in and out; the functions themselves never leave it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Test cells that run in the student's process, as in nbgrader; still behind the wall.
+"""Fallback: test cells run in the student's process, as in nbgrader, in the sandbox.
 
-For assignments of other courses, whose tests do what no remote object can serve. The
-points rest on what the student's process says of its own cells: less than a judge's
-word. What students get to read is made here, from the instructor's text and from the
-place of a failure, which crosses as numbers; no text of the student's process does.
+It is for assignments of other courses, whose tests do what proxies cannot serve. Points
+then rest on what the student's process says, which is less safe. What students get to
+read is made here, from the instructor's text and from the place of a failure, which
+comes as numbers; no text of the student's process does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The judge: decides about points, in a process where student code never runs.
 
-One judge per submission. It has the student's cells run in order, and runs the
-instructor's cells itself: names that the student has defined stand for remote objects
-there, and everything else is the judge's own.
+One judge per submission. It has the sandbox run the student's cells in order, and runs
+the instructor's cells itself: names that the student has defined stand for proxies of
+objects in the sandbox, and everything else is the judge's own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Outputs in nbformat-4 shape, made from what the sandbox reports."""
+"""Validation of cell outputs from the sandbox; they become outputs of nbformat 4."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Exceptions and warnings of the student's code, rebuilt in the judge from plain data.
 
-Only names, texts and numbers cross the wall; the classes are the judge's own.
+Only names, texts and numbers come from the sandbox; the classes are the judge's own.
 """
 
 from __future__ import annotations

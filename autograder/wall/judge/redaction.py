@@ -1,7 +1,7 @@
-"""What the failure of a plain test cell may tell: nothing of its hidden lines.
+"""Redaction of failure messages: students are told nothing of hidden lines of a test.
 
-Students have the lines that were released. Of the others they are told that a hidden
-check does not hold, unless the instructor ended the line with ``# printable``.
+A test cell may be released without some of its lines. Of those, students learn only
+that a hidden check fails, unless the instructor ended the line with ``# printable``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Proxies for the student's objects: in the judge they behave as if they were here.
+"""Proxies in the judge for the student's objects, which stay in the sandbox.
 
-A :class:`Remote` stands for an object of the sandbox. Calls, attributes, items and
-iteration cross the wall; plain data comes back as real local objects. What comes back
-is data and nothing else: the judge never runs, unpickles or evaluates any of it.
+A :class:`Remote` behaves as its object would. Calls, attributes, items and iteration
+are sent to the sandbox; plain data comes back as real local objects. What comes back is
+data and nothing else: the judge never runs, unpickles or evaluates any of it.
 """
 
 from __future__ import annotations

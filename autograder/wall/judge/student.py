@@ -1,7 +1,7 @@
-"""Supervision of the student's process, which may crash, hang or be lost: restarts.
+"""Supervision of the student's process: it is started again after a crash or a hang.
 
-Then there is a new one, which runs again what had run before. Students' code has a
-limited number of crashes; what was killed from outside is tried once more.
+The new one runs again what had run before. Students' code has a limited number of
+crashes; what was killed from outside is tried once more.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A student's check and the functions that it is tried on, while it is judged.
+"""Trials of a test that a student wrote, on right and wrong functions, in grading.
 
-A question is asked first as if the check were perfect, and so tells what it tries the
-check on. All these functions, of the visible and the hidden half, are then tried in one
+A question is asked first as if the test were perfect, and so tells what it tries the
+test on. All these functions, of the visible and the hidden half, are then tried in one
 order that is drawn, in a sandbox that has met none of them and ends with them. With
-these verdicts the question is asked again. It earns points only if the check says the
+these verdicts the question is asked again. It earns points only if the test says the
 same of the hidden half in a sandbox that never meets the visible one, and the other way
 around; the fast path, which gives all points or none, does only the first.
 """

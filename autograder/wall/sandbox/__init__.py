@@ -1,1 +1,1 @@
-"""The students' side of the wall: their code runs here."""
+"""The sandbox, in which student code runs: isolation, limits, request handling."""

@@ -1,6 +1,7 @@
-"""The request handler of the sandbox: does what the judge asks with student's objects.
+"""Request handler of the sandbox: it calls the student's functions for the judge.
 
-Requests name an operation; replies carry data. Nothing here decides about points.
+The judge decides about points in another process. A request names an operation on an
+object; the reply carries data. Nothing here decides about points.
 """
 
 from __future__ import annotations

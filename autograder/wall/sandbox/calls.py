@@ -1,4 +1,4 @@
-"""The system calls that a student's code may make; the kernel refuses all others.
+"""Allow list of system calls for student code, in a seccomp filter; others are refused.
 
 A line is the name of a call, its number on x86_64 and on aarch64; "-" where the machine
 has no such call. ``seccomp`` makes a filter of them, and looks at some arguments.

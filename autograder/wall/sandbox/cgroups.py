@@ -1,10 +1,9 @@
-"""Limits on a submission as a whole: control groups (cgroup v2), where one is lent.
+"""Limits on a submission as a whole by control groups (cgroup v2), where one is lent.
 
-Limits of a process (``limits``) hold for each of a submission's processes. A group
-limits all of them together: memory, also what the kernel needs for them, their number,
-and their share of the processors. Whoever starts the grading lends a group, such as
-``systemd-run --user --scope -p Delegate=yes autograder grade`` does. A warm parent has
-one student at a time, so its group is the submission's.
+``limits`` bounds each process. A group bounds all of them together: memory, also the
+kernel's for them, their number, and their share of the processors. Whoever starts the
+grading lends a group, as ``systemd-run --user --scope -p Delegate=yes autograder
+grade`` does. A sandbox has one student at a time, so its group is the submission's.
 """
 
 from __future__ import annotations

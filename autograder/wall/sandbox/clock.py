@@ -1,7 +1,7 @@
-"""Time limits in the sandbox: processor time of cells, and output of other programs.
+"""Time limits in the sandbox, for cells of a notebook; it also captures program output.
 
-What counts is the time that the student's own code was running. The clock on the wall
-has a limit as well, several times as long, for code that waits.
+What counts is the processor time of the student's own code. Elapsed time has a limit as
+well, several times as long, for code that waits.
 """
 
 from __future__ import annotations

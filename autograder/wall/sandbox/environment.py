@@ -1,4 +1,4 @@
-"""The variables that a student's code sees."""
+"""Environment variables of student code in the sandbox: a fixed set, none inherited."""
 
 from __future__ import annotations
 

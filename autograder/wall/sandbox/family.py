@@ -1,4 +1,4 @@
-"""The process tree below a process: its descendants, found in /proc and killed."""
+"""Process trees: finds the descendants of a process in /proc and kills them."""
 
 from __future__ import annotations
 

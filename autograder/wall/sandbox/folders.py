@@ -1,4 +1,4 @@
-"""A student's folder where there are no namespaces: watched, and removed afterwards."""
+"""A student's working folder where there are no namespaces: size checks, removal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Landlock from plain Python: files that a process shuts itself out of, for good.
+"""Binding to Landlock, by which a Linux process restricts its own access to files.
 
 An ordinary process may do it, also in containers that forbid namespaces. What a version
-of the kernel can keep is its ABI: 1 files, 3 truncation, 4 connections, 6 signals and
-abstract sockets.
+of the kernel can restrict is its ABI: 1 files, 3 truncation, 4 connections, 6 signals
+and abstract sockets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The back end without namespaces: Landlock, and a subreaper that kills the rest."""
+"""Sandbox back end without namespaces: Landlock, seccomp, and killing of orphans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C library, for system calls that Python does not have."""
+"""Binding to the C library by ctypes, for system calls that Python does not have."""
 
 from __future__ import annotations
 

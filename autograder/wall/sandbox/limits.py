@@ -1,4 +1,4 @@
-"""Limits that the kernel keeps for each process, behind every wall."""
+"""Resource limits (rlimits) of each process in the sandbox, and of judges."""
 
 from __future__ import annotations
 

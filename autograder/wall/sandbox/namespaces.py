@@ -1,8 +1,8 @@
-"""Linux namespaces from plain Python: a world of its own for one submission.
+"""Linux namespaces through ctypes: a container for one submission, in plain Python.
 
-No daemon, no image, no root: the system calls are made through ctypes. A process that
-went through :func:`close_world` sees an empty home, an empty /tmp, the
-Python environment read-only, no network and no other process.
+No daemon, no image, no root is needed. A process that went through
+:func:`close_world` sees an empty home, an empty /tmp, the Python environment read-only,
+no network and no other process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Privileges of a process: user, capabilities, and the signal when its parent ends."""
+"""Privileges of a process: drops capabilities, changes user, dies with its parent."""
 
 from __future__ import annotations
 

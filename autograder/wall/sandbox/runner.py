@@ -1,7 +1,7 @@
-"""The student's process: a fork of a warm parent, behind the wall.
+"""The student's process in the sandbox: runs cells, and answers the judge's questions.
 
-It runs the cells it is sent, and answers questions. For each it forks, so that a crash
-or a hang in one question costs that question alone, unless all is thought to be right.
+It is a fork of a warm process. For each question it forks, so that a crash or a hang
+costs that question alone, except on the fast path, where all is thought to be right.
 """
 
 from __future__ import annotations

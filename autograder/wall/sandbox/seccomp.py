@@ -1,4 +1,4 @@
-"""A filter of system calls (seccomp): what is not in ``calls`` does not exist.
+"""A filter of system calls (seccomp): what is not in ``calls`` is refused.
 
 It keeps a student's code away from parts of the kernel in which holes were found
 before, from memory that no limit counts, and, where there are no namespaces, from other

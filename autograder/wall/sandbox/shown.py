@@ -1,4 +1,4 @@
-"""Read permissions of a student's code: the paths of Python and its libraries alone."""
+"""Paths that student code may read in the sandbox: Python and its libraries only."""
 
 from __future__ import annotations
 

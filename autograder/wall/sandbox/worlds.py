@@ -1,9 +1,9 @@
-"""Back ends of the sandbox: what a student's process is confined by, or nothing.
+"""Back ends of the sandbox: namespaces, Landlock, or none; one interface for all.
 
-The warm parent opens a world and forks students' processes in it; such a process enters
-it, locks it behind itself and runs the cells. ``Namespaces`` show it a machine of its
-own. Where the kernel forbids them, ``landlocked.Landlocked`` shuts it out of all that
-is not its business. ``NoWall`` is for those who trust every submission.
+A warm process opens one and forks students' processes in it; such a process enters it,
+gives up its rights and runs the cells. ``Namespaces`` show it a machine of its own.
+Where the kernel forbids them, ``landlocked.Landlocked`` restricts what it can reach.
+``NoWall`` is for those who trust every submission.
 """
 
 from __future__ import annotations

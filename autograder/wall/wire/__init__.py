@@ -1,9 +1,9 @@
-"""The wire: msgpack, and an extension for what it does not know.
+"""Message format between sandbox and judge: msgpack with extension types.
 
-Plain data crosses by value, arrays and tensors as their bytes; whatever else there is
-crosses as the number of a handle. Nothing that is received is ever executed or
-unpickled, and no size is believed before the bytes are there. Whoever breaks the format
-gets a :class:`Violation`.
+Plain data is sent by value, arrays and tensors as their bytes; any other object as the
+number of a handle. Nothing that is received is ever executed or unpickled, and no size
+is believed before the bytes are there. Whoever breaks the format gets a
+:class:`Violation`.
 """
 
 from autograder.checks.crossing import MAX_DEPTH, MAX_FRAME, TooLarge

@@ -1,4 +1,4 @@
-"""Deserialization: from bytes to values, with every type and size validated."""
+"""Deserialization of messages: bytes in, values out, every type and size validated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serialization: from values to bytes."""
+"""Serialization of messages: values in, msgpack bytes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types that cross beside those of msgpack, by their numbers on the wire."""
+"""The msgpack extension types used between judge and sandbox, with their type codes."""
 
 from __future__ import annotations
 
