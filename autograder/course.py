@@ -162,7 +162,7 @@ class Course:
         return f"{site}book/" if (site := self.site()) else ""
 
     def site(self) -> str:
-        """Where the course's site is served, ending in a slash; empty: nobody says."""
+        """Address of the course's site, ending in a slash; empty if it is not known."""
         import yaml
 
         try:
@@ -281,7 +281,7 @@ def refuse_another_copy(root: Path) -> None:
 
 
 def closed(path: Path, error: OSError) -> str:
-    """What is said of a file or folder of the course that cannot be read."""
+    """The message about a file or folder of the course that cannot be read."""
     return f"{path} cannot be read: {error.strerror}."
 
 

@@ -79,7 +79,7 @@ def guide() -> str:
 
 
 def refusing(ask: Callable[..., str], error: type[Exception]) -> Callable[..., str]:
-    """The same, with what is wrong with a request as an error that agents are told."""
+    """Decorator: what is wrong with a request becomes an error that the agent reads."""
 
     @wraps(ask)
     def answer(**arguments: str) -> str:

@@ -149,7 +149,7 @@ class Assignment:
         return self.table["questions"].get(question, {}).get("hidden", [])
 
     def prepare(self) -> None:
-        """Load the instructor's side and do now what each fork would do anew."""
+        """Load the instructor's side, and do now what each fork would repeat."""
         self.load("hidden")
         if self.catalog:
             self.catalog.prepare()

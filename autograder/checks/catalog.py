@@ -176,7 +176,7 @@ class Catalog:
         return None
 
     def known(self, question: str) -> dict[str, dict[str, Mistake]]:
-        """By fingerprint of its outcomes: the mistakes that have them. Found once."""
+        """The mistakes of a question by the fingerprint of their outcomes; cached."""
         if question not in self._known:
             found: dict[str, dict[str, Mistake]] = defaultdict(dict)
             with settled():

@@ -95,7 +95,7 @@ def _curves(ax: Any, legend: Any) -> list[dict[str, Any]]:
 
 
 def _look(line: Any) -> tuple:
-    """By what a reader tells lines apart."""
+    """The look of a line: what a reader tells lines apart by."""
     color = line.get_color()
     color = color if isinstance(color, str) else tuple(np.ravel(color).tolist())
     return color, str(line.get_linestyle()), str(line.get_marker())

@@ -2,8 +2,8 @@
 
 Some questions ask for a test of a function, such as ``softmax``. The students' package
 has half of the wrong functions, as packed text, and ``Game`` says which of them the
-test catches; grading adds the other half. It also has right functions; all are from the
-book, so they reveal no solution.
+test catches; grading adds the other half. Right versions are packed, too: the functions
+are the book's own, so they reveal no solution.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Half:
     wrong: dict[str, tuple[str, str]]
 
     def packed(self) -> str:
-        """As text for the wheel."""
+        """Compressed text, for the students' wheel."""
         text = json.dumps([self.prelude, self.right, self.wrong])
         return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
     @classmethod
     def unpacked(cls, text: str) -> Half:
-        """What :meth:`packed` made a text of."""
+        """The inverse of :meth:`packed`."""
         return cls(*json.loads(zlib.decompress(base64.b85decode(text))))
 
     def functions(self, name: str) -> tuple[list[Any], list[Any]]:
@@ -60,7 +60,7 @@ class Half:
 
 
 class Game:
-    """The visible check of a check: it tells right functions from wrong ones."""
+    """The visible check of a student's test: it accepts right functions only."""
 
     def __init__(self, name: str, subject: str, half: Callable[[], Half]) -> None:
         self.name, self.subject, self.find = name, subject, half
@@ -74,7 +74,7 @@ class Game:
 
     @cached_property
     def functions(self) -> tuple[list[Any], list[Any]]:
-        """They are made once."""
+        """The functions of that half, made once."""
         return self.half.functions(self.subject)
 
     def tried(self, check: Any) -> dict[str, Verdict]:

@@ -26,7 +26,7 @@ ACCEPTS, REJECTS, NEITHER = "accepts", "rejects", "neither"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says of a function; ``why`` it says neither yes nor no.
+    """Verdict of a student's test on a function; ``why`` it is neither yes nor no.
 
     ``asserted`` is what is known of the assertion that rejected it.
     """
@@ -86,7 +86,7 @@ class Planted:
 
 
 def heard(errors: dict[str, str]) -> dict[str, Any]:
-    """What NumPy does about errors, without what would print or call something here."""
+    """NumPy's error settings, without those that would print or call something here."""
     known = ("ignore", "warn", "raise")
     return {kind: do if do in known else "warn" for kind, do in errors.items()}
 

@@ -93,7 +93,7 @@ def spoken(result: QuestionResult) -> dict[str, Any]:
 
 
 def safe(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Outputs made anew, without what a browser could run: text and pictures stay."""
+    """Outputs rebuilt without what a browser could run: text and pictures stay."""
     kept = []
     for output in outputs:
         kind = output.get("output_type")

@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
-    """Two gradings of one course would redo each other's work; the second is refused.
+    """Lock that refuses a second grading of one course, which would redo work.
 
     The lock belongs to this process and ends with it, even when it is killed.
     """
@@ -157,7 +157,7 @@ class Driver:
     def remarks(
         self, results: Mapping[Assignment, Mapping[str, Verdict]]
     ) -> Iterator[str]:
-        """What there is to say about the assignments that were graded."""
+        """Remarks to print about the assignments that were graded."""
         for assignment, verdicts in results.items():
             if releases := self.releases.get(assignment.name):
                 by = one_hash(release.hash for release in releases)

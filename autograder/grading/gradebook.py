@@ -95,7 +95,7 @@ class OpenGradebook:
 
     @contextmanager
     def reachable(self) -> Iterator[None]:
-        """Say it in a sentence when the database does not answer."""
+        """Turn database errors into a CourseError with a sentence."""
         try:
             yield
         except OperationalError as error:
@@ -118,9 +118,9 @@ class OpenGradebook:
 
     @contextmanager
     def in_turn(self) -> Iterator[None]:
-        """Of several graders with one PostgreSQL, one at a time makes its tables.
+        """Lock for table creation, where several graders share one PostgreSQL.
 
-        And the rows of an assignment. A course in SQLite has one grader.
+        It covers the rows of an assignment, too. A course in SQLite has one grader.
         """
         engine = create_engine(self.url, poolclass=NullPool)
         with self.reachable():
@@ -133,7 +133,7 @@ class OpenGradebook:
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """All of it is written, or nothing; by one grader after the other."""
+        """A transaction: all of it or nothing is written; one grader after another."""
         session = self.gradebook.db
         with self.reachable():
             try:
@@ -242,7 +242,7 @@ class OpenGradebook:
                 )
 
     def find_rows(self, release: Release) -> None:
-        """Where the points of one notebook belong."""
+        """Look up the rows for the points of one notebook."""
         assignment, name = release.assignment, release.notebook
         with self.reachable():
             notebook = self.gradebook.find_notebook(name, assignment)

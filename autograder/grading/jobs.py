@@ -113,7 +113,7 @@ class Jobs:
             yield from finished(pending)
 
     def submit(self, task: Task) -> Future:
-        """Give a task to the workers; to new ones when one has died."""
+        """Submit a task to the workers; to new ones when one has died."""
         job = (task.release.hash, task.data, task.notes, self.sandbox)
         try:
             return self.pool.submit(work, *job)
@@ -160,7 +160,7 @@ standing: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it ha
 
 
 def learn(releases: Mapping[str, Release]) -> None:
-    """Know these releases from now on."""
+    """Keep these releases for the jobs of this process."""
     known.update(releases)
 
 
@@ -229,7 +229,7 @@ def local_pool(workers: int, releases: Mapping[str, Release]) -> Executor:
 
 
 class OneByOne(ThreadPoolExecutor):
-    """A thread of this process, whose jobs do their work in processes of the wall."""
+    """One thread as a pool; its jobs do their work in the sandbox's processes."""
 
     threads = 1
 

@@ -85,7 +85,7 @@ def remarks(
     verdicts: Mapping[str, Verdict],
     release: str,
 ) -> Iterator[str]:
-    """Sentences about an assignment that nobody should have to find out alone."""
+    """Remarks to print about an assignment after it was graded."""
     if course.tests_of(assignment.name) == "inside":
         yield (
             f"{assignment.name}: its tests run inside the students' process, where a "

@@ -238,7 +238,7 @@ class Store(OpenGradebook):
 
     @cached_property
     def penalties(self) -> Penalties:
-        """The rule of the course."""
+        """The course's rule for late work."""
         return Penalties(self.course)
 
     def enter_penalties(self, assignment: str, students: Collection[str]) -> None:

@@ -150,7 +150,7 @@ class Collector:
 
     @property
     def lines(self) -> list[str]:
-        """What there is to say, one thing a line."""
+        """Remarks to print, one a line."""
         return self.keeper.lines
 
     def collect(self, archive: Path) -> Counter[str]:
@@ -205,7 +205,7 @@ class Collector:
     # ------------------------------------------------------------ whose, what
 
     def identify(self, entry: Entry) -> list[Version]:
-        """Owners notebook for which assignment; Left when nobody knows."""
+        """The students and the assignment of a file; Left when nobody knows."""
         if entry.refused:
             raise Left(entry.refused)
         if entry.path.suffix.lower() in PACKED:
@@ -259,7 +259,7 @@ class Collector:
     def ask_about_crowds(
         self, groups: Mapping[tuple[str, str, str], list[Version]]
     ) -> None:
-        """CourseError where each folder may hold a class, not a student's versions."""
+        """Raise CourseError if a folder may hold a class, not a student's versions."""
         if self.roster or self.owners.pattern:
             return
         crowds: dict[str, bool] = {}

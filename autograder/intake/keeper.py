@@ -195,7 +195,7 @@ class Keeper:
             self.note(chosen, folder)
 
     def conclude(self) -> None:
-        """What there is to say of all of them."""
+        """Add the remarks that are about all stored versions."""
         for students, text in (
             (self.several, "sent several notebooks of one assignment; look at them"),
             (self.stamped, "have another time of submission now"),

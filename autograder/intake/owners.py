@@ -28,7 +28,7 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Owners a file is: the name of the folder, and what is known of the student."""
+    """Owner of a file: the name of the folder, and what is known of the student."""
 
     student: str
     label: Label | None = None
@@ -147,7 +147,7 @@ class Owners:
     # ---------------------------------------------------------------- one file
 
     def owners(self, path: PurePosixPath) -> list[Owner]:
-        """Owners a file is. Left when nobody knows.
+        """The owners of a file. Left when nobody knows.
 
         Only the outermost name counts: what is inside it, the student has chosen.
         """

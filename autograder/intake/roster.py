@@ -19,7 +19,7 @@ from autograder.release.times import of_worksheet
 
 
 class Unknown(Exception):
-    """Nobody in the roster for sure; the text says why, after "not collected: X"."""
+    """No student found for sure; the text says why, after "not collected: X"."""
 
 
 @dataclass(frozen=True)

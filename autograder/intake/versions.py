@@ -85,7 +85,7 @@ class Version:
 
     @property
     def handed_in(self) -> datetime | None:
-        """When; None when nobody tells: a platform's archive has no such time."""
+        """When it came; None if unknown, as in the archive of a platform."""
         if self.stated_time or self.outdated or self.label:
             return self.stated_time
         return self.entry.time

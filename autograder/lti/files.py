@@ -88,7 +88,7 @@ def read_private(path: Path) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a whole file that nobody else can read, at no moment."""
+    """Write a file atomically, readable by its owner only at every moment."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent)  # mode 600
     with open(descriptor, "w", encoding="utf-8") as file:

@@ -25,6 +25,6 @@ class Refused(CourseError):
 
 
 def sentence(name: str, /, **values: object) -> str:
-    """One of the sentences, with what strangers wrote on one line."""
+    """One of the sentences, with foreign texts put on one line each."""
     safe = {key: one_line(str(value)) for key, value in values.items()}
     return str(TEXTS[name]).format(**safe)

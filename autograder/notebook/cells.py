@@ -122,7 +122,7 @@ class Notebook:
 
     @contextlib.contextmanager
     def _limits(self) -> Iterator[None]:
-        """What bounds the time of a cell; here, nothing does."""
+        """Context that limits the time of a cell; here, nothing does."""
         yield
 
     def _cell(self, source: str) -> None:

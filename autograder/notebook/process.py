@@ -27,7 +27,7 @@ RUNNING = "autograder.notebook.running"
 
 @dataclass
 class Plan:
-    """What is run of a notebook, and what is told besides the outcomes."""
+    """Plan of a run: a notebook's cells, and notes to print besides the outcomes."""
 
     cells: list[tuple[int, str, str | None]]
     profile: str

@@ -183,7 +183,7 @@ def listed(parts: list[str]) -> str:
 
 
 def form(value: Seen) -> str:
-    """What is told of a value in a trace."""
+    """The words for a value in a trace."""
     if value.kind == "pair":
         return f"({', '.join(map(form, value.parts))})"
     if value.kind == "number":

@@ -60,7 +60,7 @@ class Call:
 
 
 class Watch:
-    """Notes what runs: lines, values and calls."""
+    """Recorder of a run: lines, values and calls."""
 
     def __init__(self) -> None:
         self.begin()
@@ -74,7 +74,7 @@ class Watch:
         self.current: Call | None = None
 
     def line(self, number: int) -> None:
-        """A line is about to run. Raises Endless when there were too many."""
+        """Count a line that is about to run. Raises Endless if there were too many."""
         self.steps += 1
         if self.steps > STEPS or time.monotonic() > self.end:
             raise Endless
@@ -82,7 +82,7 @@ class Watch:
             self.current.lines[number] += 1
 
     def value(self, number: int, label: str, value: Any) -> Any:
-        """An expression has a value; it is handed on."""
+        """Record the first value of an expression, and return the value."""
         if self.current:
             key = number, label
             self.current.counts[key] += 1
@@ -91,13 +91,13 @@ class Watch:
         return value
 
     def result(self, value: Any) -> Any:
-        """A function returns a value; that of the call itself comes last."""
+        """Record what a function returns, and return it; the call's own comes last."""
         if self.current and self.depth == 1:
             self.current.result = seen(value)
         return value
 
     def enter(self, function: str, names: dict[str, Any]) -> None:
-        """A function is entered; what it calls belongs to the same call."""
+        """Begin the record of a call; calls made inside it belong to it."""
         self.depth += 1
         if self.depth > 1 or len(self.calls) == CALLS:
             return
@@ -122,7 +122,7 @@ class Watch:
         self.calls.append(self.current)
 
     def leave(self) -> None:
-        """A function is left."""
+        """End the record of a call."""
         self.depth -= 1
         if self.current and not self.depth:
             self.current.error = str(sys.exc_info()[1] or "")
@@ -130,7 +130,7 @@ class Watch:
 
 
 class Instrument(ast.NodeTransformer):
-    """Passes all that the functions of a program do through a watch."""
+    """AST transformer that passes all expressions of functions through a watch."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         for place, one in enumerate(node.body):
@@ -291,7 +291,7 @@ class Watched:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """What an answer prints or draws is nobody's."""
+    """Discard what an answer prints or draws."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         yield

@@ -176,7 +176,7 @@ class Pictures(dict[str, Mapping[str, str]]):
 
 
 def allowed(tag: str, name: str, value: str) -> bool:
-    """No address of a picture, but for those that were set aside."""
+    """Attribute filter: no picture's address but those that were set aside."""
     if name == "src":
         return re.fullmatch(r"attached-\d{1,6}", value) is not None
     return name in ATTRIBUTES["*"] or name in ATTRIBUTES.get(tag, [])

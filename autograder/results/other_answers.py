@@ -28,7 +28,7 @@ MOST = 2  # that are shown of a question
 
 
 def may_be_shown(course: Course, store: Store, assignment: str) -> bool:
-    """Whether nobody who could still hand in would learn an answer from another."""
+    """Whether they may be shown: the last due date is over, or there is none."""
     if not course.nbgrader().get("Autograder", {}).get("other_ways", True):
         return False
     last = last_moment(course, store, assignment)

@@ -40,7 +40,7 @@ class Question:
 
     @property
     def share(self) -> float | None:
-        """Of the points, how much was earned: near 1 is easy."""
+        """The share of the points that was earned: near 1 is easy."""
         return None if self.mean is None or not self.most else self.mean / self.most
 
 
@@ -94,7 +94,7 @@ class Section:
 
     @property
     def name(self) -> str:
-        """The assignment's."""
+        """The assignment's name."""
         return self.assignment.name
 
     @property

@@ -35,7 +35,7 @@ class Row:
 
     @property
     def final(self) -> list[Verdict]:
-        """What counts already."""
+        """The verdicts whose points are final."""
         return [v for v in self.verdicts.values() if v and v.final]
 
     @property

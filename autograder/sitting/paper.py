@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def points(items: list[Item]) -> int:
-    """The most that can be had."""
+    """The sum of the points."""
     return sum(item.points for item in items)
 
 

@@ -49,7 +49,7 @@ def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[st
 
 
 def hidden_alone(package: ModuleType, name: str, answer: Any, seed: int) -> float:
-    """Points that the hidden half gives when it is not told of the visible one."""
+    """Points that the hidden half gives without the visible one."""
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         score = getattr(package.hidden, name)(answer, seed)
     plt.close("all")

@@ -88,7 +88,7 @@ def confirmed(mine: list, named: list) -> bool:
 
 
 def kept(value: Any) -> Any:
-    """A copy: some answers change later what they have returned."""
+    """A copy of a result, since some answers change later what they have returned."""
     if hasattr(value, "detach"):
         return value.detach().clone()
     if isinstance(value, list | tuple):

@@ -117,7 +117,7 @@ def _warm(libraries: tuple[str, ...]) -> None:
 
 
 def _import_visible_checks() -> None:
-    """What students import from the course."""
+    """Import the visible checks, as students' notebooks do."""
     import autograder.checks as checks
 
     with contextlib.suppress(ImportError):  # needs torch
@@ -134,7 +134,7 @@ def _import_visible_checks() -> None:
 
 
 def forget_places() -> None:
-    """Where the course lies, what the imports have seen there, how this began."""
+    """Forget the course's path, what imports saw there, and how this process began."""
     root = Path(__file__).resolve().parents[2]
     own = {str(root), str(root / "book")}  # an environment may name them
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) not in own]

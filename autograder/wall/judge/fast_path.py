@@ -34,7 +34,7 @@ SHARE = 0.2  # of the time that a submission has in all; what takes longer is no
 
 
 class Unsure(Exception):
-    """Something is not plainly right."""
+    """There is a doubt, and the slow path has to judge."""
 
 
 def main(
@@ -53,7 +53,7 @@ def main(
 
 
 class FastPath(Judge):
-    """Gives a submission all points, or says nothing of it."""
+    """A judge that gives a submission all points or leaves it to the slow path."""
 
     def judged(self, cells: list[Cell]) -> Transcript | None:
         """The transcript; None if there is doubt about anything."""
@@ -102,7 +102,7 @@ class FastPath(Judge):
         super()._judged(cell, start, result)
 
     def _forked(self, ask: Callable[[Link], Any]) -> Any:
-        """What comes of the student's process itself."""
+        """Ask the student's process itself, without a fork."""
         with Here(self.student, self.limits) as here:
             if not here.started:
                 raise Unsure

@@ -1,4 +1,4 @@
-"""Follow-through: a mistake in one question costs no points in the next.
+"""Error carried forward: a mistake in one question costs no points in the next.
 
 Where a question builds on an earlier one that has lost points, its cells run with the
 book's own answer to that one, or with that of the visible checks.

@@ -34,7 +34,7 @@ LOST: Reply = ("raised", "RuntimeError", None, [])
 
 
 class Host:
-    """The judge's end. The process is started when it is needed, and again if lost."""
+    """The judge's handle: starts the process when it is needed, and again if lost."""
 
     at_once = False  # all trials: a fork could leave an answer to the next one
 
@@ -117,12 +117,12 @@ class Inhouse(Host):
             return LOST
 
     def close(self) -> None:
-        """Leave no trace."""
+        """Put the random numbers back to where they were before."""
         self.restore()
 
 
 def restrict(limits: Limits) -> None:
-    """What all calls of one question together may use."""
+    """Limit the resources of all calls of one question together."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + limits.memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -151,7 +151,7 @@ def serve(channel: Channel, functions: list[Any]) -> None:
 
 
 def asks(frame: memoryview) -> bool:
-    """Whether a student's check asks for something, of the function it is tried on."""
+    """Whether a message is a call of the function that a student's test is tried on."""
     return frame[1 : 1 + len(ASK)] == ASK
 
 

@@ -148,7 +148,7 @@ class Judge:
     def _hunted(
         self, cell: Cell, trials: Trials, ran: list[Numbered]
     ) -> QuestionResult:
-        """What a question earned in which the student writes the check.
+        """The result of a question whose answer is a test that the student wrote.
 
         Its cells are those that ``ran`` before it.
         """
@@ -167,7 +167,7 @@ class Judge:
     def _tried(
         self, trials: Trials, ran: list[Numbered], parts: list[Planting]
     ) -> list[list[Verdict]]:
-        """What a check says of some plantings where nothing can be remembered.
+        """Verdicts of a student's test on some functions, in a fresh sandbox.
 
         That is a sandbox in which these cells ``ran``, and no check met a function.
         """
@@ -190,7 +190,7 @@ class Judge:
         return all(self._agrees(trials, ran, n) for n in range(len(trials.plantings)))
 
     def _agrees(self, trials: Trials, ran: list[Numbered], number: int) -> bool:
-        """Whether it says the same of one planting where it has met no other.
+        """Whether the test gives the same verdicts where it has met no other half.
 
         So what it knows of the hidden half, it does not know from the visible one.
         """
@@ -201,7 +201,7 @@ class Judge:
         return said(found) == said([trials.verdicts[number]])
 
     def _followed(self, cell: Cell, result: QuestionResult) -> QuestionResult:
-        """One mistake costs once: helpers that have lost points are given by us."""
+        """The result with right code in place of earlier answers that lost points."""
         if result.full:
             return result
         given = {name: text for name, text in helpers(cell) if name in self.lost}
@@ -224,7 +224,7 @@ class Judge:
             return nothing(cell, str(why))
 
     def _forked(self, ask: Callable[[Link], Any]) -> Any:
-        """What comes of a fork of the student's process; NotJudged if there is none.
+        """Ask in a fork of the student's process; NotJudged if there is none.
 
         As with cells, a fork that was killed gets a second try.
         """
@@ -270,7 +270,7 @@ class Judge:
             link.uproot()
 
     def _start_clock(self) -> None:
-        """A check that hangs by itself is stopped; one that resists is ended."""
+        """Set a test cell's time limit: an exception, and later the process's end."""
         seconds = self.limits.question_seconds * self.limits.patience
 
         def stop(*_: Any) -> None:

@@ -54,7 +54,7 @@ def pixels(picture: bytes) -> int:
 
 
 class Room:
-    """What may still be kept of a submission's outputs, all cells together."""
+    """Budget for a submission's outputs: what may still be kept, all cells together."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits, self.left = limits, MAX_KEPT

@@ -62,19 +62,19 @@ class Link:
         self.plantings = 0  # how often a check was tried on functions, so far
 
     def give(self, given: dict[str, str]) -> None:
-        """Put what the book publishes in the place of the student's own helpers."""
+        """Replace helpers of the student's by right functions, given as source code."""
         for name, program in given.items():
             self.request("", "give", name, program)
             self.names = [*self.names, name]
 
     def plant(self, functions: list[Any]) -> Host:
-        """Have functions held that the student's check is tried on."""
+        """Hold the functions that a student's test is tried on, outside the sandbox."""
         self.uproot()
         self.host = self.holder(functions, self.limits)
         return self.host
 
     def uproot(self) -> None:
-        """They are no longer needed, if there are any."""
+        """End that process, if there is one."""
         if self.host is not None:
             self.host.close()
             self.host = None
@@ -185,7 +185,7 @@ class Link:
 
 
 class Remote:
-    """An object on the other side of the wall."""
+    """Proxy for an object of the student's, which is in the sandbox."""
 
     def __init__(self, link: Link, number: int, label: str = "") -> None:
         hidden = {"link": link, "number": number, "label": label}

@@ -63,7 +63,7 @@ class StudentProcess:
         self._send_files()
 
     def run(self, number: int, cell: Cell) -> Ran:
-        """Have a cell run; once more if the process was lost or killed meanwhile."""
+        """Run a cell; once more if the process was lost or killed meanwhile."""
         killed = False
         while True:
             self._look_at_the_clock()
@@ -168,7 +168,7 @@ class StudentProcess:
     # --------------------------------------------------------------- questions
 
     def ask(self, descriptor: int, *, fork: bool) -> bool:
-        """Leave a question to it or to a fork; False if there is no process for it."""
+        """Have the process or a fork answer a question; False if there is none."""
         self._look_at_the_clock()
         if self.given_up:
             return False

@@ -95,5 +95,5 @@ def verdicts(link: Link, label: str, planting: Planting) -> list[Verdict]:
 
 
 def said(verdicts: list[list[Verdict]]) -> list[list[str]]:
-    """What has to be the same whenever a check is tried."""
+    """The parts of verdicts that must be the same whenever a test is tried."""
     return [[verdict.said for verdict in some] for some in verdicts]

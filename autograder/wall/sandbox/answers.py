@@ -173,7 +173,7 @@ def ask(channel: Channel, operation: str, *parts: Any) -> Any:
 
 
 def data_only(value: Any) -> tuple[int, str]:
-    """For what a check passes on: numbers, texts, arrays, tensors and containers."""
+    """Refuse a handle, where only numbers, texts, arrays and containers may be sent."""
     raise TypeError(f"a {type(value).__name__} cannot be passed to what is checked")
 
 
@@ -214,7 +214,7 @@ def answer(
 
 
 def operate(operation: str, parts: list, names: dict[str, Any]) -> Any:
-    """The operations there are."""
+    """Carry out one operation of the protocol, such as a call; returns its value."""
     if operation == "name":
         return names[parts[0]]
     if operation == "defined":
@@ -257,7 +257,7 @@ class _Once:
 
 
 def _changed(request: tuple, frame: memoryview, objects: Objects) -> bool:
-    """Whether the parts of a request are no longer what came."""
+    """Whether a call changed its arguments, compared with the request's bytes."""
     try:
         return frame != encode(request, lambda value: (objects.refer(value)[0], ""))
     except Exception:
@@ -277,7 +277,7 @@ def _described(error: BaseException) -> tuple[str, str, str | None, tuple | None
 
 
 def hush() -> None:
-    """What a called function prints is nobody's output."""
+    """Discard what called functions print."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)

@@ -20,7 +20,7 @@ WATCHED_EVERY = 1.0  # seconds
 
 
 class Landlocked(World):
-    """The machine that everybody sees, with nearly all of it shut.
+    """Isolation by Landlock: the machine as it is, with nearly everything forbidden.
 
     The warm parent is the subreaper: a process whose parent has ended becomes its
     child. So it finds every process that a student's code has started, and kills it.
@@ -112,7 +112,7 @@ class Landlocked(World):
         remove(self.folder)
 
     def enter(self) -> None:
-        """An empty folder, and for root's students a user that nobody else is."""
+        """An empty folder, and for root's students a user id of their own."""
         super().enter()
         self.user = rights.given_away(self.folder) if os.geteuid() == 0 else None
 

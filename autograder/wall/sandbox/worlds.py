@@ -60,7 +60,7 @@ class World:
         remove(self.folder)
 
     def close(self) -> None:
-        """The grader is gone."""
+        """Clean up when the grader has ended."""
         remove(self.base)
 
     # ------------------------------------------------ in the student's process
@@ -83,7 +83,7 @@ class World:
         return os.fork()
 
     def enter_question(self) -> None:
-        """In that process: keep away from the one it comes from."""
+        """In that process: give up the means to signal the one it comes from."""
 
     def end_others(self, child: int | None) -> None:
         """End what the student's code has started, and above all ``child``."""
@@ -92,11 +92,11 @@ class World:
 
 
 class NoWall(World):
-    """No wall, which is the base class as it is."""
+    """No isolation: the base class as it is."""
 
 
 class Namespaces(World):
-    """A world of its own, with nothing in it but Python."""
+    """Isolation by Linux namespaces: its own files, with Python and nothing else."""
 
     ends_all = True
 
