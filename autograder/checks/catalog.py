@@ -1,4 +1,4 @@
-"""The catalog of an assignment: wrong answers that people really give, as code.
+"""Catalog of an assignment: known wrong and right answers to its questions, as code.
 
 It names a mistake in feedback, it tests the checks, and it counts for the instructor's
 report. It stays on the instructor's side; ``entries`` reads its files.

@@ -1,7 +1,7 @@
 """Drawing of a wrong array beside the expected one; cells that differ are marked.
 
-Messages of failed visible checks show it. Hidden checks draw nothing,
-since their inputs and values stay hidden. NumPy is imported only when it is needed.
+Messages of failed visible checks show it. Hidden checks draw nothing, since their
+inputs and values stay hidden. NumPy is imported only when it is needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``autograder lti register | link | roster | push``: options of the four steps."""
+"""``autograder lti``: options of its four steps, register, link, roster and push."""
 
 from __future__ import annotations
 

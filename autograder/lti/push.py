@@ -1,4 +1,4 @@
-"""``autograder lti push``: points to the platform's gradebook, final or as pending.
+"""``autograder lti push``: send points to the platform's gradebook, final or pending.
 
 The grades there are read first. A score is sent where there is none, or one that we
 sent; what somebody typed stays. So a push can be repeated, and resumed, at any time.

@@ -1,4 +1,4 @@
-"""Parser of dates and times: due dates, timestamp.txt, Moodle's in any language."""
+"""Parser of dates and times in due dates, timestamp.txt and Moodle's worksheets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``autograder certificate``: Open Badges 3.0, signed so that anyone can check them."""
+"""``autograder certificate``: a signed Open Badge for students who completed all."""
 
 from __future__ import annotations
 

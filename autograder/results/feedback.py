@@ -1,4 +1,7 @@
-"""``autograder feedback``: a page for each student, without scripts."""
+"""``autograder feedback``: HTML pages for students: notebook, points, messages.
+
+Nothing that a student wrote can run in them as a script.
+"""
 
 from __future__ import annotations
 

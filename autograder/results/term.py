@@ -1,4 +1,4 @@
-"""``autograder term``: one page with all assignments, a line for each student."""
+"""``autograder term``: one page of all assignments, with a line for each student."""
 
 from __future__ import annotations
 

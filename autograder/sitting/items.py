@@ -1,4 +1,4 @@
-"""Multiple-choice questions of a paper; each key comes from running code.
+"""Multiple-choice questions of a paper quiz; each key comes from running code.
 
 Puzzles ask which input shows a mistake, with inputs drawn now. Questions on code come
 from right answers of the catalogs, and predictions from the quizzes of the chapters.

@@ -1,4 +1,4 @@
-"""``autograder sitting``: papers for half an hour in several versions, with the key."""
+"""``autograder sitting``: paper quizzes of half an hour, in versions, with the key."""
 
 from __future__ import annotations
 

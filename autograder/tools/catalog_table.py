@@ -2,8 +2,9 @@
 
     python -m autograder.tools.catalog_table [--seeds 200] [ASSIGNMENT ...]
 
-Exit code 1 when, for any seed, an entry gets all points or goes without its name, or a
-correct style loses a point.
+The catalog of an assignment has known wrong answers and right ones in other styles;
+each is graded. Exit code 1 when, for any seed, a wrong one gets all points or goes
+without its name, or a right one loses a point.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Probes of 01-attention: fixed inputs that tell its known mistakes apart."""
+"""Probes of 01-attention: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of 12-circuits: fixed inputs that tell its known mistakes apart."""
+"""Probes of 12-circuits: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

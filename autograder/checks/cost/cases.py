@@ -1,4 +1,4 @@
-"""Helpers of the checks of 08-cost: blocks of keys and values, and a measured call."""
+"""Helpers of the checks of 08-cost: partial results of blocks, and measured calls."""
 
 from __future__ import annotations
 

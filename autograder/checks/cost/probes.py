@@ -1,4 +1,4 @@
-"""Probes of 08-cost: fixed inputs that tell its known mistakes apart."""
+"""Probes of 08-cost: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

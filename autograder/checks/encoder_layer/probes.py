@@ -1,4 +1,4 @@
-"""Probes of 06-encoder-layer: fixed inputs that tell its known mistakes apart."""
+"""Probes of 06-encoder-layer: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of 10-generating: fixed inputs that tell its known mistakes apart."""
+"""Probes of 10-generating: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

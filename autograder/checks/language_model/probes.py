@@ -1,4 +1,4 @@
-"""Probes of 09-language-model: fixed inputs that tell its known mistakes apart."""
+"""Probes of 09-language-model: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

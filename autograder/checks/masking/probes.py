@@ -1,4 +1,4 @@
-"""Probes of 04-masking: fixed inputs that tell its known mistakes apart."""
+"""Probes of 04-masking: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of 03-multi-head: fixed inputs that tell its known mistakes apart."""
+"""Probes of 03-multi-head: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of 05-positional-encoding: fixed inputs that tell its known mistakes apart."""
+"""Probes of 05-positional-encoding: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

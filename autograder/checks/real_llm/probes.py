@@ -1,4 +1,4 @@
-"""Probes of 11-a-real-llm: fixed inputs that tell its known mistakes apart."""
+"""Probes of 11-a-real-llm: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 

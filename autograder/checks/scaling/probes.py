@@ -1,4 +1,4 @@
-"""Probes of 02-scaling: fixed inputs that tell its known mistakes apart."""
+"""Probes of 02-scaling: run answers on fixed inputs to name mistakes."""
 
 from __future__ import annotations
 
