@@ -164,7 +164,7 @@ class Driver:
                 yield from remarks(self.course, self.store, assignment, verdicts, by)
 
     def open(self, submissions: list[Submission]) -> Iterator[Task]:
-        """Open one submission after the other; what is done or unreadable ends here."""
+        """Tasks for the workers; what needs no run, as a missing file, is done here."""
         for submission in submissions:
             releases = self.releases[submission.assignment]
             opened = [self.opened(submission, release) for release in releases]
@@ -246,7 +246,7 @@ class Driver:
         return folder / f"{release.notebook}.ipynb"
 
     def finish(self, task: Task, verdict: Verdict) -> None:
-        """A notebook has its verdict, and with the last of them the submission."""
+        """Take a notebook's verdict; the last one completes the submission's."""
         if verdict.notebook is not None and not self.dry_run:
             path = self.autograded(task.submission, task.release)
             write_whole(path, verdict.notebook)

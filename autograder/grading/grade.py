@@ -102,7 +102,7 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Grade, and say what came of it; 1 when an assignment could not be graded."""
+    """Grade, and print the results; 1 when an assignment could not be graded."""
     course = Course.find()
     assignments = course.chosen(options.assignments)
     if options.json:
@@ -192,7 +192,7 @@ def run(options: argparse.Namespace) -> int:
 def handed_in(
     course: Course, assignments: list[Assignment], students: list[str]
 ) -> list[Submission]:
-    """What is to be graded; CourseError, with a hint, when there is nothing."""
+    """The submissions to grade; CourseError, with a hint, when there are none."""
     try:
         return course.submissions(assignments, students)
     except CourseError as error:
@@ -203,7 +203,7 @@ def handed_in(
 
 
 def say_wall(course: Course, no_sandbox: bool) -> None:
-    """Say what students' code runs behind; CourseError when nothing holds it."""
+    """Print which sandbox holds students' code; CourseError when there is none."""
     if no_sandbox:
         print(UNPROTECTED, file=sys.stderr)
     elif missing := wall.available():
@@ -242,7 +242,7 @@ def say_verdicts(verdicts: Mapping[str, Verdict]) -> None:
 def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> int:
-    """What would change, for how many students; nothing was stored."""
+    """Print what a dry run would change, and for how many students."""
     from autograder.grading.changes import changes, lost_by_all
 
     changed = changes(store, judged)

@@ -193,7 +193,7 @@ class OpenGradebook:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """nbgrader's methods commit each row; here all of them are one transaction."""
+        """One transaction around methods of nbgrader that commit each row."""
         session = self.gradebook.db
         with self.transaction():
             session.commit = session.flush
