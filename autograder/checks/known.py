@@ -50,47 +50,58 @@ def rounded(value: Any) -> Note:
 
     Two values agree where one of their texts is the same.
     """
-    return tuple(spelled(value, shift) for shift in SHIFTS)
-
-
-def spelled(value: Any, shift: float) -> str:
-    """The text for one shift."""
+    if type(value) in (int, float) and abs(value) < 1e15:  # most are: without arrays
+        width, scale = grid(abs(value))
+        return tuple(f"(){width}[{round(value * scale + s)}]" for s in SHIFTS)
     if hasattr(value, "detach"):
         value = value.detach()
         half = str(value.dtype) == "torch.bfloat16"
-        return spelled((value.float() if half else value).numpy(), shift)
+        return rounded((value.float() if half else value).numpy())
     if isinstance(value, bool | str | bytes | type(None)):
-        return repr(value)
+        return (repr(value),) * len(SHIFTS)
     if isinstance(value, np.ndarray | np.generic | int | float):
         numbers = np.asarray(value)
-        return f"{numbers.shape}{steps(numbers, shift)}"
+        return tuple(f"{numbers.shape}{text}" for text in steps(numbers))
     if isinstance(value, dict):
-        parts = (f"{key}:{spelled(part, shift)}" for key, part in value.items())
-        return f"{{{','.join(sorted(parts))}}}"
+        parts = [(key, rounded(part)) for key, part in value.items()]
+        texts = [
+            [f"{key}:{note[i]}" for key, note in parts] for i in range(len(SHIFTS))
+        ]
+        return tuple(f"{{{','.join(sorted(each))}}}" for each in texts)
     if isinstance(value, list | tuple):
-        return f"({','.join(spelled(part, shift) for part in value)})"
-    return type(value).__name__ if value.__class__ in (set, frozenset) else "object"
+        notes = [rounded(part) for part in value]
+        return tuple(f"({','.join(n[i] for n in notes)})" for i in range(len(SHIFTS)))
+    kind = type(value).__name__ if value.__class__ in (set, frozenset) else "object"
+    return (kind,) * len(SHIFTS)
 
 
-def steps(numbers: np.ndarray, shift: float) -> str:
-    """The numbers rounded to a grid, which is scaled by the largest of them.
+def steps(numbers: np.ndarray) -> Note:
+    """The numbers rounded to a grid, which is scaled by the largest of them."""
+    if numbers.dtype.kind not in "biuf":
+        return ("…",) * len(SHIFTS)
+    size = numbers.dtype.itemsize if numbers.dtype.kind == "f" else 8
+    flat = numbers.astype(float).ravel()
+    finite = np.isfinite(flat)
+    width, scale = grid(float(np.abs(flat[finite]).max(initial=0.0)), size)
+    found = []
+    for shift in SHIFTS:
+        on_grid = np.rint(np.where(finite, flat, 0.0) * scale + shift).astype(np.int64)
+        texts = list(map(str, on_grid.tolist()))
+        for i in np.flatnonzero(~finite):
+            texts[i] = str(flat[i])
+        found.append(f"{width}[{' '.join(texts)}]")
+    return tuple(found)
+
+
+def grid(largest: float, size: int = 8) -> tuple[float, float]:
+    """The scale of a grid for numbers of so many bytes, and its steps to one.
 
     The scale is a power of two. Adding 0.1234 moves the border between two scales away
     from powers of two, which are frequent results.
     """
-    if numbers.dtype.kind not in "biuf":
-        return "…"
-    size = numbers.dtype.itemsize if numbers.dtype.kind == "f" else 8
-    flat = numbers.astype(float).ravel()
-    finite = flat[np.isfinite(flat)]
-    largest = float(np.abs(finite).max(initial=0.0))
     power = math.ceil(math.log2(largest) + 0.1234) if largest > 1e-6 else 0
     width = 2.0 ** min(power, 1023)  # the largest that there is
-    scale = STEPS.get(size, STEPS[8]) * math.sqrt(2) / width
-    on_grid = (
-        str(round(v * scale + shift)) if math.isfinite(v) else str(v) for v in flat
-    )
-    return f"{width}[{' '.join(on_grid)}]"
+    return width, STEPS.get(size, STEPS[8]) * math.sqrt(2) / width
 
 
 def fingerprints(number: int, trail: Trail, chance: set[str]) -> list[str]:

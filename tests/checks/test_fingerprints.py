@@ -175,6 +175,13 @@ def test_a_change_beyond_rounding_does(kind, change):
     assert not any(map(agree, values, other))
 
 
+def test_a_number_of_python_has_the_fingerprint_of_the_same_one_in_an_array():
+    """Most numbers are spelled without an array."""
+    values = [0, -3, 7, 0.0, -0.0, 0.5, 1 / 3, -2.5e-7, 1e-6, 123456.789, 3e14, 4e20]
+    values += [*NUMBERS[:, 0].tolist(), 2**70, float("nan"), float("-inf")]
+    assert all(known.rounded(v) == known.rounded(np.asarray(v)) for v in values)
+
+
 def test_values_of_other_shapes_and_kinds_have_other_fingerprints():
     values = [1.0, True, None, "1.0", [1.0], {"a": 1.0}, np.ones(1), np.ones((1, 1))]
     texts = [known.rounded(value)[0] for value in values]
