@@ -114,7 +114,7 @@ def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
 
 @find_induction_head.check(0.5)
 def heads_of_random_circuits_are_found(answer: Any, rng: np.random.Generator) -> None:
-    """Wherever the two heads are, in two or three layers, with any period that fits."""
+    """Wherever the heads are, in 2 or 3 layers, by any period and all of the tokens."""
     for n_layers, layer in ((2, 1), (3, 1), (3, 2)):
         places = [(a, b) for a in range(n_layers) for b in range(2)]
         others = ("same", "self", "blur")

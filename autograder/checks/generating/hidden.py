@@ -282,7 +282,7 @@ def compare_steps(
 
 @decode_step.check(0.25)
 def steps_equal_causal_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Random tokens, step by step, give the rows of full causal attention."""
+    """Token by token, in heads that share keys: the rows of full causal attention."""
     compare_steps(answer, rng, 7)
     compare_steps(answer, rng, 4, sizes=(3, 1))
     compare_steps(answer, rng, 4, sizes=(2, 2))

@@ -67,7 +67,7 @@ def shifts_are_rotations(answer: Any, rng: np.random.Generator) -> None:
 
 @plot_encoding_heatmap.check(0.3)
 def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays of other sizes are drawn right, square ones too."""
+    """Arrays of other sizes, square ones too, are drawn right, with colors for all."""
     sizes = rng.integers([12, 55], [40, 90])
     for shape in ((int(sizes[0]), 6), (5, 5), (int(sizes[1]), 12)):
         pe = rng.uniform(-1, 1, size=shape)

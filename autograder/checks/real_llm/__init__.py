@@ -12,8 +12,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.real_llm.cases import (
     SMALL,
-    compare_parameters,
-    new_layer,
+    compare_loaded,
     published,
 )
 
@@ -170,18 +169,14 @@ def halves_keep_the_dtype(answer: Any) -> None:
 def parameters_are_in_their_places(answer: Any) -> None:
     """A small layer gets the tensors of layer 0, queries and keys in halves."""
     tensors = published(np.random.default_rng(1), 1, SMALL)
-    layer = new_layer(answer, SMALL)
-    answer(layer, tensors, 0)
-    compare_parameters(layer, tensors, 0, SMALL)
+    compare_loaded(answer, tensors, 0, SMALL)
 
 
 @load_decoder_layer.visible
 def index_chooses_the_layer(answer: Any) -> None:
     """With index 2, the tensors of layer 2 are copied."""
     tensors = published(np.random.default_rng(2), 4, SMALL)
-    layer = new_layer(answer, SMALL)
-    answer(layer, tensors, 2)
-    compare_parameters(layer, tensors, 2, SMALL)
+    compare_loaded(answer, tensors, 2, SMALL)
 
 
 # --------------------------------------------------------------- sink_share

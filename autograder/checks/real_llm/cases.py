@@ -86,6 +86,18 @@ def compare_parameters(layer: Any, tensors: dict, index: int, sizes: Sizes) -> N
         )
 
 
+def compare_loaded(answer: Any, tensors: dict, index: int, sizes: Sizes) -> None:
+    """A new layer becomes layer ``index``, and the tensors stay as they were."""
+    layer = new_layer(answer, sizes)
+    given = {name: tensor.clone() for name, tensor in tensors.items()}
+    answer(layer, given, index)
+    compare_parameters(layer, tensors, index, sizes)
+    for name, tensor in tensors.items():
+        if name not in given or not torch.equal(given[name], tensor):
+            seen = f"afterwards the tensor {name} has changed"
+            raise CheckFailed(seen, "what came in stays as it was")
+
+
 def origin(seen: torch.Tensor, tensors: dict) -> str:
     """Where a parameter's numbers come from, as far as that can be told."""
     for name, tensor in tensors.items():
