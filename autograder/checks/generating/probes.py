@@ -76,7 +76,10 @@ def grouped_query_attention(answer: Any) -> list:
 def masked(result: Any) -> list:
     """An outcome whose numbers, where none is below 0, are what is not 0."""
     mask = result[1]
-    if getattr(mask, "dtype", np.dtype(bool)).kind not in "iuf" or not (mask >= 0).all():
+    if (
+        getattr(mask, "dtype", np.dtype(bool)).kind not in "iuf"
+        or not (mask >= 0).all()
+    ):
         return described(untold(result))
     return ["numbers", (mask > 0).tolist(), *result[2:]]
 
