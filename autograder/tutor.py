@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 
 from autograder.check import plan_of, verdict
@@ -143,8 +143,10 @@ class Tutor:
             [*self.folder.glob("*.ipynb"), *self.folder.glob("*/*.ipynb")]
         ):
             try:
-                inside = path.resolve().is_relative_to(self.folder)
-                release = release_of(read(path.read_bytes())) if inside else None
+                if not path.resolve().is_relative_to(self.folder):
+                    continue
+                now = path.stat()
+                release = release_at(path, now.st_mtime_ns, now.st_size)
             except (Held, OSError):
                 continue
             if release is not None:
@@ -162,6 +164,12 @@ class Tutor:
                     for one in runner.outcomes(plan)
                     if one.question or one.problem
                 ]
+
+
+@lru_cache
+def release_at(path: Path, changed: int, size: int) -> Release | None:
+    """What a notebook was released as, read again after each change."""
+    return release_of(read(path.read_bytes()))
 
 
 def questions(release: Release) -> list[str]:

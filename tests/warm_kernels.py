@@ -6,17 +6,16 @@ which ends with whoever asked for it.
 """
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -25,20 +24,51 @@ LIBRARIES += ("torch._dynamo",)  # which the first optimizer imports
 
 
 def started(config) -> Path:
-    """A JUPYTER_PATH with which all kernels are forks of one process of this run."""
+    """A JUPYTER_PATH with which all kernels are forks of one process of this run.
+
+    The processes of a run share it. It lives as long as one of them has its pipe open.
+    """
     if not hasattr(config, "warm_kernels"):
-        config.warm_kernels = folder = Path(tempfile.mkdtemp())
-        config.add_cleanup(lambda: shutil.rmtree(folder))
-        specify(folder)
-        server = subprocess.Popen(
-            [sys.executable, "-P", __file__, "serve", folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        config.add_cleanup(server.communicate)  # it ends with its input
-        assert server.stdout.readline() == "ready\n"
+        base = config._tmp_path_factory.getbasetemp()
+        if hasattr(config, "workerinput"):  # then each process has its own below it
+            base = base.parent
+        config.warm_kernels = folder = base / "kernels"
+        folder.mkdir(exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "pipe").exists():
+                os.mkfifo(folder / "pipe")
+            alive = os.open(folder / "pipe", os.O_RDWR)  # waits for no other end
+            config.add_cleanup(lambda: os.close(alive))
+            if not answers(folder):
+                config.kernel_server = serve_in(folder)
     return config.warm_kernels
+
+
+def answers(folder: Path) -> bool:
+    """Whether a server holds its lock there."""
+    with (folder / "served").open("w") as served:
+        try:
+            fcntl.flock(served, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def serve_in(folder: Path) -> subprocess.Popen:
+    """Start a server and wait until it has its libraries; the pipe's end ends it."""
+    specify(folder)
+    (folder / "socket").unlink(missing_ok=True)
+    pipe = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    server = subprocess.Popen(
+        [sys.executable, "-P", __file__, "serve", folder],
+        stdin=pipe,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    os.close(pipe)
+    assert server.stdout.readline() == "ready\n"
+    return server
 
 
 def specify(folder: Path) -> None:
@@ -50,7 +80,7 @@ def specify(folder: Path) -> None:
         "language": "python",
     }
     place = folder / "kernels" / "python3"
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
     (place / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
 
 
@@ -62,7 +92,8 @@ def serve(folder: Path) -> None:
     gc.freeze()  # what forks leave alone is not copied for them
     signal.signal(signal.SIGCHLD, take_leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with socket.socket(socket.AF_UNIX) as door:
+    with (folder / "served").open() as lock, socket.socket(socket.AF_UNIX) as door:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         os.chdir(folder)  # the address of a socket is short
         door.bind("socket")
         door.listen()
@@ -71,6 +102,7 @@ def serve(folder: Path) -> None:
             asker, _ = door.accept()
             if not os.fork():
                 door.close()
+                lock.close()
                 become_a_kernel(asker)
             asker.close()
 

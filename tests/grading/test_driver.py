@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from classroom import UNPROTECTED
+from dying import dies_on_eve
 from shared import drawn
 
 from autograder import wall
@@ -25,16 +26,6 @@ from autograder.grading.store import Store
 def pool(inline):
     """Two workers are processes; one, which tells what is due, is this process."""
     inline(most=1)
-
-
-def dies_on_eve(marker, release, submission, *rest):
-    """A job that ends its process for one submission: once, or whenever it sees it."""
-    path = Path(marker)
-    if b"eve was here" in submission and path.read_text() != "done":
-        if path.read_text() == "once":
-            path.write_text("done")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return jobs.work(release, submission, *rest)
 
 
 @pytest.mark.parametrize("how_often", drawn(["once", "always"]))

@@ -12,6 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from shared import some
 
 from autograder.cli import main
+from autograder.grading.jobs import grader_of
 from autograder.release.proof import PROVED
 from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Cell, Grader
@@ -59,16 +60,14 @@ def test_every_idiom_gets_nbgraders_points(foreign, apart):
     }
     theirs = foreign.nbgrader("idioms")
     rows = [("idiom", "answer", "nbgrader", "remote", "inside")]
-    with Grader(wall="none" if UNPROTECTED else None) as grader:
-        for number, idiom in enumerate(IDIOMS):
-            for student in ("right", "wrong"):
-                test, remote = f"test_{number}", UNASKED
-                if idiom in apart:
-                    remote = remotely(idiom, getattr(idiom, student), grader)
-                points = theirs[student, "idioms", test]
-                rows.append(
-                    (idiom.name, student, points, remote, inside[student, test])
-                )
+    grader = grader_of(not UNPROTECTED)
+    for number, idiom in enumerate(IDIOMS):
+        for student in ("right", "wrong"):
+            test, remote = f"test_{number}", UNASKED
+            if idiom in apart:
+                remote = remotely(idiom, getattr(idiom, student), grader)
+            points = theirs[student, "idioms", test]
+            rows.append((idiom.name, student, points, remote, inside[student, test]))
     print(table(rows))
     known = {idiom.name: idiom for idiom in IDIOMS}
     for name, student, points, remote, ours in rows[1:]:

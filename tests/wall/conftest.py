@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grading.jobs import grader_of
 from autograder.wall import Cell, Grader, available
 from autograder.wall.choosing import best
 
 sys.path.insert(0, str(Path(__file__).parent))
-from machine import SHORT, WALLS, missing
+from machine import HASTY, SHORT, WALLS, missing
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
@@ -40,13 +41,19 @@ def wall(request):
 
 @pytest.fixture(scope="session")
 def graders():
-    """Graders by wall and limits: each stays warm, also while others are asked."""
+    """Graders by wall and limits, which go with each submission.
+
+    Those of one wall have the same warm parents: the ones of grading, if it has them.
+    """
     with contextlib.ExitStack() as stack:
-        made = {}
+        made, parents = {}, {"none": grader_of(False)._parents}
+        if not available():
+            parents[best()] = grader_of(True)._parents
 
         def grader(wall, limits=None):
             if (wall, limits) not in made:
                 new = Grader(wall=wall, limits=limits)
+                new._parents = parents.setdefault(wall, new._parents)
                 made[wall, limits] = stack.enter_context(new)
             return made[wall, limits]
 
@@ -71,6 +78,12 @@ def best_grader(graders):
 def strict(wall, graders):
     """A grader with limits that a test can wait for."""
     return graders(wall, SHORT)
+
+
+@pytest.fixture(scope="session")
+def hasty(wall, graders):
+    """A grader for what never ends: it takes all the time that it gets."""
+    return graders(wall, HASTY)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import ctypes
 import platform
 import struct
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,7 @@ SHORT = Limits(
     processes=24,
     crashes=2,
 )
+HASTY = replace(SHORT, cell_seconds=0.5, question_seconds=0.5, patience=16.0)
 
 
 @cache

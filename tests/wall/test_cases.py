@@ -35,15 +35,15 @@ def test_cells_as_other_programs_save_them_have_their_points(wall, strict, case)
 
 @pytest.mark.either_wall
 @pytest.mark.parametrize("case", drawn(HARM, 20), ids=ids)
-def test_harm_earns_nothing_and_costs_nobody_else(strict, case):
-    transcript = strict.judge(case.cells())
+def test_harm_earns_nothing_and_costs_nobody_else(hasty, case):
+    transcript = hasty.judge(case.cells())
     if case.id in OPEN:
         wrong = transcript.results.get("test_square")
         assert transcript.held or (wrong and wrong.score == 0)
     else:
         assert_due(case, transcript)
     after = MISTAKES[0].__class__("right")
-    assert_due(after, strict.judge(after.cells()))
+    assert_due(after, hasty.judge(after.cells()))
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,8 @@ def test_an_honest_mistake_is_explained_and_costs_its_question_at_most(grader, c
 
 @pytest.mark.either_wall
 @pytest.mark.parametrize("case", of_each(GREEDY.values()), ids=ids)
-def test_a_greedy_submission_harms_itself_alone(strict, case):
-    assert_due(case, strict.judge(case.cells()))
+def test_a_greedy_submission_harms_itself_alone(hasty, case):
+    assert_due(case, hasty.judge(case.cells()))
 
 
 CHEATS = TAMPERING + WIRE
@@ -66,13 +66,13 @@ def test_a_cheating_submission_earns_nothing(grader, case):
 @pytest.mark.parametrize(
     "case", [case for case in CHEATS if case.id in SHORT_OF_TIME], ids=ids
 )
-def test_a_cheat_that_takes_its_time_earns_nothing(strict, case):
-    assert_due(case, strict.judge(case.cells()))
+def test_a_cheat_that_takes_its_time_earns_nothing(hasty, case):
+    assert_due(case, hasty.judge(case.cells()))
 
 
-def test_the_next_submission_after_all_of_them_is_judged_as_ever(grader, strict):
+def test_the_next_submission_after_all_of_them_is_judged_as_ever(grader, hasty):
     right = MISTAKES[0].__class__("right")
-    for by in (grader, strict):
+    for by in (grader, hasty):
         assert_due(right, by.judge(right.cells()))
 
 

@@ -15,7 +15,8 @@ OWN = """def scaled_dot_product_attention(Q, K, V):
 """
 
 
-BRIEF = Limits(question_seconds=1.0)  # a loop in a helper is waited for three times
+# a loop in a helper is waited for three times
+BRIEF = Limits(question_seconds=0.5, patience=16.0)
 
 
 @pytest.fixture

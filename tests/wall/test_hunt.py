@@ -239,11 +239,10 @@ KINDS = [SAYS_THE_SAME, READS, IS_CHANCE, ASKS_FOR_MORE, REMEMBERS, ENDS_OR_TALK
 CHEATS = {name: code for kind in KINDS for name, code in kind.items()}
 
 
-@pytest.fixture(scope="module")
-def brief(wall):
+@pytest.fixture
+def brief(wall, graders):
     """A grader whose patience with one question is short."""
-    with Grader(wall=wall, limits=Limits(question_seconds=3.0, patience=3.0)) as grader:
-        yield grader
+    return graders(wall, Limits(question_seconds=2.0, patience=4.5))
 
 
 def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):

@@ -244,10 +244,10 @@ def test_where_nothing_is_left_make_serve_says_why_the_class_is_not_graded(sampl
     assert grades is None
 
 
-THIRDS = [pytest.param(3, id="a-third"), pytest.param(1, marks=pytest.mark.long)]
+SIXTHS = [pytest.param(6, id="a-sixth"), pytest.param(1, marks=pytest.mark.long)]
 
 
-@pytest.fixture(params=THIRDS)
+@pytest.fixture(params=SIXTHS)
 def sample_class(request, tmp_path, seed):
     """Grades the sample class, but for those that wait for endless loops to end."""
     course = Course(Path(__file__).resolve().parents[2])

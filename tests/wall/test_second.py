@@ -203,14 +203,12 @@ def test_when_a_warm_parent_is_killed_no_daemon_and_no_file_is_left(which):
         student.close()
 
 
-@pytest.fixture(scope="module")
-def small():
+@pytest.fixture
+def small(graders):
     """A grader whose submissions have little room on the disk."""
     if reason := missing("landlock"):
         pytest.skip(reason)
-    limits = Limits(disk_bytes=4 << 20, files=1000)
-    with Grader(wall="landlock", limits=limits) as grader:
-        yield grader
+    return graders("landlock", Limits(disk_bytes=4 << 20, files=1000))
 
 
 def test_folders_that_are_closed_or_very_deep_are_removed(small):

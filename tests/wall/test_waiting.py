@@ -12,7 +12,7 @@ from corpus import SQUARE, Case, text_of
 from machine import SHORT, alive, family
 from shared import drawn
 
-from autograder.wall import Cell, Grader, available
+from autograder.wall import Cell, Grader
 
 
 def body(*lines):
@@ -36,13 +36,10 @@ def test_a_second_of_waiting_is_no_second_of_work(strict):
     assert points(strict.judge(Case("", square=busy).cells())) == [0.0, 3.0]
 
 
-@pytest.fixture(scope="module")
-def short():
+@pytest.fixture
+def short(best_grader, graders):
     """A short patience, behind the best wall here: judges are the same everywhere."""
-    if reason := available():
-        pytest.skip(reason)
-    with Grader(limits=replace(SHORT, patience=4.0)) as grader:
-        yield grader
+    return graders(best_grader.wall, replace(SHORT, patience=4.0))
 
 
 @pytest.mark.parametrize("word", drawn(["cell", "question"]))

@@ -15,15 +15,15 @@ def body(*lines: str) -> str:
 # what a submission may be greedy for: of each kind every run has a case
 GREEDY = {
     "time": [
-        Case("loop", body("while True: pass"), points=Q, says="ran longer than 1 s"),
+        Case("loop", body("while True: pass"), points=Q, says="ran longer than 0.5 s"),
         Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="not done after"),
         Case(
             "loop-that-catches",
             body("while True:", "    try:", "        while True: pass", "    except BaseException: pass"),
             points=Q,
-            says="ran longer than 1 s",
+            says="ran longer than 0.5 s",
         ),
-        Case("loop-in-a-cell", first="while True: pass", says="the cell ran longer than 1 s"),
+        Case("loop-in-a-cell", first="while True: pass", says="the cell ran longer than 0.5 s"),
         Case(
             "loop-in-a-cell-that-catches",
             first="import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: pass",
@@ -38,7 +38,7 @@ GREEDY = {
             "signals-blocked",
             body("import signal", "signal.pthread_sigmask(0, range(1, 65))", "while True: pass"),
             points=Q,
-            says="ran longer than 1 s",
+            says="ran longer than 0.5 s",
         ),
         Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="not done after"),
     ],
