@@ -20,6 +20,7 @@ from distributed import Client
 from autograder.course import CONFIG, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
+from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
@@ -41,6 +42,12 @@ def repository() -> Course:
 @pytest.fixture(scope="session")
 def attention(repository):
     return repository.chosen([ASSIGNMENT])[0]
+
+
+@pytest.fixture(scope="session")
+def planned(repository, attention) -> Release:
+    """What grading knows of the assignment, in each course with its usual settings."""
+    return plan(repository, attention)
 
 
 @pytest.fixture(scope="session")
@@ -86,11 +93,11 @@ def archive(tmp_path):
 
 
 @pytest.fixture
-def marked(course, attention):
+def marked(course, planned):
     """Store verdicts without running anything: points by student, None for waiting."""
 
     def store(points, assignment=ASSIGNMENT):
-        release = replace(plan(course, attention), assignment=assignment)
+        release = replace(planned, assignment=assignment)
         with Store(course) as gradebook:
             gradebook.prepare([release])
             for student, given in points.items():

@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -36,6 +37,9 @@ CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 ROLES = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
 CANVAS = "https://canvas.instructure.com/lti/submission"
 CLIENT, DEPLOYMENT = "aBc123", "4"
+
+# whether a private key is a sound one is computed once for each: that takes 40 ms
+jwt.algorithms.load_pem_private_key = cache(jwt.algorithms.load_pem_private_key)
 
 
 class Config(LTI1P3PlatformConfAbstract):

@@ -12,10 +12,13 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+import jwt
 import pytest
 import requests
+from cryptography.hazmat.primitives import serialization
 from shared import drawn
 
 from autograder.cli import main
@@ -53,6 +56,16 @@ def key(tmp_path_factory, repository):
     assert main(["lti", "register"]) == 0
     os.chdir(before)
     return root / "lti" / "key.pem"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def keys_checked_once():
+    """Whether a private key is a sound one is computed once: that takes 40 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        for library in (jwt.algorithms, serialization):
+            load = cache(library.load_pem_private_key)
+            patch.setattr(library, "load_pem_private_key", load)
+        yield
 
 
 @pytest.fixture(scope="session")
