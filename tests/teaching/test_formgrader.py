@@ -80,8 +80,8 @@ def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page)
     assert figure.evaluate("image => image.naturalWidth") > 100
 
 
-def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
-    course, hostile, formgrader, page
+def test_an_answer_is_graded_in_formgrader_a_regrade_keeps_it_and_names_are_seen(
+    course, hostile, formgrader, page, capsys
 ):
     hand_in(course, "ada", hostile)
     assert main(GRADE) == 0
@@ -138,6 +138,19 @@ def test_an_answer_is_graded_in_formgrader_and_a_regrade_keeps_it(
     (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
     assert result["score"] == expected[-1]
 
+    # names of a roster take the place of ids
+    roster = course.root / "students.csv"
+    roster.write_text('student_id,name\nada,Ada Lovelace\ngrace,"Hopper, Grace"\n')
+    capsys.readouterr()
+    assert main(["names", str(roster)]) == 0
+    said = capsys.readouterr().out
+    assert said == "names in the gradebook: 1, new: 1\n"
+    page.goto(f"{formgrader}formgrader/manage_students")
+    page.get_by_text("Lovelace, Ada").wait_for()
+    assert page.get_by_text("Hopper, Grace").is_visible()
+    page.goto(f"{formgrader}formgrader/manage_submissions/01-attention")
+    page.get_by_text("Lovelace, Ada").wait_for()
+
 
 INTRUDER = """
 from pathlib import Path
@@ -186,22 +199,3 @@ def test_the_button_autograde_grades_behind_the_wall_and_says_why_work_is_held(
     said = autograde_by_click(page, formgrader, "bela")
     assert "There was an error autograding" in said
     assert "No question of 01-attention was found in this notebook" in said
-
-
-def test_names_of_the_roster_are_seen_in_formgrader(
-    course, right, formgrader, page, capsys
-):
-    hand_in(course, "ada", right)
-    assert main(GRADE) == 0
-    roster = course.root / "students.csv"
-    roster.write_text('student_id,name\nada,Ada Lovelace\ngrace,"Hopper, Grace"\n')
-    capsys.readouterr()
-    assert main(["names", str(roster)]) == 0
-    said = capsys.readouterr().out
-    assert said == "names in the gradebook: 1, new: 1\n"
-    page.goto(f"{formgrader}?token=secret")
-    page.goto(f"{formgrader}formgrader/manage_students")
-    page.get_by_text("Lovelace, Ada").wait_for()
-    assert page.get_by_text("Hopper, Grace").is_visible()
-    page.goto(f"{formgrader}formgrader/manage_submissions/01-attention")
-    page.get_by_text("Lovelace, Ada").wait_for()
