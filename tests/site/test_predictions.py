@@ -170,7 +170,7 @@ def test_a_later_chapter_asks_what_was_missed_until_it_is_known(missed, axe):
     quiz = missed.locator(".quiz-again .quiz")
     choose(missed, quiz, WRONG)
     missed.evaluate(axe)
-    run = "scope => axe.run(scope, { preload: false })"
+    run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
     scope = {"include": [".quiz-again", ".quiz.predict", ".covered"]}
     found = missed.evaluate(run, scope)["violations"]
     assert [violation["id"] for violation in found] == []
@@ -252,7 +252,7 @@ def test_a_wrong_table_is_drawn_beside_the_right_one(page, axe, width):
     assert tables.nth(1).get_by_text("≠").count() == 0
     assert "x is True" in page.locator(".exercise-drawn p").text_content()
     page.evaluate(axe)
-    run = "scope => axe.run(scope, { preload: false })"
+    run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
     for scheme in "light", "dark":
         page.emulate_media(color_scheme=scheme)
         page.add_style_tag(content="* { transition: none !important }")
