@@ -35,7 +35,7 @@ PACKS_WELL = {".wasm", ".mjs", ".json"}
 FETCHED = ("pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib", "numpy-")
 PUZZLES = "00-puzzles"
 PROOF = "where-was-i.html#to-show-and-to-keep"
-SOME = """The checks that you see here are part of all checks; the hidden ones
+SOME = """The checks that you see here are only some of the checks; the hidden ones
 run when you submit."""
 ALL = "All checks are visible, and draw new inputs each time."
 PUZZLE = "\n\n*Write it*\n"  # on a card
