@@ -26,7 +26,8 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 VERBS = {
     "new": (
         "autograder.release.new",
-        "Make a new assignment that works: a notebook with one question, its checks.",
+        "Make a new assignment that works: a notebook with one question, and its "
+        "checks.",
     ),
     "release": (
         "autograder.release.students",
@@ -34,8 +35,8 @@ VERBS = {
     ),
     "try": (
         "autograder.tools.trial",
-        "Prove an assignment: release it, judge every entry of its catalog, put small "
-        "errors into its solution.",
+        "Try an assignment: release it, judge every entry of its catalog, and put "
+        "small errors into its solution.",
     ),
     "check": (
         "autograder.check",
@@ -62,7 +63,7 @@ VERBS = {
     ),
     "history": (
         "autograder.results.history",
-        "Show who had what, when, and why it changed.",
+        "Show how students' points changed, when and why.",
     ),
     "feedback": (
         "autograder.results.feedback",
@@ -71,8 +72,8 @@ VERBS = {
     ),
     "export": (
         "autograder.results.export",
-        "Write the scores as tables that a spreadsheet opens: one line a student, and "
-        "one line a question.",
+        "Write the scores as tables that a spreadsheet opens: one line per student, "
+        "and one line per question.",
     ),
     "lti": (
         "autograder.lti.command",
@@ -90,8 +91,8 @@ VERBS = {
     ),
     "interview": (
         "autograder.results.interview",
-        "Write three questions to each student about their own code, with answers, "
-        "for a conversation: a page each.",
+        "Write three questions for each student about their own code, with answers, "
+        "for a conversation: one page per student.",
     ),
     "sitting": (
         "autograder.sitting.paper",

@@ -33,7 +33,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder tutor`."""
     describe(
         verb,
-        "For students, whose coding agent starts it. It ends with its input.",
+        "For students: their coding agent starts it. It ends when its input ends.",
         "autograder tutor exercises/",
     )
     verb.add_argument(

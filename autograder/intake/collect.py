@@ -57,7 +57,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--pattern",
         metavar="TEXT",
-        help="where the student stands in the paths of the archive, such as "
+        help="which part of the paths in the archive names the student, such as "
         "'{assignment}_{student}_{file}'; fields: student, first_name, last_name, "
         "email, timestamp, assignment, file",
     )

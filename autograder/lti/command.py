@@ -57,8 +57,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     push.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
     words = "show what would be sent, and send nothing"
     add_flag(push, "--dry-run", words)
-    add_file(push, "--roster", "a table with the names of students of other ids")
-    words = "send this student's points over what stands there; may be repeated"
+    add_file(push, "--roster", "a table with ids and names, where ids differ")
+    words = "replace what is in the column by this student's points; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words
     )

@@ -33,7 +33,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder new`."""
     describe(
         verb,
-        "It lies in solutions/NN-name/ and autograder/checks/name/, and what is left "
+        "It is in solutions/NN-name/ and autograder/checks/name/, and what is left "
         "to do is printed.",
         "autograder new 14-tokenizers",
     )

@@ -31,9 +31,9 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder certificate`."""
     describe(
         verb,
-        "It takes every assignment with a due date in c.Autograder.due; where none "
+        "It requires every assignment with a due date in c.Autograder.due; where none "
         "has one, every assignment that was graded for anybody. The key is made on "
-        "first use: keep certificate.key secret, give certificate.pub to everyone.",
+        "first use: keep certificate.key secret, and publish certificate.pub.",
         'autograder certificate ada --name "Ada Lovelace"',
     )
     verb.add_argument("student", metavar="STUDENT")

@@ -43,13 +43,13 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "They are in interview/ASSIGNMENT.html, each student's on a new page, with "
-        "answers at the end. Nothing of hidden checks is in it.",
+        "answers at the end. It contains nothing from hidden checks.",
         "autograder interview 04-masking",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     add_student(verb)
     verb.add_argument(
-        "--seed", type=int, default=0, help="another number draws other questions"
+        "--seed", type=int, default=0, help="a different number draws new questions"
     )
     add_file(verb, "--json", "also write the questions to FILE")
 

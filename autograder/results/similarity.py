@@ -27,8 +27,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "Lines that many otherwise different submissions share are ignored; work that "
-        "many share is listed once, as a group. Short answers can be similar without "
-        "copying, so look before you speak. No points are changed.",
+        "many share is listed once, as a group. Short answers can resemble each "
+        "other by chance, so check before you accuse anyone. No points are changed.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
