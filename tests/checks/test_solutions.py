@@ -94,7 +94,7 @@ def test_cells_checks_cards_and_chapter_agree_about_the_points(solution, cards, 
         assert points[f"test_{name}"] == question.points
     on_cards = [int(re.search(r"\((\d+) points?, ", card)[1]) for card in cards]
     assert on_cards == list(points.values()), "a card names other points than its cell"
-    totals = [int(re.search(r"(\d+) points", text)[1]) for text in told]
+    totals = [int(re.search(r"(\d+)\s+points", text)[1]) for text in told]
     assert totals == [sum(points.values())] * len(told)
 
 
