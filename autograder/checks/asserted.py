@@ -19,10 +19,15 @@ from autograder.text import printable
 
 CLOSE = 1e-4  # what is nearer than this differs by rounding
 LONGEST = 80
+MOST = 1_000_000  # numbers that are compared with one another
 ROUNDING = "`{}` sees rounding: leave room for it, as `np.allclose` does."
 TOLERANCE = "The tolerance leaves too little room for rounding."
 IDENTITY = "`is` asks whether both are one object; `==` compares values."
 DTYPE = "The card does not promise this dtype."
+NAN = (
+    "One side is NaN, which equals nothing, not even NaN. Does your own calculation "
+    "overflow, or divide 0 by 0?"
+)
 UNDERFLOW = (
     "`exp` of a number far below 0 is exactly 0 in floating-point numbers: a right "
     "result is not always above 0."
@@ -45,23 +50,34 @@ def asserted(error: AssertionError) -> Asserted | None:
         return None
     source = "".join(linecache.getlines(place.file))
     told = printable(place.described(source), 400)
-    test = tested(source, place.line)
-    names = names_at(error, place.file)
+    test, names = tested(source, place.line), names_at(error, place.file)
     if test is None or names is None:
         return Asserted(told)
-    how, sides = compared(test)
     try:
+        how, sides = compared(part_that_fails(test, names))
         values = [eval(compiled(side), *names) for side in sides]
+        apart = difference(values)
+        return Asserted(told, against(values, apart), reason(how, sides, values, apart))
     except Exception:  # it does not give the same once more
         return Asserted(told)
+
+
+def part_that_fails(test: ast.expr, names: tuple[dict, dict]) -> ast.expr:
+    """Of conditions that ``and`` joins, the first that does not hold."""
+    while isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        parts = (part for part in test.values if not eval(compiled(part), *names))
+        test = next(parts)
+    return test
+
+
+def against(values: list[Any], apart: float) -> str:
+    """Two values that were compared, in a few words."""
     if not values:
-        return Asserted(told)
-    apart = difference(values)
-    texts = [shown(value) for value in values]
-    seen = f": {texts[0]} against {texts[1]}"
+        return ""
     if apart:
-        seen = f": it differs by {apart:.1g} from what you ask for"
-    return Asserted(told, seen, reason(how, sides, values, apart))
+        return f": it differs by {apart:.1g} from what you ask for"
+    one, other = map(shown, values)
+    return f": {one} against {other}"
 
 
 def tested(source: str, line: int) -> ast.expr | None:
@@ -90,17 +106,12 @@ def names_at(error: BaseException, file: str) -> tuple[dict, dict] | None:
 
 def compared(test: ast.expr) -> tuple[str, list[ast.expr]]:
     """How a condition compares, and its two sides; no sides if it does not."""
-    if isinstance(test, ast.Call) and test.args and not test.keywords:
-        called = test.func
-        if isinstance(called, ast.Attribute) and called.attr in ("all", "item"):
-            return compared(called.value)
-        if getattr(called, "id", "") in ("all", "bool"):
-            return compared(test.args[0])
     if isinstance(test, ast.Call):
         called = test.func
-        if isinstance(called, ast.Attribute) and called.attr == "all":
-            return compared(called.value) if not test.args else compared(test.args[0])
         name = getattr(called, "attr", getattr(called, "id", ""))
+        if name in ("all", "bool", "item"):  # of what it is given, or of its object
+            inside = [*test.args, *([getattr(called, "value", None)] * (not test.args))]
+            return compared(inside[0]) if inside[0] else ("", [])
         if "close" in name or "equal" in name:
             return name, test.args[:2] if len(test.args) > 1 else []
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -119,7 +130,7 @@ def difference(values: list[Any]) -> float:
     """How far two results are apart, where that is near; else 0."""
     try:
         one, other = (np.asarray(value, dtype=float) for value in values)
-        if one.shape != other.shape and other.size != 1:
+        if one.size * other.size > MOST:
             return 0.0
         apart = float(np.abs(one - other).max())
     except (TypeError, ValueError, RuntimeError):
@@ -144,10 +155,22 @@ def reason(how: str, sides: list[ast.expr], values: list[Any], apart: float) -> 
         return TOLERANCE if 0 < values[0] < CLOSE else ""
     if apart and (how == "==" or "equal" in how):
         return ROUNDING.format(how)
-    return TOLERANCE if apart and "close" in how else ""
+    if apart and "close" in how:
+        return TOLERANCE
+    return NAN if [*map(has_nan, values)] in ([True, False], [False, True]) else ""
+
+
+def has_nan(value: Any) -> bool:
+    """Whether there is a NaN among the numbers of a value."""
+    try:
+        return bool(np.isnan(np.asarray(value, dtype=float)).any())
+    except (TypeError, ValueError, RuntimeError):
+        return False
 
 
 def shown(value: Any) -> str:
     """A value in one short line."""
+    if isinstance(value, type):
+        return value.__name__
     text = repr(value.tolist() if hasattr(value, "tolist") else value)
     return printable(" ".join(text.split()), LONGEST)

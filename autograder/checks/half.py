@@ -21,6 +21,8 @@ from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
 ASSERTS = "an AssertionError: `assert` what has to be true of its results"
 FOLLOWS = "None: what it demands has to follow from the card"
+OPEN = "It accepts other right ways: what it asks for here is not on the card."
+OTHER = "No right way gives what it compares with: your expected value is wrong."
 RIGHT_RESULTS = ("in-place", "warns-for-empty")  # mistakes whose results are right
 
 
@@ -104,7 +106,9 @@ class Game:
                 f"that it was tried on{at.seen if at else ''}",
                 FOLLOWS,
                 place=at.place if at else "",
-                reason=(at.reason if at else "") or self.demanded(wrong),
+                reason=(at.reason if at else "")
+                or self.demanded(wrong)
+                or (OTHER if at and at.seen else ""),
             )
         if not caught:
             raise nothing_caught(list(wrong.values()), name)
@@ -135,8 +139,8 @@ def refused(name: str, style: str, verdict: Verdict) -> str:
         line += f": {verdict.why.seen}"
     if at:
         line += f"\n  at:       {at.place}"
-        line += f"\n  likely:   {at.reason}" if at.reason else ""
-    return line
+    likely = (at and at.reason) or (verdict.why.reason if verdict.why else OPEN)
+    return f"{line}\n  likely:   {likely}" if likely else line
 
 
 def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:

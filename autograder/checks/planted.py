@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,14 @@ from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
+from autograder.explain.locations import CELL
 
 Ask = Callable[..., Any]
 ACCEPTS, REJECTS, NEITHER = "accepts", "rejects", "neither"
+RAISES = (
+    "The function that is tried raises this for what your check gives it: expect it "
+    "with `try` and `except`, or give it something else."
+)
 
 
 @dataclass(frozen=True)
@@ -167,6 +173,18 @@ def tried(order: list[int], trial: Callable[[int], Any]) -> list[Verdict]:
     return [found[index] for index in sorted(found)]
 
 
+def raised_by_function(error: BaseException) -> bool:
+    """Whether a function that a check is tried on raised this, and not the check."""
+    last = ""
+    for frame, _ in walk_tb(error.__traceback__):
+        code = frame.f_code
+        if CELL.fullmatch(code.co_filename):
+            last = ""
+        elif code.co_filename == __file__ and code.co_name in ("planted", "do"):
+            last = code.co_name
+    return bool(last)
+
+
 def one(trial: Callable[[int], Any], index: int) -> Verdict:
     """The verdict on one function."""
     # what a function warns of is for the check; plain nbgrader gives 0 for stderr, so
@@ -180,7 +198,10 @@ def one(trial: Callable[[int], Any], index: int) -> Verdict:
         except AssertionError as error:
             return Verdict(REJECTS, asserted=asserted(error))
         except (Exception, SystemExit) as error:
-            return Verdict(NEITHER, failure_from(error))
+            why = failure_from(error)
+            if raised_by_function(error):
+                why.reason = RAISES
+            return Verdict(NEITHER, why)
     if value is None:
         return Verdict(ACCEPTS)
     seen = f"your check returned {a_kind(value)}"

@@ -108,3 +108,53 @@ def test_a_packed_half_is_the_same_when_it_is_unpacked():
         {id: list(one) for id, one in half.right.items()},
         {id: list(one) for id, one in half.wrong.items()},
     )
+
+
+def reasons(*lines):
+    """The likely reason for a check of softmax that refuses every right one."""
+    code = "def check_softmax(softmax):\n" + "".join(f"    {line}\n" for line in lines)
+    with pytest.raises(CheckFailed) as failed:
+        attention.check_softmax(written(code))
+    return failed.value.reason, failed.value.seen
+
+
+@pytest.mark.parametrize(
+    "test, reason",
+    [
+        ("w.dtype == np.float16", "does not promise this dtype"),
+        ("np.all(w <= 1) and np.all(w > 0)", "exactly 0"),
+        ("bool(np.all((w > 0).all(axis=1)))", "exactly 0"),
+        ("(w[1] == np.array([[1.0, 0.0]]) + 1e-9).all()", "`==` sees rounding"),
+        ("np.allclose(w, np.exp(x) / np.exp(x).sum())", "One side is NaN"),
+        ("np.allclose(w.sum(), 3)", "your expected value is wrong"),
+    ],
+)
+def test_why_a_right_function_is_refused(test, reason):
+    lines = "x = np.array([[0.0, -1e5], [900, 0]])", "w = softmax(x)", f"assert {test}"
+    said, seen = reasons(*lines)
+    assert reason in said, (said, seen)
+    assert " against " in seen or "differs by" in seen
+
+
+def test_an_error_of_the_function_is_not_called_one_of_the_check():
+    assert (
+        "The function that is tried raises" in reasons("softmax(np.ones(2), axis=5)")[0]
+    )
+    own = reasons("softmax(np.ones(2))", "assert np.ones(2) + np.ones(3)")[0]
+    assert "The function that is tried" not in own
+
+
+def test_what_only_some_right_ways_fulfill_is_said_not_to_be_on_the_card(capsys):
+    code = """
+def check_causal_mask(causal_mask):
+    assert not causal_mask(3)[0, 1]
+    try:
+        causal_mask(-1)
+    except ValueError:
+        return
+    assert False
+"""
+    masking.check_causal_mask(written(code, "check_causal_mask"))
+    refused = capsys.readouterr().out.split("refused:")
+    assert len(refused) > 1
+    assert all("what it asks for here is not on the card" in one for one in refused[1:])
