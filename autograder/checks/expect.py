@@ -50,7 +50,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     except Exception as error:
         if is_stub(error):
             raise failure_from(error) from None
-        note(type(error).__name__)
+        note(kind_of(error)[0])
         raise
     expect_crossing(result)
     note(result)

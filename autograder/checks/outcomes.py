@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed
+from autograder.checks.failures import CheckFailed, kind_of
 
 
 def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -25,8 +25,10 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
     except CheckFailed:
         raise
     except (Exception, SystemExit) as error:
-        # what raised for another reason is another mistake
-        return ("raised", type(error).__name__, " ".join(str(error).split())[:200])
+        # what raised for another reason is another mistake; behind the wall NumPy's
+        # own kinds of exceptions are Python's, with the kind's name in the text
+        kind, own = kind_of(error)
+        return ("raised", kind, " ".join(f"{own}{error}".split())[:200])
     after = [numbers_of(arg) for arg in args]
     changed = any(
         a is not None and b is not None and not np.array_equal(a, b, equal_nan=True)

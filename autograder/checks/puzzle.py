@@ -17,7 +17,7 @@ import numpy as np
 from autograder.checks import expect
 from autograder.checks.crossing import a_kind
 from autograder.checks.drawing import beside
-from autograder.checks.failures import CheckFailed
+from autograder.checks.failures import CheckFailed, kind_of
 from autograder.checks.known import noted
 from autograder.checks.question import Hidden, Question
 
@@ -206,7 +206,7 @@ def result_of(function: Callable[..., Any], inputs: Inputs) -> Any:
         with np.errstate(all="ignore"):
             return function(**copy.deepcopy(inputs))
     except Exception as error:
-        return type(error).__name__
+        return kind_of(error)[0]
 
 
 def made_up(value: Any, what: str, dimensions: int, kind: str = "f") -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed, Misconception, failure_from
+from autograder.checks.failures import CheckFailed, Misconception, failure_from, kind_of
 from autograder.checks.isolation import settled
 from autograder.checks.known import SHIFTS, Note, Trail, noted, rounded
 from autograder.explain.values import DTYPES
@@ -218,7 +218,7 @@ def probed(probe: Callable[[Any], list | None], answer: Any) -> list[Note]:
         with settled():
             outcomes = probe(answer) or []
     except (Exception, SystemExit) as error:
-        outcomes = [("raised", type(error).__name__)]
+        outcomes = [("raised", kind_of(error)[0])]
     return [plain("value"), plain(""), *(rounded(untold(one)) for one in outcomes)]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks import expect
-from autograder.checks.failures import CheckFailed
+from autograder.checks.failures import CheckFailed, kind_of
 from autograder.checks.figures import describe_axes
 from autograder.checks.gradients import gradients
 from autograder.checks.outcomes import outcome
@@ -42,7 +42,7 @@ def learning(module: Any, output: Any, inputs: tuple) -> Any:
     try:
         result = gradients(module, *inputs, weights=torch.ones_like(output))
     except (RuntimeError, TypeError) as error:
-        return type(error).__name__
+        return kind_of(error)[0]
     return sorted(name for name, g in result["parameters"].items() if g is not None)
 
 
