@@ -201,6 +201,17 @@ def test_objects_know_their_place_in_messages(run, wall, graders):
 # ---------------------------------------------------------------- the course
 
 
+# what an object does to others that are its own crosses as copies, and an array of
+# objects not at all: no name then, rather than a guess
+NAMED_HERE_ONLY = {
+    "causal_mask-objects",
+    "KVCache-shifts-in-place",
+    "EncoderLayer-in-place",
+    "DecoderLayer-in-place",
+    "load_decoder_layer-tensors-rewritten",
+}
+
+
 @pytest.mark.parametrize("share", drawn(range(SHARES)))
 @pytest.mark.parametrize("package", packages(), ids=lambda p: p.__name__.split(".")[-1])
 def test_every_entry_of_the_catalog_is_judged_behind_the_wall_as_here(
@@ -229,7 +240,10 @@ check.hidden.{entry.question}({entry.question})"""
     there = {
         id: (result.score, result.misconception) for id, result in seen.results.items()
     }
-    here = {id: (points, named) for id, (points, _, named) in local.items()}
+    here = {
+        id: (points, None if named in NAMED_HERE_ONLY else named)
+        for id, (points, _, named) in local.items()
+    }
     assert there == here
 
 
