@@ -153,7 +153,7 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
     assert 2 * kills <= done < size
     last = grade(classroom)
     kill_a_helper(last, chance)
-    printed, _ = last.communicate(timeout=60)
+    printed, _ = last.communicate(timeout=60 + size)
     assert last.returncode == 0
     said = f"{done} of them before: {size} graded, 0 held."
     assert said in printed.splitlines()[-1]
