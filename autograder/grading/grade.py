@@ -95,7 +95,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         verb,
         "--unproven",
-        "grade also by checks that take points from the course's own solution",
+        "grade even if checks take points from the course's own solution",
     )
     add_flag(verb, "--no-sandbox", UNPROTECTED)
     add_file(verb, "--json", "write scores and messages to FILE")

@@ -18,7 +18,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "Formgrader and nbgrader's tables show them. Students of the roster who have "
-        "handed in nothing are added, so that they can be seen to be missing.",
+        "handed in nothing are added, so that they show as missing.",
         "autograder names students.csv",
     )
     verb.add_argument(

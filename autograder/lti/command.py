@@ -23,7 +23,7 @@ REGISTER = {
     "address": "where you open the platform, such as https://moodle.example.org",
     "client-id": "the client ID that the platform gave",
     "deployment-id": "the deployment ID that it gave",
-    "issuer": "the platform's issuer or platform ID, where it is an unusual one",
+    "issuer": "the platform's issuer or platform ID, if it is unusual",
     "login-url": "its authentication request URL, likewise",
     "token-url": "its access token URL, likewise",
     "keys-url": "its public keyset URL, likewise",
