@@ -109,7 +109,7 @@ def test_points_grow_with_the_mistakes_that_are_caught(hunt, kind):
 def test_what_slipped_through_is_told_by_diagnosis_and_never_as_code(hunt):
     body, _ = LADDER["good"]
     _, message = hunt(f"def check_softmax(softmax):\n{body}\n")
-    assert "missed:   The last axis is used whatever `axis` says." in message
+    assert "missed:   The last axis is always used; it should be `axis`." in message
     assert "caught:   This is the sigmoid" in message
     for entry in catalog("check_softmax").of("softmax"):
         code = [line.strip() for line in entry.code.splitlines()]
