@@ -27,7 +27,8 @@ _build/tests-passed: $(EVERYTHING)
 
 # without what is marked long, and of the chapters those that changed; three at a time,
 # since tests of limits wait
-run-tests: setup lint book
+run-tests: setup
+	@$(MAKE) --no-print-directory -j2 lint book
 	@$(PYTEST) -n 3 -m "not long" tests $$($(BIN)/python book/replayed.py) $(PYTEST_FLAGS)
 
 test-long: setup book  ## what is marked long, and every chapter

@@ -243,7 +243,7 @@ class Catalog:
             self.known(question)
         hidden = self.assignment.load("hidden")
         for name, reference in self.references.items():
-            # what is wrong with a check is told when it is asked in earnest
+            # a check says what is wrong with it when it is asked in earnest
             silent = contextlib.redirect_stdout(io.StringIO())
             with silent, contextlib.suppress(Exception):
                 self.assignment.questions[name](self.answer(reference))

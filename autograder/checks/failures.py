@@ -94,8 +94,8 @@ def failure_from(error: BaseException, hidden: bool = False) -> CheckFailed:
     """Put an exception of the student's code into a sentence.
 
     The text of an exception is written by the student's code and could carry hidden
-    inputs out, and so could shapes that it makes up: in ``hidden`` checks only the type
-    of the exception and its place are told.
+    inputs out, and so could shapes that it makes up: for ``hidden`` checks the sentence
+    has only the type of the exception and its place.
     """
     if is_stub(error):
         return CheckFailed("no answer yet", kind="unanswered", missing=stub(error))

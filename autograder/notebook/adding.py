@@ -27,7 +27,7 @@ BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
 
 
 class Added:
-    """Finds what the course did not write; ``note`` takes what the student is told.
+    """Finds what the course did not write; ``note`` takes the message for the student.
 
     ``found`` tells where in the submission a cell of the release is.
     """

@@ -22,7 +22,7 @@ from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defines
 from autograder.text import nearest, printable
 
-# the test cells of this course; those of others are told apart by their metadata
+# the test cells of this course; those of others are known by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
 IMPORTED = re.compile(
     r"^\s*(?:import[ \t]+([A-Za-z_]\w*)|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b)",

@@ -15,7 +15,7 @@ SIZE_LIMIT = 20_000_000
 CELL_LIMIT = 2_000
 CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 # ![alt](attachment:picture.png "title"); no part of it goes beyond the next "[", or a
-# text of nothing but beginnings would be read anew from each of them
+# text of nothing but beginnings would be read again from each of them
 ATTACHED = re.compile(r"!\[[^][]*\]\(attachment:(?P<name>[^)[\s]+)(?:[ \t][^)[\n]*)?\)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -168,7 +168,7 @@ def in_fork(act: Any) -> None:
         os.waitpid(child, 0)
         return
     try:
-        random.setstate(state)  # Python seeds this generator anew in every fork
+        random.setstate(state)  # Python seeds this generator again in every fork
         threads.after_fork()
         act()
     finally:

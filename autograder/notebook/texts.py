@@ -140,7 +140,7 @@ def mentions(source: str, name: str) -> bool:
 
 def defines(name: str) -> re.Pattern[str]:
     """What a cell looks like that defines ``name``."""
-    # not \s*, which would try all the empty lines from each one anew
+    # not \s*, which would try all the empty lines again from each one
     return re.compile(
         rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b"
         rf"|^[ \t]*{re.escape(name)}[ \t]*(?::[^=\n]*)?=(?!=)",

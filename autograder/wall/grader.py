@@ -98,7 +98,7 @@ class Grader:
             except NoSandbox as error:
                 reason = str(error)
             self._end_student()
-            for kind in ("sandbox", "judge"):  # whoever may hang is started anew
+            for kind in ("sandbox", "judge"):  # whoever may hang is started again
                 if parent := self._parents.pop((kind, profile), None):
                     parent.process.kill()
                     parent.stop()

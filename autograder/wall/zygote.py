@@ -36,7 +36,7 @@ from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
 from autograder.wall.sandbox.worlds import Namespaces, NoWall, World
 
-# NumPy loads numpy.random when it is first used: not in every fork anew
+# NumPy loads numpy.random when it is first used: here, and not in every fork
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
 # What checks need beyond this is imported with them.
 JUDGES = {"numpy": NUMPY, "torch": (*NUMPY, "torch")}

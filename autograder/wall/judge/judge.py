@@ -87,7 +87,7 @@ class Judge:
         try:
             self._run(cells)
             if any(cell.inside for cell in cells):
-                # anew: what students see comes from the run above, without the tests
+                # again: what students see comes from the run above, without the tests
                 self.transcript.hurried = self.student.hurried
                 self.student = self.student.renewed()
                 inside = Inside(self.student, cells, self.limits)

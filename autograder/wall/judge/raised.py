@@ -22,7 +22,8 @@ ERRORS: dict[str, type[BaseException]] = {
     if isinstance(kind, type) and issubclass(kind, Exception) and name not in _ODD
 }
 ERRORS["SystemExit"] = SystemExit
-# not the class itself: the text of a check's own assertion is told, a student's is not
+# not the class itself: messages have the text of a check's own assertion, and of no
+# student's
 ERRORS["AssertionError"] = type("AssertionError", (AssertionError,), {})
 WARNINGS = {n: k for n, k in ERRORS.items() if issubclass(k, Warning)}
 

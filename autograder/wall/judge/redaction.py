@@ -1,4 +1,4 @@
-"""Redaction of failure messages: students are told nothing of hidden lines of a test.
+"""Redaction of failure messages: they leave out hidden lines of a test.
 
 A test cell may be released without some of its lines. Of those, students learn only
 that a hidden check fails, unless the instructor ended the line with ``# printable``.
@@ -86,7 +86,7 @@ class TestText:
         )
 
     def check(self, line: int) -> str:
-        """In words, that the statement at a line does not hold; no value is told."""
+        """In words, that the statement at a line does not hold, without values."""
         shown, marked = self.is_shown(line), self.is_printable(line)
         if not (shown or marked):
             return HIDDEN
@@ -151,7 +151,7 @@ def test_lines(
 def missing_name(error: BaseException, sources: Iterable[str]) -> str | None:
     """The name that an error misses, where students have written it themselves.
 
-    Of hidden lines nothing is told, so a name has to stand in a student's cell.
+    Hidden lines stay hidden, so a name has to occur in a student's cell.
     """
     name = getattr(error, "name", None)
     if not isinstance(error, NameError | ImportError) or not isinstance(name, str):

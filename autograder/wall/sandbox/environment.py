@@ -25,4 +25,4 @@ def set_environment(home: str, temporary: str) -> None:
         **ONE_THREAD,
         **NO_DEVICE,
     }
-    tempfile.tempdir = None  # looked up anew
+    tempfile.tempdir = None  # looked up again

@@ -91,7 +91,7 @@ class Runner:
             self.channel.close()
             die_with_parent()
             self.world.enter_question()
-            setstate(state)  # Python seeds this generator anew in every fork
+            setstate(state)  # Python seeds this generator again in every fork
             bound_time(self.limits.question_seconds)
             answers.hush()
             threads.after_fork()
