@@ -85,7 +85,7 @@ def two_entries_count(answer: Any) -> None:
         for j in range(i + 1):
             weights[i, j] = (i + 1) ** 2 / 100 + j / 10
     seen, wanted = one_score(answer, weights, 3), float(weights[3, 1] + weights[4, 2])
-    told = f"from 3 to 1 there is 0.26, from 4 to 2 there is 0.45; you have {seen:.4g}"
+    told = f"the weights are 0.26 and 0.45; your score is {seen:.4g}"
     expect.close(np.array(seen), wanted / 2, told, "0.355, their mean")
 
 
@@ -115,7 +115,7 @@ def compare_cut(
     expect.close(
         seen,
         wanted.numpy(),
-        f"with head {at[1]} of layer {at[0]} cut, the logits are others",
+        f"with head {at[1]} of layer {at[0]} cut, the logits are wrong",
         "those of a model in which the head adds nothing",
         tolerance=1e-5,
     )
@@ -127,13 +127,13 @@ def unchanged(model: Any, state: State, sizes: Sizes, tokens: Any) -> None:
     now = model.state_dict()
     if any(not torch.equal(now[name].detach(), state[name]) for name in state):
         raise CheckFailed(
-            "afterwards the model has other parameters", "the model as before"
+            "afterwards the model has different parameters", "the model as before"
         )
     seen = expect.tensor(model(tokens), (*tokens.shape, sizes.vocabulary))
     whole = logits_by_head(state, sizes, tokens).numpy()
     if np.abs(seen - whole).max() > 1e-4 * max(1, np.abs(whole).max()):
         raise CheckFailed(
-            "afterwards the model gives other logits: a hook is left",
+            "afterwards the model gives different logits: a hook is left",
             "the model as before",
         )
 
@@ -154,7 +154,7 @@ def a_failed_call_leaves_no_trace(answer: Any) -> None:
     model = build(answer, SMALL, state)
     long = torch.zeros(1, 9, dtype=torch.int64)
     if failure_of(lambda: answer(model, long, 0, 1)) is None:
-        raise CheckFailed("9 tokens were accepted, and 7 fit", "an exception")
+        raise CheckFailed("9 tokens were accepted, but only 7 fit", "an exception")
     unchanged(model, state, SMALL, TOKENS)
 
 
@@ -212,14 +212,14 @@ def compare_head(
         raise CheckFailed(f"you found {tuple(value)}", f"{wanted}")
     if torch.equal(source.get_state(), before) or source.initial_seed() != seed:
         raise CheckFailed(
-            "the generator was not used, or seeded again", "draws from it"
+            "the generator was not used, or was seeded again", "draws from it"
         )
     if not torch.equal(state_of(), common):
-        raise CheckFailed("torch's global generator was used", "`generator` alone")
+        raise CheckFailed("torch's global generator was used", "only `generator`")
     if fewer_drawn(source.get_state(), seed, 32 * period):
         raise CheckFailed(
             f"fewer than 32 × {period} tokens were drawn",
-            "at least 32 sequences, whose halves have `period` tokens of their own",
+            "at least 32 sequences, each with its own half of `period` tokens",
         )
 
 
@@ -235,7 +235,7 @@ def fewer_drawn(state: torch.Tensor, seed: int, n: int) -> bool:
 
 @find_induction_head.visible
 def the_head_is_found(answer: Any) -> None:
-    """In a model with a previous-token head and an induction head, the second."""
+    """Of a previous-token head and an induction head, the second is found."""
     compare_head(answer, CIRCUIT, 8)
 
 
@@ -256,14 +256,14 @@ def compare_composition(
     seen = number(expect.call(answer, *matrices))
     if not abs(seen - wanted) <= 1e-4 * max(wanted, 1e-3):
         raise CheckFailed(
-            f"{told} gives {seen:.4g}" if told else "another number",
+            f"{told} gives {seen:.4g}" if told else "a different number",
             f"{wanted:.4g}" if told else "",
         )
 
 
 @key_composition.visible
 def keys_read_what_was_written(answer: Any) -> None:
-    """The card's example: written into the dimension that the key reads, 1; else 0."""
+    """The card's example: 1 for writing into what the key reads, otherwise 0."""
     reads, writes = table([0, 1], [0, 0]), table([1, 0], [0, 0])
     compare_composition(
         answer, 1.0, reads, reads.clone(), told="W_OV = [[0, 1], [0, 0]]"
@@ -275,4 +275,4 @@ def keys_read_what_was_written(answer: Any) -> None:
 def sizes_are_divided_out(answer: Any) -> None:
     """Two identity matrices of size 4, one of them times 3, give 1/2."""
     eye = torch.eye(4, dtype=torch.float64)
-    compare_composition(answer, 0.5, eye, 3 * eye, told="I and 3 I of size 4")
+    compare_composition(answer, 0.5, eye, 3 * eye, told="the pair I, 3 I of size 4")

@@ -148,7 +148,7 @@ def number(value: Any) -> float:
     if not isinstance(value, float) or isinstance(value, np.generic):
         raise CheckFailed(
             f"your function returned a {type(value).__name__}",
-            "a Python float, as .item() makes it",
+            "a Python float, from .item()",
             kind="type",
         )
     return value

@@ -88,7 +88,7 @@ def heads_of_any_model_are_cut(answer: Any, rng: np.random.Generator) -> None:
 
 @ablate.check(0.15)
 def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
-    """Parameters, gradients and `requires_grad` are as before, of the cut layer too."""
+    """Parameters, gradients and `requires_grad` stay, even in the cut layer."""
     sizes = Sizes(5, 6, 8, 2, 2)
     model = build(answer, sizes, drawn(rng, sizes))
     tokens = torch.from_numpy(rng.integers(0, 5, (1, 5)))
@@ -114,7 +114,7 @@ def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
 
 @find_induction_head.check(0.5)
 def heads_of_random_circuits_are_found(answer: Any, rng: np.random.Generator) -> None:
-    """Wherever the heads are, in 2 or 3 layers, by any period and all of the tokens."""
+    """The head is found anywhere in 2 or 3 layers, for any period and all tokens."""
     for n_layers, layer in ((2, 1), (3, 1), (3, 2)):
         places = [(a, b) for a in range(n_layers) for b in range(2)]
         others = ("same", "self", "blur")
@@ -140,7 +140,7 @@ def found_alone(answer: Any, *case: Any) -> None:
     try:
         compare_head(answer, *case)
     except CheckFailed as failure:
-        raise CheckFailed("another head or result", kind=failure.kind) from None
+        raise CheckFailed("a different head or result", kind=failure.kind) from None
 
 
 @key_composition.check(0.5)

@@ -65,7 +65,9 @@ def mean_is_left_alone(answer: Any) -> None:
     """The mean is not subtracted: [2, 2, 2, 2] becomes [1, 1, 1, 1]."""
     ones = torch.ones(4, dtype=torch.float32)
     seen = expect.tensor(expect.call(answer, rows(2, 2, 2, 2), ones), (1, 4))
-    expect.close(seen, np.ones((1, 4)), f"it became {seen[0].round(3)}", "[1 1 1 1]")
+    expect.close(
+        seen, np.ones((1, 4)), f"[2, 2, 2, 2] became {seen[0].round(3)}", "[1 1 1 1]"
+    )
 
 
 @rms_norm.visible
@@ -83,7 +85,7 @@ def weight_scales_the_dimensions(answer: Any) -> None:
 
 @rms_norm.visible
 def vectors_are_normalized_one_by_one(answer: Any) -> None:
-    """Each vector has a root mean square of its own: [3, 3] and [8, 8] both give 1."""
+    """Each vector has its own root mean square: [3, 3] and [8, 8] become [1, 1]."""
     x = torch.tensor([[3.0, 3.0], [8.0, 8.0]], dtype=torch.float32)
     result = expect.call(answer, x, torch.ones(2, dtype=torch.float32))
     seen = expect.tensor(result, (2, 2))
@@ -106,7 +108,7 @@ def epsilon_keeps_zeros(answer: Any) -> None:
         seen,
         np.full((1, 2), 0.5),
         f"[1, 1] with eps = 3 became {seen[0].round(3)}",
-        "[0.5 0.5]: the root of a mean square of 1, plus 3, is 2",
+        "[0.5 0.5]: the mean square, 1, plus 3 is 4, whose root is 2",
     )
 
 
@@ -150,7 +152,7 @@ def one_head_is_put_into_halves(answer: Any) -> None:
 
 @to_halves.visible
 def each_head_stays_where_it_is(answer: Any) -> None:
-    """Two heads of width 4: each is put into halves by itself."""
+    """Two heads of width 4: each is put into halves separately."""
     compare_order(answer, 2, [0, 2, 1, 3, 4, 6, 5, 7], 8)
 
 
@@ -233,14 +235,14 @@ def number(value: Any) -> float:
     if not isinstance(value, float):
         raise CheckFailed(
             f"your function returned a {type(value).__name__}",
-            "a Python float, as float(…) or .item() makes it",
+            "a Python float, from float(…) or .item()",
             kind="type",
         )
     return value
 
 
 def compare_number(
-    value: Any, wanted: float, seen: str = "another number", expected: str = ""
+    value: Any, wanted: float, seen: str = "a different number", expected: str = ""
 ) -> None:
     """A perplexity against the right one, to four digits."""
     found = number(value)
@@ -260,7 +262,7 @@ def no_idea_costs_the_vocabulary(answer: Any) -> None:
 
 @perplexity.visible
 def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
-    """Tokens predicted with 1/2 and 1/8 have perplexity 4."""
+    """Tokens predicted with probabilities 1/2 and 1/8 have perplexity 4."""
     # as if nothing were shifted it would be 5.04
     chances = [[1 / 8, 4 / 8, 3 / 8], [3 / 8, 4 / 8, 1 / 8], [6 / 8, 1 / 8, 1 / 8]]
     logits = torch.tensor(chances, dtype=torch.float32).log()
@@ -268,8 +270,7 @@ def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
     compare_number(
         value,
         4.0,
-        "token 1 was predicted with 1/2 and token 2 with 1/8; "
-        "your perplexity is {:.4g}",
+        "token 1 had probability 1/2 and token 2 had 1/8; your perplexity is {:.4g}",
         "4: the logits at t predict token t + 1, and nothing predicts token 0",
     )
 

@@ -95,7 +95,7 @@ def compare_loaded(answer: Any, tensors: dict, index: int, sizes: Sizes) -> None
     for name, tensor in tensors.items():
         if name not in given or not torch.equal(given[name], tensor):
             seen = f"afterwards the tensor {name} has changed"
-            raise CheckFailed(seen, "what came in stays as it was")
+            raise CheckFailed(seen, "the tensors unchanged")
 
 
 def origin(seen: torch.Tensor, tensors: dict) -> str:

@@ -35,7 +35,7 @@ def agree_in_double(
     """Double precision went in; it comes out, with the oracle's numbers."""
     seen = expect.tensor(value, tuple(expected.shape))
     if seen.dtype != np.float64:
-        raise CheckFailed("another dtype", kind="type")
+        raise CheckFailed("a different dtype", kind="type")
     expect.close(seen, expected.numpy(), tolerance=tolerance)
 
 
@@ -66,7 +66,7 @@ def epsilon_counts_under_the_root(answer: Any, rng: np.random.Generator) -> None
 
 @rms_norm.check(0.1)
 def norm_keeps_double_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Double precision goes in and comes out."""
+    """Double precision stays double precision."""
     x, weight = draw(rng, 2, 5, dtype=np.float64), draw(rng, 5, dtype=np.float64)
     wanted = F.rms_norm(x, (5,), weight, eps=1e-5)
     # published models do this in float32, whatever the dtype of their tokens
@@ -101,7 +101,7 @@ def scores(
 
 @to_halves.check(0.25)
 def scores_of_a_long_text_stay(answer: Any, rng: np.random.Generator) -> None:
-    """Rotating halves afterwards gives the scores that pairs gave before."""
+    """Rotating halves afterwards gives the same scores as rotating pairs before."""
     for n_heads, d_k, d_model in [(3, 8, 10), (1, 6, 7), (4, 10, 5)]:
         q, k = (draw(rng, n_heads * d_k, d_model) for _ in range(2))
         x = rng.standard_normal((60, d_model))
@@ -130,7 +130,7 @@ def rows_of_any_size_find_their_place(answer: Any, rng: np.random.Generator) -> 
 
 @to_halves.check(0.1)
 def projection_keeps_double_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Double precision goes in and comes out."""
+    """Double precision stays double precision."""
     weight = draw(rng, 4, 3, dtype=np.float64)
     agree_in_double(expect.call(answer, weight.clone(), 1), weight[[0, 2, 1, 3]])
 
@@ -235,14 +235,14 @@ def shares_of_random_maps(answer: Any, rng: np.random.Generator) -> None:
 
 @sink_share.check(0.1)
 def five_tokens_are_enough(answer: Any, rng: np.random.Generator) -> None:
-    """With n = 5 there is one query that counts."""
+    """With n = 5, only one query counts."""
     weights = (2 * draw(rng, 2, 3, 5, 5)).softmax(dim=-1)
     expect.agree(expect.call(answer, weights), weights[:, :, 4, 0])
 
 
 @sink_share.check(0.1)
 def shares_keep_double_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Double precision goes in and comes out."""
+    """Double precision stays double precision."""
     weights = draw(rng, 2, 2, 8, 8, dtype=np.float64).softmax(dim=-1)
     agree_in_double(expect.call(answer, weights), oracle_share(weights))
 
@@ -267,7 +267,7 @@ def perplexity_of_random_logits(answer: Any, rng: np.random.Generator) -> None:
 
 @perplexity.check(0.2)
 def large_logits_do_no_harm(answer: Any, rng: np.random.Generator) -> None:
-    """Logits of ±500 overflow nothing."""
+    """Logits of ±500 do not overflow."""
     tokens = torch.from_numpy(rng.integers(0, 6, 10))
     for offset in (500.0, -500.0):
         logits = draw(rng, 10, 6) + offset

@@ -190,7 +190,7 @@ def looks() -> torch.Tensor:
 
 @strongest_head.visible
 def head_with_the_largest_weight_is_found(answer: Any) -> None:
-    """Of 2 layers with 3 heads, the head that looks hardest from 0 to 1 is found."""
+    """In 2 layers of 3 heads, the one with the largest weight from 0 to 1 is found."""
     maps = looks()
     compare_triple(
         expect.call(answer, maps, 0, 1),

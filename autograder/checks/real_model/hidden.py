@@ -96,7 +96,7 @@ def embeddings_of_random_sentences(answer: Any, rng: np.random.Generator) -> Non
 
 @sentence_embedding.check(0.15)
 def padding_does_not_matter(answer: Any, rng: np.random.Generator) -> None:
-    """What stands in the padding changes nothing, however large."""
+    """The content of the padding changes nothing, however large."""
     hidden = draw(rng, 2, 5, 6)
     mask = torch.arange(5) < torch.tensor([[3], [4]])
     loud = torch.where(mask[..., None], hidden, 1e6 * draw(rng, 2, 5, 6))
@@ -106,12 +106,12 @@ def padding_does_not_matter(answer: Any, rng: np.random.Generator) -> None:
 
 @sentence_embedding.check(0.1)
 def double_precision_is_kept(answer: Any, rng: np.random.Generator) -> None:
-    """Double precision goes in and comes out."""
+    """Double precision stays double precision."""
     hidden = draw(rng, 2, 4, 3, dtype=np.float64)
     mask = torch.ones(2, 4, dtype=torch.bool)
     value = expect.tensor(expect.call(answer, hidden, mask), (2, 3))
     if value.dtype != np.float64:
-        raise CheckFailed("another dtype", "", kind="type")
+        raise CheckFailed("a different dtype", "", kind="type")
     expect.close(value, oracle_embedding(hidden, mask), tolerance=1e-9)
 
 
