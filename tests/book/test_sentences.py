@@ -521,7 +521,7 @@ def test_how_often_a_port_with_swapped_matrices_still_says_paris():
     for layer in model.layers:
         swap(layer.ffn)
     said = f"in all layers it says “{answer()}”, but with the swap in one layer, "
-    said += f"Paris {answers.count('Paris')} times of {len(answers)}."
+    said += f"it says Paris in {answers.count('Paris')} cases of {len(answers)}."
     assert said in text("11-a-real-llm")
 
 
