@@ -123,7 +123,7 @@ def test_every_cell_is_run_again_by_the_tests_and_compared():
     makefile = (ROOT / "Makefile").read_text()
     assert "CHAPTERS := $(wildcard book/*.ipynb)\n" in makefile
     assert re.search(r"^PYTEST := .*\n    --nbval ", makefile, re.M)
-    tests = r"^run-tests:.*\n\t@\$\(PYTEST\) .* \$\$\(\S+ book/replayed.py\) "
+    tests = r"^run-tests:.*(\n\t.*)?\n\t@\$\(PYTEST\) .* \$\$\(\S+ book/replayed.py\) "
     assert re.search(tests, makefile, re.M)
     long = r"^test-long:.*\n\t@\$\(PYTEST\) .* -m \"long or chapter\" .*\$\(CHAPTERS\) "
     assert re.search(long, makefile, re.M)
