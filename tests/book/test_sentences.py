@@ -414,7 +414,8 @@ def test_how_many_heads_rest_on_the_first_token_of_the_sentence():
 
 def test_attention_without_positions_is_a_little_better_than_a_guess():
     (right,) = printed("08-cost", "attention without positions")
-    assert "it does little better than a guess" in text("08-cost")
+    said = "with everything else as before, does little better than a guess"
+    assert said in text("08-cost")
     assert 1 / 8 + 0.02 < right < 1 / 8 + 0.08  # over 1000 sequences
 
 
