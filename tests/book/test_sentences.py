@@ -89,7 +89,7 @@ def test_how_often_a_single_head_gets_its_other_neighbor_right():
 
 
 def test_the_first_recurrent_translators_and_their_cure_are_of_one_year():
-    assert "in the same year, 2014, in which their preprint" in text("03-multi-head")
+    assert "in a preprint of the same year, 2014: at each" in text("03-multi-head")
     bibliography = (BOOK / "references.bib").read_text("utf-8")
     for key in ("sutskever2014sequence", "bahdanau2015neural"):
         (entry,) = re.findall(rf"@\w+\{{{key},(.*?)\n\}}", bibliography, re.S)
@@ -150,7 +150,7 @@ def test_how_often_the_interlude_finds_the_word_that_is_rendered():
 
 
 def test_the_causal_mask_hides_padding_behind_a_sentence_and_not_before_it():
-    assert "the causal mask alone hides padding from the real" in text("04-masking")
+    assert "hides padding at the end of a sentence from the real" in text("04-masking")
     X = np.random.default_rng(0).standard_normal((5, 8))
     causal, attend = attention.causal_mask(5), attention.scaled_dot_product_attention
     for real, hidden in ((slice(3), True), (slice(2, 5), False)):
@@ -160,7 +160,7 @@ def test_the_causal_mask_hides_padding_behind_a_sentence_and_not_before_it():
 
 
 def test_a_stack_that_reads_its_text_again_without_a_mask_gives_something_else():
-    assert "without a mask, gives something else" in text("04-masking")
+    assert "without a mask, gives different results" in text("04-masking")
     X, attend = (
         np.random.default_rng(0).standard_normal((5, 8)),
         (attention.scaled_dot_product_attention),
@@ -175,7 +175,7 @@ def test_a_stack_that_reads_its_text_again_without_a_mask_gives_something_else()
 
 def test_minus_infinity_spoils_the_gradient_where_it_is_added():
     """Filled in, it lets no gradient back to the scores of an empty row."""
-    assert "(With `masked_fill` no gradient goes back there.)" in text("04-masking")
+    assert "(`masked_fill` passes no gradient back to the scores" in text("04-masking")
     hidden = torch.tensor([[True, True], [False, True]])  # row 0 has no key
     for hide, finite in (
         (lambda s: s + torch.zeros(2, 2).masked_fill(hidden, -math.inf), False),
@@ -344,7 +344,7 @@ def test_chapter_11_cuts_and_merges_as_chapter_9_does():
 
 
 def test_torch_has_more_attention_functions_than_the_two_that_we_ask():
-    assert "We ask two of torch's attention functions" in text("04-masking")
+    assert "Two of torch's attention functions differ" in text("04-masking")
     assert find_spec("torch.nn.attention.flex_attention")
 
 
