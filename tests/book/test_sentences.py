@@ -218,8 +218,8 @@ def test_two_heads_can_put_the_middle_case_off_the_segment():
 
 
 def test_one_projection_for_query_and_key_lets_she_find_alice():
-    """So the query need not be another vector than the key."""
-    assert "So we let the query be another vector" in text("01-queries-keys-values")
+    """So the query need not differ from the key in the features that it uses."""
+    assert "So we let the query differ from the key" in text("01-queries-keys-values")
     people = np.array([[1.0, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1]])
     x = people @ (3 * np.array([[1.0, 0], [0, 1], [1, 1], [0, 0]]))
     assert attention.softmax(attention.attention_scores(x, x))[2, 0] > 0.99
