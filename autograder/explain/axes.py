@@ -18,7 +18,7 @@ def axis_out_of_range(_: Line, match: re.Match[str]) -> str:
     axes = int(match["axes"])
     if axes < 2:
         return ""
-    return f"axes count from 0: of {axes} axes the last is {axes - 1}, or -1"
+    return f"axes count from 0: the last of {axes} is {axes - 1}, or -1"
 
 
 @rules.on(r"^axes don't match array")
@@ -28,8 +28,8 @@ def transpose_of_some(line: Line, _: re.Match[str]) -> str:
         owner = line.array(getattr(call.func, "value", None))
         if said.endswith(".transpose") and owner and len(call.args) == 2 < owner.axes:
             return (
-                f"NumPy's `transpose` names all axes, and `{owner.name}` has "
-                f"{owner.axes}; `swapaxes` swaps two"
+                f"NumPy's `transpose` takes all axes, and `{owner.name}` has "
+                f"{owner.axes}; use `swapaxes` to swap two"
             )
     return ""
 
@@ -39,7 +39,7 @@ def transpose_of_all(line: Line, _: re.Match[str]) -> str:
     """Torch's transpose with all axes, as NumPy has it."""
     for call, said, last in line.calls():
         if last == "transpose" and not said.startswith("np.") and len(call.args) > 2:
-            return "torch's `transpose` swaps two axes; `permute` names all of them"
+            return "torch's `transpose` swaps two axes; `permute` takes all of them"
     return ""
 
 
@@ -53,5 +53,5 @@ def one_too_far(_: Line, match: re.Match[str]) -> str:
 
 rules.say(
     r"^index out of range in self$",
-    sentence="some id is not below the number of rows of the embedding",
+    sentence="some id is not below the embedding's number of rows",
 )

@@ -26,8 +26,8 @@ rules = Rules()
 
 rules.say(
     r"leaf Variable that requires grad is being used in an in-place operation",
-    sentence="a parameter may not change in place while gradients are recorded; "
-    "`torch.no_grad()` stops that",
+    sentence="a parameter may not change in place while torch records gradients; "
+    "use `torch.no_grad()`",
 )
 rules.say(
     r"^cannot assign \w+ before Module\.__init__\(\) call",
@@ -42,7 +42,7 @@ rules.say(
 def layer_not_called(line: Line, _: re.Match[str]) -> str:
     """A layer where its output is due."""
     value = line.operand("Linear")
-    return f"`{value.name}` is a layer; it is called with its input" if value else ""
+    return f"`{value.name}` is a layer; call it with its input" if value else ""
 
 
 # --------------------------------------------------------------------------- Python
@@ -54,11 +54,11 @@ def not_a_function(line: Line, match: re.Match[str]) -> str:
     for call, said, _ in line.calls():
         name = isinstance(call.func, ast.Name)
         if name and callable(vars(builtins).get(said)):
-            return f"`{said}` is a name of yours here, and hides Python's function"
+            return f"`{said}` is a name of your own here, which hides Python's function"
         if match[1] in CALLED and (name or isinstance(call.func, ast.Attribute)):
             return (
-                f"`{said}` is {CALLED[match[1]]} and no function; square brackets pick "
-                "from it"
+                f"`{said}` is {CALLED[match[1]]}, not a function; use square brackets "
+                "to index it"
             )
         break
     return ""
@@ -76,10 +76,10 @@ def not_true_or_false(line: Line, _: re.Match[str]) -> str:
         if said in COMPARING and value and value.axes > 1:
             return (
                 f"Python's `{said}` compares whole rows of `{value.name}`, not "
-                f"numbers; arrays have a `{COMPARING[said]}` of their own"
+                f"numbers; arrays have their own `{COMPARING[said]}`"
             )
     return (
-        "an array is not True or False as a whole; choose entry by entry, or ask "
+        "an array is not True or False as a whole; choose entry by entry, or use "
         "`.all()` or `.any()`"
     )
 
@@ -91,7 +91,7 @@ rules.say(
 rules.say(
     r"^ufunc 'bitwise_xor' not supported",
     r"^unsupported operand type\(s\) for \^:",
-    sentence="`^` is no power in Python; that is `**`",
+    sentence="`^` is not a power in Python; use `**`",
 )
 
 
@@ -104,7 +104,7 @@ def not_called(line: Line, _: re.Match[str]) -> str:
         if isinstance(node, ast.Attribute) and id(node) not in called:
             value = line.array(node.value)
             if value and value.kind == "tensor" and node.attr in METHODS:
-                return f"`{code(node)}` is a function; parentheses call it"
+                return f"`{code(node)}` is a function; call it with parentheses"
     return ""
 
 
@@ -123,7 +123,7 @@ def one_number(line: Line, _: re.Match[str]) -> str:
     value = line.named(*ARRAYS)
     for _call, said, _last in line.calls():
         if value and (said.startswith("math.") or said in ("float", "int")):
-            return f"`{said}` takes one number, and `{value.name}` is an array"
+            return f"`{said}` takes one number, but `{value.name}` is an array"
     return ""
 
 
@@ -149,6 +149,6 @@ def calls_itself(line: Line, _: re.Match[str]) -> str:
 def not_on_every_way(_: Line, match: re.Match[str]) -> str:
     """A variable of a function that has no value yet."""
     return (
-        f"not every way through the function gives `{match[1]}` a value before this "
+        f"not every path through the function gives `{match[1]}` a value before this "
         "line"
     )

@@ -45,8 +45,8 @@ def is_a_pair(line: Line, _: re.Match[str]) -> str:
     if not value:
         return ""
     return (
-        f"`{value.name}` is a tuple of {value.shape[0]}; take out the part that is "
-        "meant"
+        f"`{value.name}` is a tuple of {value.shape[0]}; take out the part that you "
+        "need"
     )
 
 
@@ -54,8 +54,8 @@ def is_a_pair(line: Line, _: re.Match[str]) -> str:
 def is_two_things(_: Line, match: re.Match[str]) -> str:
     """What torch's maximum gives."""
     return (
-        f"`{match[1]}` of torch along an axis gives two things, values and where they "
-        "are"
+        f"torch's `{match[1]}` along an axis gives two results, the values and their "
+        "positions"
     )
 
 
@@ -68,10 +68,12 @@ def is_none(line: Line, _: re.Match[str]) -> str:
     if value := line.operand("None"):
         if value.name in line.optional:
             return (
-                f"`{value.name}` is None where the call leaves it out; that case goes "
-                "its own way"
+                f"`{value.name}` is None when the call leaves it out; handle that "
+                "case separately"
             )
-        return f"`{value.name}` is None; perhaps what gave it has no `return`"
+        return (
+            f"`{value.name}` is None; perhaps the function that made it has no `return`"
+        )
     calls = [node for node in line.operands if isinstance(node, ast.Call)]
     if len(calls) == 1 and isinstance(line.part[0], ast.Attribute | ast.Subscript):
         return f"`{code(calls[0])}` gave None; perhaps it has no `return`"
@@ -92,8 +94,8 @@ def two_libraries(line: Line, _: re.Match[str]) -> str:
     if not (array and tensor):
         return ""
     return (
-        f"`{array.name}` is a NumPy array and `{tensor.name}` a tensor; make both the "
-        "same"
+        f"`{array.name}` is a NumPy array and `{tensor.name}` a tensor; convert one "
+        "of them"
     )
 
 
@@ -105,14 +107,14 @@ def of_the_other_library(line: Line, match: re.Match[str]) -> str:
     if not value or match[2] not in (OF_TORCH if numpy else OF_NUMPY):
         return ""
     own, there = ("a NumPy array", "torch") if numpy else ("a tensor", "NumPy")
-    return f"`{match[2]}` is {there}'s, and `{value.name}` is {own}"
+    return f"`{match[2]}` is {there}'s, but `{value.name}` is {own}"
 
 
 @rules.on(r"must be Tensor, not numpy\.ndarray")
 def tensor_due(line: Line, _: re.Match[str]) -> str:
     """A NumPy array for a function or layer of torch."""
     value = line.operand("array")
-    return f"`{value.name}` is a NumPy array, and a tensor is due" if value else ""
+    return f"`{value.name}` is a NumPy array; it should be a tensor" if value else ""
 
 
 @rules.on(
@@ -124,7 +126,7 @@ def array_due(line: Line, _: re.Match[str]) -> str:
     value = line.named("tensor")
     for _call, said, _last in line.calls():
         if value and said.startswith(("np.", "numpy.")):
-            return f"`{said}` is NumPy's, and `{value.name}` is a tensor"
+            return f"`{said}` is NumPy's, but `{value.name}` is a tensor"
     return ""
 
 
@@ -157,7 +159,7 @@ def integers(line: Line, _: re.Match[str]) -> str:
     value = numbers(line, "int", "uint")
     if not value:
         return ""
-    return f"`{value.name}` holds integers, and floating-point numbers are due"
+    return f"`{value.name}` holds integers; it should hold floating-point numbers"
 
 
 @rules.on(r"to have the same dtype|must have the same dtype|^expected scalar type")
@@ -171,7 +173,7 @@ def two_dtypes(line: Line, _: re.Match[str]) -> str:
         return ""
     return (
         f"`{left.name}` is {left.dtype} and `{right.name}` {right.dtype}; a product "
-        "wants both the same"
+        "needs one dtype for both"
     )
 
 
@@ -182,7 +184,7 @@ def changed_in_place(line: Line, _: re.Match[str]) -> str:
     if not value:
         return ""
     return (
-        f"`{value.name}` holds integers, which take no fractions; make it "
+        f"`{value.name}` holds integers, which have no fractions; make it "
         "floating-point first"
     )
 
@@ -196,7 +198,7 @@ def no_infinity(line: Line, _: re.Match[str]) -> str:
     value = numbers(line, "int", "uint")
     if not value:
         return ""
-    return f"`{value.name}` holds integers, among which there is no infinity and no NaN"
+    return f"`{value.name}` holds integers, which cannot be infinity or NaN"
 
 
 @rules.on(*FLOATS_NOT_SIZES)
@@ -204,14 +206,14 @@ def not_an_integer(line: Line, _: re.Match[str]) -> str:
     """A float where a size or a position is due, mostly from a division."""
     if any(isinstance(node, ast.Div) for node in line.nodes()):
         return (
-            "`/` gives a float even where nothing is left over; a size or a position "
-            "takes `//`"
+            "`/` gives a float even without a remainder; use `//` for a size or a "
+            "position"
         )
     floats = [v for name in names_in(line.part) if (v := line.values.get(name))]
     for value in (v for v in floats if v.kind == "float"):
         return (
-            f"`{value.name}` is a float, perhaps from `/`; a size or a position is an "
-            "integer"
+            f"`{value.name}` is a float, perhaps from `/`; a size or a position has to "
+            "be an integer"
         )
     return ""
 
@@ -219,7 +221,7 @@ def not_an_integer(line: Line, _: re.Match[str]) -> str:
 rules.say(
     r"^Subtraction, the `-` operator, with .*bool tensor",
     r"^(?:The )?numpy boolean (?:subtract|negative)",
-    sentence="`-` does not turn booleans around; `~` does",
+    sentence="`-` does not negate booleans; `~` does",
 )
 
 
@@ -229,7 +231,7 @@ def no_booleans(line: Line, _: re.Match[str]) -> str:
     for call, _said, last in line.calls():
         value = line.array(call.args[0]) if call.args else None
         if last.startswith("masked_fill") and value:
-            return f"`{value.name}` holds numbers, and a mask is boolean"
+            return f"`{value.name}` holds numbers; a mask should be boolean"
     return ""
 
 
@@ -237,4 +239,4 @@ def no_booleans(line: Line, _: re.Match[str]) -> str:
 def ids(line: Line, _: re.Match[str]) -> str:
     """Token ids that are no integers."""
     value = numbers(line, "float")
-    return f"`{value.name}` is {value.dtype}, and ids are integers" if value else ""
+    return f"`{value.name}` is {value.dtype}; ids should be integers" if value else ""

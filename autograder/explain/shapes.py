@@ -49,15 +49,15 @@ def all_axes_turned(line: Line, _: re.Match[str]) -> str:
         value = line.array(turned)
         if value and value.axes > 2:
             return (
-                f"`{code(node)}` turns all axes of a batch, {value.shape} becomes "
-                f"{value.shape[::-1]}; swap the last two alone"
+                f"`{code(node)}` reverses all axes, so {value.shape} becomes "
+                f"{value.shape[::-1]}; swap only the last two"
             )
     return ""
 
 
 rules.say(
     r"^t\(\) expects a tensor with <= 2 dimensions",
-    sentence="`t()` is for matrices; of more axes, say which two swap places",
+    sentence="`t()` is for matrices; with more axes, say which two to swap",
 )
 
 
@@ -70,13 +70,13 @@ def inner_sizes(line: Line, match: re.Match[str]) -> str:
         last = "the last" if vector or "inner(" in said else "the last but one"
         return (
             f"`{said}` pairs the last axis of `{code(left)}` with {last} of "
-            f"`{code(right)}`, and {match['left']} is not {match['right']}"
+            f"`{code(right)}`, but {match['left']} is not {match['right']}"
         )
     for _, called, _ in line.calls():
         layer = line.values.get(called)
         if layer and layer.kind == "Linear" and layer.shape[0] == int(match["right"]):
             return (
-                f"`{called}` takes vectors of {match['right']} numbers, and here they "
+                f"`{called}` takes vectors of {match['right']} numbers, but here they "
                 f"have {match['left']}"
             )
     return ""
@@ -90,8 +90,8 @@ def front_axes(line: Line, match: re.Match[str]) -> str:
     if not product or not sizes:
         return ""
     return (
-        f"`{product[0]}` goes through the axes before the last two together, and "
-        f"{sizes[0]} does not go with {sizes[1]}"
+        f"`{product[0]}` matches up the axes before the last two, but {sizes[0]} "
+        f"does not fit {sizes[1]}"
     )
 
 
@@ -127,7 +127,7 @@ def lost_axis(line: Line, match: re.Match[str]) -> str:
                 and would_fit(match, side is sides[0])
             ):
                 return (
-                    f"`{code(side)}` loses the axis that it works along; kept with "
+                    f"`{code(side)}` loses the axis that it works along; if kept with "
                     "size 1, it would line up"
                 )
         arrays = [value for side in sides if (value := line.array(side))]
@@ -188,7 +188,7 @@ def sizes_meet(line: Line, match: re.Match[str]) -> str:
     if not sizes or line.product():
         return ""
     return (
-        "shapes line up from the last axis, where sizes are equal or 1; here "
+        "shapes line up from the last axis, where sizes must be equal or 1; here "
         f"{sizes[0]} meets {sizes[1]}"
     )
 
@@ -202,7 +202,7 @@ def sizes_meet(line: Line, match: re.Match[str]) -> str:
 def boolean_index(_: Line, match: re.Match[str]) -> str:
     """A boolean index of another size than the axis."""
     return (
-        "a boolean index has an entry for each place of the axis; here "
+        "a boolean index needs an entry for each position on the axis; here it has "
         f"{match['mask']} for {match['axis']}"
     )
 
@@ -211,12 +211,12 @@ def boolean_index(_: Line, match: re.Match[str]) -> str:
 
 rules.say(
     r"^view size is not compatible with input tensor's size and stride",
-    sentence="after a transposition the numbers do not lie in order, as `view` needs; "
-    "`reshape` copies where it must",
+    sentence="after transposing, the numbers are no longer in the order that `view` "
+    "needs; `reshape` copies where it must",
 )
 rules.say(
     r"^Cannot interpret '\d+' as a data type$",
-    sentence="a shape goes in as one tuple, in parentheses of its own",
+    sentence="a shape goes in as one tuple, in its own parentheses",
 )
 
 
@@ -229,7 +229,7 @@ def reshaped(_: Line, match: re.Match[str]) -> str:
     sizes = [int(n) for n in re.findall(r"(?<![-\d])\d{1,12}", match["new"])]
     places, size = math.prod(sizes), match["size"]
     if re.search(r"-1|newaxis", match["new"]):
-        return f"{size} numbers do not divide by {places}"
+        return f"{size} numbers are not divisible by {places}"
     return f"the new shape has {places} places for {size} numbers"
 
 
@@ -251,7 +251,7 @@ def not_in_a_list(line: Line, _: re.Match[str]) -> str:
 def joined(_: Line, match: re.Match[str]) -> str:
     """Arrays to join whose other sizes differ."""
     return (
-        "all sizes but that of the joined axis have to be the same, and "
+        "all sizes except that of the joined axis must be equal, but "
         f"{match[1]} is not {match[2]}"
     )
 
@@ -264,7 +264,7 @@ def unpacked(line: Line, match: re.Match[str]) -> str:
             assert isinstance(node.value, ast.Attribute)
             if value := line.array(node.value.value):
                 return (
-                    f"`{value.name}` has {value.axes} axes here, and {match[1]} names "
-                    "are there for them"
+                    f"`{value.name}` has {value.axes} axes here, but there are "
+                    f"{match[1]} names for them"
                 )
     return ""

@@ -46,38 +46,38 @@ RAISED = [
         lines("return Q @ K.T", of="Q, K"),
         CUBES,
         OF_TWO,
-        "`K.T` turns all axes of a batch, (2, 5, 4) becomes (4, 5, 2); "
-        "swap the last two alone",
+        "`K.T` reverses all axes, so (2, 5, 4) becomes (4, 5, 2); swap only the last "
+        "two",
     ),
     Raised(
         "all-axes-of-a-tensor",
         lines("scores = Q @ K.T / 2", "return scores", of="Q, K"),
         TENSORS,
         OF_TWO,
-        "`K.T` turns all axes of a batch, (2, 5, 4) becomes (4, 5, 2); "
-        "swap the last two alone",
+        "`K.T` reverses all axes, so (2, 5, 4) becomes (4, 5, 2); swap only the last "
+        "two",
     ),
     Raised(
         "transpose-without-axes",
         lines("return np.matmul(Q, np.transpose(K))", of="Q, K"),
         CUBES,
         OF_TWO,
-        "`np.transpose(K)` turns all axes of a batch, (2, 5, 4) becomes (4, 5, 2); "
-        "swap the last two alone",
+        "`np.transpose(K)` reverses all axes, so (2, 5, 4) becomes (4, 5, 2); swap "
+        "only the last two",
     ),
     Raised(
         "t-of-a-batch",
         lines("return Q @ K.t()", of="Q, K"),
         TENSORS,
         OF_TWO,
-        "`t()` is for matrices; of more axes, say which two swap places",
+        "`t()` is for matrices; with more axes, say which two to swap",
     ),
     Raised(
         "inner-sizes",
         lines("return Q @ K", of="Q, K"),
         CUBES,
         OF_TWO,
-        "`Q @ K` pairs the last axis of `Q` with the last but one of `K`, and 4 is "
+        "`Q @ K` pairs the last axis of `Q` with the last but one of `K`, but 4 is "
         "not 5",
     ),
     Raised(
@@ -85,7 +85,7 @@ RAISED = [
         lines("return np.dot(Q, K)", of="Q, K"),
         "np.ones((3, 4)), np.ones((5, 4))",
         "Q (3, 4), K (5, 4)",
-        "`np.dot(Q, K)` pairs the last axis of `Q` with the last but one of `K`, and "
+        "`np.dot(Q, K)` pairs the last axis of `Q` with the last but one of `K`, but "
         "4 is not 5",
     ),
     Raised(
@@ -93,8 +93,8 @@ RAISED = [
         lines("return Q.matmul(K)", of="Q, K"),
         "torch.ones(3, 4), torch.ones(5, 4)",
         "Q (3, 4), K (5, 4)",
-        "`Q.matmul(K)` pairs the last axis of `Q` with the last but one of `K`, and "
-        "4 is not 5",
+        "`Q.matmul(K)` pairs the last axis of `Q` with the last but one of `K`, but 4 "
+        "is not 5",
     ),
     Raised(
         "inner-sizes-of-tensors",
@@ -102,30 +102,28 @@ RAISED = [
         TENSORS,
         OF_TWO,
         "`torch.matmul(Q, K)` pairs the last axis of `Q` with the last but one of "
-        "`K`, and 4 is not 5",
+        "`K`, but 4 is not 5",
     ),
     Raised(
         "batches-of-a-product",
         lines("return Q @ W", of="Q, W"),
         "np.ones((2, 3, 4)), np.ones((3, 4, 5))",
         "Q (2, 3, 4), W (3, 4, 5)",
-        "`Q @ W` goes through the axes before the last two together, and 2 does not "
-        "go with 3",
+        "`Q @ W` matches up the axes before the last two, but 2 does not fit 3",
     ),
     Raised(
         "batches-of-tensors",
         lines("return Q @ W", of="Q, W"),
         "torch.ones(2, 3, 4), torch.ones(3, 4, 5)",
         "Q (2, 3, 4), W (3, 4, 5)",
-        "`Q @ W` goes through the axes before the last two together, and 2 does not "
-        "go with 3",
+        "`Q @ W` matches up the axes before the last two, but 2 does not fit 3",
     ),
     Raised(
         "wrong-width-of-a-layer",
         HEAD.format("return self.W_q(x)"),
         TENSOR,
         "self.W_q Linear(8, 8), x (2, 3, 4)",
-        "`self.W_q` takes vectors of 8 numbers, and here they have 4",
+        "`self.W_q` takes vectors of 8 numbers, but here they have 4",
     ),
     # --------------------------------------------------------------- broadcasting
     Raised(
@@ -133,7 +131,7 @@ RAISED = [
         lines("return x / x.sum(axis=-1)"),
         CUBE,
         "x (2, 3, 4)",
-        "`x.sum(axis=-1)` loses the axis that it works along; kept with size 1, it "
+        "`x.sum(axis=-1)` loses the axis that it works along; if kept with size 1, it "
         "would line up",
     ),
     Raised(
@@ -141,8 +139,8 @@ RAISED = [
         lines("return np.exp(x - np.max(x, axis=-1))"),
         CUBE,
         "x (2, 3, 4)",
-        "`np.max(x, axis=-1)` loses the axis that it works along; kept with size 1, "
-        "it would line up",
+        "`np.max(x, axis=-1)` loses the axis that it works along; if kept with size "
+        "1, it would line up",
     ),
     Raised(
         "keepdims-forgotten-before",
@@ -181,35 +179,40 @@ RAISED = [
         lines("return scores + bias", of="scores, bias"),
         "np.ones((2, 3, 4)), np.ones((5, 5))",
         "scores (2, 3, 4), bias (5, 5)",
-        "shapes line up from the last axis, where sizes are equal or 1; here 4 meets 5",
+        "shapes line up from the last axis, where sizes must be equal or 1; here 4 "
+        "meets 5",
     ),
     Raised(
         "sizes-of-tensors-that-differ",
         lines("return scores.masked_fill(~mask, -1e9)", of="scores, mask"),
         "torch.ones(2, 3, 4), torch.ones(5, 5) > 0",
         "scores (2, 3, 4), mask (5, 5)",
-        "shapes line up from the last axis, where sizes are equal or 1; here 5 meets 4",
+        "shapes line up from the last axis, where sizes must be equal or 1; here 5 "
+        "meets 4",
     ),
     Raised(
         "where-with-another-shape",
         lines("return np.where(mask, scores, -np.inf)", of="scores, mask"),
         "np.ones((2, 3, 4)), np.ones((5, 5), bool)",
         "mask (5, 5), scores (2, 3, 4)",
-        "shapes line up from the last axis, where sizes are equal or 1; here 5 meets 4",
+        "shapes line up from the last axis, where sizes must be equal or 1; here 5 "
+        "meets 4",
     ),
     Raised(
         "boolean-index",
         lines("x = x.copy()", "x[~mask] = 0", "return x", of="x, mask"),
         "np.ones((2, 4)), np.ones((3, 3), bool)",
         "x (2, 4), mask (3, 3)",
-        "a boolean index has an entry for each place of the axis; here 3 for 2",
+        "a boolean index needs an entry for each position on the axis; here it has 3 "
+        "for 2",
     ),
     Raised(
         "boolean-index-of-a-tensor",
         lines("return x[keep]", of="x, keep"),
         "torch.ones(2, 4), torch.ones(3, 3) > 0",
         "x (2, 4), keep (3, 3)",
-        "a boolean index has an entry for each place of the axis; here 3 for 2",
+        "a boolean index needs an entry for each position on the axis; here it has 3 "
+        "for 2",
     ),
     # ----------------------------------------------------------- lists and tuples
     Raised(
@@ -245,21 +248,21 @@ RAISED = [
         lines("result = (x, x)", "return result.shape"),
         CUBE,
         "",
-        "`result` is a tuple of 2; take out the part that is meant",
+        "`result` is a tuple of 2; take out the part that you need",
     ),
     Raised(
         "max-of-torch-is-a-pair",
         lines("return x - x.max(-1, keepdim=True)"),
         TENSOR,
         "x (2, 3, 4)",
-        "`max` of torch along an axis gives two things, values and where they are",
+        "torch's `max` along an axis gives two results, the values and their positions",
     ),
     Raised(
         "axes-unpacked",
         lines("n, d = Q.shape", "return n", of="Q"),
         CUBE,
         "Q (2, 3, 4)",
-        "`Q` has 3 axes here, and 2 names are there for them",
+        "`Q` has 3 axes here, but there are 2 names for them",
     ),
     # ----------------------------------------------------------------------- None
     Raised(
@@ -267,21 +270,21 @@ RAISED = [
         lines("return scores + mask", of="scores, mask=None"),
         CUBE,
         "scores (2, 3, 4)",
-        "`mask` is None where the call leaves it out; that case goes its own way",
+        "`mask` is None when the call leaves it out; handle that case separately",
     ),
     Raised(
         "mask-left-out-turned",
         lines("return scores.masked_fill(~mask, 0)", of="scores, mask=None"),
         TENSOR,
         "scores (2, 3, 4)",
-        "`mask` is None where the call leaves it out; that case goes its own way",
+        "`mask` is None when the call leaves it out; handle that case separately",
     ),
     Raised(
         "helper-without-return",
         "def helper(x):\n    x + 1\n\n" + lines("y = helper(x)", "return y.shape"),
         CUBE,
         "",
-        "`y` is None; perhaps what gave it has no `return`",
+        "`y` is None; perhaps the function that made it has no `return`",
     ),
     Raised(
         "helper-without-return-at-once",
@@ -303,7 +306,8 @@ RAISED = [
         lines("return (x - x.max(axis=-1)) / y", of="x, y"),
         "np.ones((3, 3)), np.ones((2, 3))",
         "x (3, 3), y (2, 3)",
-        "shapes line up from the last axis, where sizes are equal or 1; here 3 meets 2",
+        "shapes line up from the last axis, where sizes must be equal or 1; here 3 "
+        "meets 2",
     ),
     # ------------------------------------------------------------- NumPy and torch
     Raised(
@@ -311,42 +315,42 @@ RAISED = [
         lines("return Q @ K", of="Q, K"),
         "np.ones((2, 3, 4)), torch.ones(2, 5, 4)",
         MIXED,
-        "`Q` is a NumPy array and `K` a tensor; make both the same",
+        "`Q` is a NumPy array and `K` a tensor; convert one of them",
     ),
     Raised(
         "array-for-torch",
         lines("return F.softmax(x, dim=-1)"),
         CUBE,
         "x (2, 3, 4)",
-        "`softmax` is torch's, and `x` is a NumPy array",
+        "`softmax` is torch's, but `x` is a NumPy array",
     ),
     Raised(
         "array-for-a-layer",
         HEAD.format("return self.W_q(x)"),
         "np.ones((2, 8))",
         "self.W_q Linear(8, 8), x (2, 8)",
-        "`x` is a NumPy array, and a tensor is due",
+        "`x` is a NumPy array; it should be a tensor",
     ),
     Raised(
         "tensor-for-numpy",
         lines("return np.max(x, axis=-1, keepdims=True)"),
         TENSOR,
         "x (2, 3, 4)",
-        "`np.max` is NumPy's, and `x` is a tensor",
+        "`np.max` is NumPy's, but `x` is a tensor",
     ),
     Raised(
         "tensor-with-gradient-for-numpy",
         lines("return np.exp(x)"),
         "torch.ones(2, 3, requires_grad=True)",
         "x (2, 3)",
-        "`np.exp` is NumPy's, and `x` is a tensor",
+        "`np.exp` is NumPy's, but `x` is a tensor",
     ),
     Raised(
         "method-of-arrays",
         lines("return x.astype(float)"),
         TENSOR,
         "x (2, 3, 4)",
-        "`astype` is NumPy's, and `x` is a tensor",
+        "`astype` is NumPy's, but `x` is a tensor",
     ),
     Raised(
         "dim-for-numpy",
@@ -361,71 +365,71 @@ RAISED = [
         lines("return F.softmax(x, dim=-1)"),
         "torch.arange(3)",
         "x (3,) int64",
-        "`x` holds integers, and floating-point numbers are due",
+        "`x` holds integers; it should hold floating-point numbers",
     ),
     Raised(
         "mean-of-integers",
         lines("return x.mean()"),
         "torch.arange(3)",
         "x (3,) int64",
-        "`x` holds integers, and floating-point numbers are due",
+        "`x` holds integers; it should hold floating-point numbers",
     ),
     Raised(
         "product-of-two-dtypes",
         lines("return a @ b", of="a, b"),
         "torch.ones(2, 2), torch.arange(2)",
         "a (2, 2) float32, b (2,) int64",
-        "`a` is float32 and `b` int64; a product wants both the same",
+        "`a` is float32 and `b` int64; a product needs one dtype for both",
     ),
     Raised(
         "integers-changed-in-place",
         lines("y = x.copy()", "y -= 0.5", "return y"),
         "np.arange(3)",
         "y (3,) int64",
-        "`y` holds integers, which take no fractions; make it floating-point first",
+        "`y` holds integers, which have no fractions; make it floating-point first",
     ),
     Raised(
         "infinity-among-integers",
         lines("return x.masked_fill(x > 1, float('-inf'))"),
         "torch.arange(3)",
         "x (3,) int64",
-        "`x` holds integers, among which there is no infinity and no NaN",
+        "`x` holds integers, which cannot be infinity or NaN",
     ),
     Raised(
         "float-for-a-size",
         lines("return np.zeros((d / 2, 3))", of="d"),
         "4",
         "",
-        "`/` gives a float even where nothing is left over; a size or a position "
-        "takes `//`",
+        "`/` gives a float even without a remainder; use `//` for a size or a position",
     ),
     Raised(
         "float-for-a-range",
         lines("half = d / 2", "return [i for i in range(half)]", of="d"),
         "4",
         "",
-        "`half` is a float, perhaps from `/`; a size or a position is an integer",
+        "`half` is a float, perhaps from `/`; a size or a position has to be an "
+        "integer",
     ),
     Raised(
         "minus-of-a-mask",
         lines("return 1 - mask", of="mask"),
         "torch.ones(2) > 0",
         "mask (2,) bool",
-        "`-` does not turn booleans around; `~` does",
+        "`-` does not negate booleans; `~` does",
     ),
     Raised(
         "mask-of-numbers",
         lines("return scores.masked_fill(mask, 0)", of="scores, mask"),
         "torch.ones(3, 3), torch.ones(3, 3)",
         "scores (3, 3) float32, mask (3, 3) float32",
-        "`mask` holds numbers, and a mask is boolean",
+        "`mask` holds numbers; a mask should be boolean",
     ),
     Raised(
         "ids-of-floats",
         lines("return nn.Embedding(4, 3)(tokens)", of="tokens"),
         "torch.ones(2)",
         "tokens (2,) float32",
-        "`tokens` is float32, and ids are integers",
+        "`tokens` is float32; ids should be integers",
     ),
     # ------------------------------------------------------------ axes and indices
     Raised(
@@ -433,21 +437,21 @@ RAISED = [
         lines("return x.sum(axis=3)"),
         CUBE,
         "x (2, 3, 4)",
-        "axes count from 0: of 3 axes the last is 2, or -1",
+        "axes count from 0: the last of 3 is 2, or -1",
     ),
     Raised(
         "dim-out-of-range",
         lines("return F.softmax(x, dim=3)"),
         TENSOR,
         "x (2, 3, 4)",
-        "axes count from 0: of 3 axes the last is 2, or -1",
+        "axes count from 0: the last of 3 is 2, or -1",
     ),
     Raised(
         "transpose-of-two-axes",
         lines("return x.transpose(1, 2)"),
         CUBE,
         "x (2, 3, 4)",
-        "NumPy's `transpose` names all axes, and `x` has 3; `swapaxes` swaps two",
+        "NumPy's `transpose` takes all axes, and `x` has 3; use `swapaxes` to swap two",
     ),
     Raised(
         "one-too-far",
@@ -468,7 +472,7 @@ RAISED = [
         lines("return embedding(tokens)", of="tokens, embedding=nn.Embedding(4, 3)"),
         "torch.tensor([4])",
         "tokens (1,)",
-        "some id is not below the number of rows of the embedding",
+        "some id is not below the embedding's number of rows",
     ),
     # ----------------------------------------------------- shapes that do not fit
     Raised(
@@ -476,7 +480,7 @@ RAISED = [
         lines("return x.transpose(1, 2).view(2, 12)"),
         TENSOR,
         "x (2, 3, 4)",
-        "after a transposition the numbers do not lie in order, as `view` needs; "
+        "after transposing, the numbers are no longer in the order that `view` needs; "
         "`reshape` copies where it must",
     ),
     Raised(
@@ -498,14 +502,14 @@ RAISED = [
         lines("return x.reshape(5, -1)"),
         CUBE,
         "x (2, 3, 4)",
-        "24 numbers do not divide by 5",
+        "24 numbers are not divisible by 5",
     ),
     Raised(
         "shape-not-in-a-tuple",
         lines("return np.zeros(n, 4)", of="n"),
         "3",
         "",
-        "a shape goes in as one tuple, in parentheses of its own",
+        "a shape goes in as one tuple, in its own parentheses",
     ),
     Raised(
         "arrays-not-in-a-list",
@@ -519,7 +523,7 @@ RAISED = [
         lines("return np.concatenate([a, b], axis=0)", of="a, b"),
         CUBES,
         "a (2, 3, 4), b (2, 5, 4)",
-        "all sizes but that of the joined axis have to be the same, and 3 is not 5",
+        "all sizes except that of the joined axis must be equal, but 3 is not 5",
     ),
     # ------------------------------------------------------------ torch's modules
     Raised(
@@ -527,8 +531,8 @@ RAISED = [
         lines("layer.weight += 1", "return layer", of="layer=nn.Linear(2, 2)"),
         "",
         "layer.weight (2, 2)",
-        "a parameter may not change in place while gradients are recorded; "
-        "`torch.no_grad()` stops that",
+        "a parameter may not change in place while torch records gradients; use "
+        "`torch.no_grad()`",
     ),
     Raised(
         "super-forgotten",
@@ -551,28 +555,28 @@ RAISED = [
         lines("weights = x / 2", "return weights(0)"),
         CUBE,
         "weights (2, 3, 4)",
-        "`weights` is an array and no function; square brackets pick from it",
+        "`weights` is an array, not a function; use square brackets to index it",
     ),
     Raised(
         "shape-called",
         lines("return x.shape(0)"),
         CUBE,
         "x (2, 3, 4)",
-        "`x.shape` is a tuple and no function; square brackets pick from it",
+        "`x.shape` is a tuple, not a function; use square brackets to index it",
     ),
     Raised(
         "function-hidden",
         lines("sum = x.sum()", "return sum(x)"),
         CUBE,
         "x (2, 3, 4)",
-        "`sum` is a name of yours here, and hides Python's function",
+        "`sum` is a name of your own here, which hides Python's function",
     ),
     Raised(
         "array-as-a-condition",
         lines("if x > 0:", "    return x", "return -x"),
         CUBE,
         "x (2, 3, 4)",
-        "an array is not True or False as a whole; choose entry by entry, or ask "
+        "an array is not True or False as a whole; choose entry by entry, or use "
         "`.all()` or `.any()`",
     ),
     Raised(
@@ -580,7 +584,7 @@ RAISED = [
         lines("return x if x > 0 else -x"),
         TENSOR,
         "x (2, 3, 4)",
-        "an array is not True or False as a whole; choose entry by entry, or ask "
+        "an array is not True or False as a whole; choose entry by entry, or use "
         "`.all()` or `.any()`",
     ),
     Raised(
@@ -588,7 +592,7 @@ RAISED = [
         lines("import math", "return math.exp(x)"),
         CUBE,
         "x (2, 3, 4)",
-        "`math.exp` takes one number, and `x` is an array",
+        "`math.exp` takes one number, but `x` is an array",
     ),
     Raised(
         "calls-itself",
@@ -602,7 +606,7 @@ RAISED = [
         lines("if len(x) > 9:", "    total = 0", "return total + 1"),
         CUBE,
         "",
-        "not every way through the function gives `total` a value before this line",
+        "not every path through the function gives `total` a value before this line",
     ),
     Raised(
         "of-its-own",
@@ -616,16 +620,16 @@ RAISED = [
         lines("return np.exp(x - max(x))"),
         CUBE,
         "x (2, 3, 4)",
-        "Python's `max` compares whole rows of `x`, not numbers; arrays have a `max` "
-        "of their own",
+        "Python's `max` compares whole rows of `x`, not numbers; arrays have their "
+        "own `max`",
     ),
     Raised(
         "python-s-order",
         lines("return sorted(*x)"),
         "np.ones((1, 2, 3))",
         "x (1, 2, 3)",
-        "Python's `sorted` compares whole rows of `x`, not numbers; arrays have a "
-        "`sort` of their own",
+        "Python's `sorted` compares whole rows of `x`, not numbers; arrays have their "
+        "own `sort`",
     ),
     Raised(
         "negative-powers",
@@ -639,28 +643,28 @@ RAISED = [
         lines("return 10000 ^ x"),
         CUBE,
         "x (2, 3, 4)",
-        "`^` is no power in Python; that is `**`",
+        "`^` is not a power in Python; use `**`",
     ),
     Raised(
         "a-roof-between-numbers",
         lines("return 10000 ^ (1 / x)"),
         "4",
         "",
-        "`^` is no power in Python; that is `**`",
+        "`^` is not a power in Python; use `**`",
     ),
     Raised(
         "size-without-parentheses",
         lines("batch, n, d = x.size", "return d"),
         TENSOR,
         "x (2, 3, 4)",
-        "`x.size` is a function; parentheses call it",
+        "`x.size` is a function; call it with parentheses",
     ),
     Raised(
         "size-in-brackets",
         lines("return x.size[0]"),
         TENSOR,
         "x (2, 3, 4)",
-        "`x.size` is a function; parentheses call it",
+        "`x.size` is a function; call it with parentheses",
     ),
     Raised(
         "a-function-in-a-sum",
@@ -682,14 +686,14 @@ RAISED = [
         HEAD.format("return x @ self.W_q"),
         "torch.ones(2, 3, 8)",
         "x (2, 3, 8), self.W_q Linear(8, 8)",
-        "`self.W_q` is a layer; it is called with its input",
+        "`self.W_q` is a layer; call it with its input",
     ),
     Raised(
         "layer-as-an-argument",
         HEAD.format("return torch.matmul(x, self.W_q)"),
         "torch.ones(2, 3, 8)",
         "x (2, 3, 8), self.W_q Linear(8, 8)",
-        "`self.W_q` is a layer; it is called with its input",
+        "`self.W_q` is a layer; call it with its input",
     ),
     Raised(
         "transpose-of-all-axes",
@@ -699,14 +703,14 @@ RAISED = [
         ),
         TENSOR,
         "x (2, 3, 4)",
-        "torch's `transpose` swaps two axes; `permute` names all of them",
+        "torch's `transpose` swaps two axes; `permute` takes all of them",
     ),
     Raised(
         "inner-pairs-last-axes",
         lines("return np.inner(Q, K)", of="Q, K"),
         "np.ones((2, 3)), np.ones((5, 4))",
         "Q (2, 3), K (5, 4)",
-        "`np.inner(Q, K)` pairs the last axis of `Q` with the last of `K`, and 3 is "
+        "`np.inner(Q, K)` pairs the last axis of `Q` with the last of `K`, but 3 is "
         "not 4",
     ),
     Raised(
@@ -714,14 +718,15 @@ RAISED = [
         lines("return Q @ k", of="Q, k"),
         "np.ones((2, 3)), np.ones(4)",
         "Q (2, 3), k (4,)",
-        "`Q @ k` pairs the last axis of `Q` with the last of `k`, and 3 is not 4",
+        "`Q @ k` pairs the last axis of `Q` with the last of `k`, but 3 is not 4",
     ),
     Raised(
         "a-sum-that-would-not-fit-either",
         lines("return Q.sum(axis=-1) / K", of="Q, K"),
         "np.ones((2, 4)), np.ones((3, 5))",
         "Q (2, 4), K (3, 5)",
-        "shapes line up from the last axis, where sizes are equal or 1; here 2 meets 5",
+        "shapes line up from the last axis, where sizes must be equal or 1; here 2 "
+        "meets 5",
     ),
     Raised(
         "a-word-as-a-position",
