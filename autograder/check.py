@@ -167,8 +167,8 @@ def plan_of(path: Path) -> Plan:
     plan.notes += not_there(sources, folder, plan.profile, plan.books)
     if sys.version_info[:2] > GRADED_WITH:
         plan.notes.append(
-            "This is Python {}.{}; grading may run {}.{}, which lacks what came "
-            "later.".format(*sys.version_info[:2], *GRADED_WITH)
+            "This is Python {}.{}; grading may run {}.{}, which lacks newer "
+            "features.".format(*sys.version_info[:2], *GRADED_WITH)
         )
     return plan
 

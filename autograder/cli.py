@@ -96,8 +96,8 @@ VERBS = {
     ),
     "sitting": (
         "autograder.sitting.paper",
-        "Write a paper of 30 minutes for a room, in several versions, with a key that "
-        "comes from running what it asks about.",
+        "Write a 30-minute paper for a room, in several versions, with a key "
+        "that comes from running the code in question.",
     ),
     "similarity": (
         "autograder.results.similarity",
@@ -118,12 +118,12 @@ DISTRIBUTION = "paying-attention"
 log = logging.getLogger("autograder")
 
 SEE_LOG = "`--log FILE` writes where it happened."
-NO_ROOM = "Free some space there; the same command goes on where it was."
+NO_ROOM = "Free some space there; the same command then continues where it stopped."
 WHAT_TO_DO = {
     errno.ENOSPC: NO_ROOM,
     errno.EDQUOT: NO_ROOM,
-    errno.EACCES: "Give yourself the right to it, or choose another place.",
-    errno.EPERM: "Give yourself the right to it, or choose another place.",
+    errno.EACCES: "Give yourself permission, or choose another place.",
+    errno.EPERM: "Give yourself permission, or choose another place.",
     errno.EROFS: "Nothing can be written there; choose another place.",
     errno.ENAMETOOLONG: "Use a shorter name.",
     errno.EMFILE: "Raise the limit of open files: `ulimit -n 4096`.",

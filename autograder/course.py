@@ -15,8 +15,8 @@ CONFIG = "nbgrader_config.py"
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
     f"c.Autograder.variants in {CONFIG} has no effect any more: everybody has the "
-    "examples of the cards in exercises/. Notebooks with examples of their own are "
-    "graded like all others; the line can go."
+    "examples of the cards in exercises/. Notebooks with their own examples are "
+    "graded like all others; delete the line."
 )
 
 
@@ -130,7 +130,7 @@ class Course:
         found = self.nbgrader().get("Autograder", {}).get(option, {})
         if not isinstance(found, dict):
             raise CourseError(
-                f"c.Autograder.{option} in {CONFIG} is no table; write it as "
+                f"c.Autograder.{option} in {CONFIG} is not a table; write it as "
                 '{"01-attention": …}.'
             )
         return dict(found)
@@ -274,9 +274,10 @@ def refuse_another_copy(root: Path) -> None:
 
     if contents(own) != contents(running):
         raise CourseError(
-            f"This is the autograder of {running.parent}, with the checks there, and "
-            f"{root} has its own. Run {root}/.venv/bin/autograder; if that is missing "
-            f"or says the same, delete {root}/.venv and run `make setup` in {root}."
+            f"This is the autograder of {running.parent}, with its checks, but "
+            f"{root} has its own. Run {root}/.venv/bin/autograder; if that is "
+            f"missing or says the same, delete {root}/.venv and run `make setup` in "
+            f"{root}."
         )
 
 

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     """Serve until the input ends."""
     folder = options.folder.resolve()
     if not folder.is_dir():
-        raise CourseError(f"{options.folder} is no folder.")
+        raise CourseError(f"{options.folder} is not a folder.")
     if (folder / CONFIG).exists():
         raise CourseError(
             f"{folder} is a course folder, with solutions in it. Start the tutor in a "

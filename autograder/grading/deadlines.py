@@ -149,7 +149,7 @@ class Deadlines:
         if by_factor and open_ended:
             yield (
                 f"no extra time by a factor ({listed(by_factor)}), since the period "
-                f"has no beginning: {listed(open_ended)}"
+                f"has no start: {listed(open_ended)}"
             )
         students = {student for student, _ in self.extended or ()} - known
         unknown = sorted(s for s in students if not (course.submitted / s).is_dir())

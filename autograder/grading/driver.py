@@ -55,8 +55,9 @@ def alone(course: Course) -> Iterator[None]:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise CourseError(
-                f"Another `autograder grade` is at work in {course.root}. Start this "
-                "one when it has ended; what it has stored is not graded again."
+                f"Another `autograder grade` is running in {course.root}. Start "
+                "this one when it has finished; what it has stored is not graded "
+                "again."
             ) from None
         yield
 

@@ -54,7 +54,7 @@ def read(course: Course) -> dict[tuple[str, str], Seen]:
         lines = (course.root / SEEN).read_text("utf-8").splitlines()
     except FileNotFoundError:
         raise CourseError(
-            "There is no dry run to apply; look first: autograder grade --dry-run"
+            "There is no dry run to apply; run this first: autograder grade --dry-run"
         ) from None
     return dict(line for line in map(read_line, lines) if line)
 

@@ -210,7 +210,7 @@ def say_wall(course: Course, no_sandbox: bool) -> None:
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
     elif tree := wall.holds(course.root):
         raise CourseError(
-            f"The course lies in {tree}, which students can read because Python's "
+            f"The course is in {tree}, which students can read because Python's "
             "libraries are there. Move the course. Nothing was graded."
         )
     else:

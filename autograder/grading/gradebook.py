@@ -28,7 +28,7 @@ from autograder.notebook.records import BY_POINTS, Release
 
 MAKING, WRITING = 0x6E626772, 0x6E626773  # locks of a PostgreSQL, by number
 NOTHING = (
-    "Nothing is graded yet that a dry run could be compared with; grade without "
+    "Nothing is graded yet, so a dry run has nothing to compare with; grade without "
     "--dry-run."
 )
 WAIT = 60  # seconds to wait for another program that holds SQLite's lock
@@ -112,8 +112,8 @@ class OpenGradebook:
             ) from None
         except DatabaseError as error:
             raise CourseError(
-                f"The gradebook cannot be used: {error.orig}. Move it away, or put "
-                "back a copy of it."
+                f"The gradebook cannot be used: {error.orig}. Move it away, or "
+                "restore a copy of it."
             ) from None
 
     @contextmanager
@@ -159,7 +159,7 @@ class OpenGradebook:
             if student.encode(errors="replace").decode() != student:
                 why = "is not in UTF-8"
             elif longest and len(student) > longest:
-                why = f"has more than {longest} characters, which is all it takes"
+                why = f"has more than {longest} characters, the most it takes"
             if why:
                 found[student] = (
                     f"the gradebook cannot hold it, since the name {why}. Rename the "

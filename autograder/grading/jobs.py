@@ -98,7 +98,7 @@ class Jobs:
                 yield task, verdict
         for task in again:
             log.info("%s is judged once more, on its own", task.submission)
-            reason = "The process that graded this ended, twice."
+            reason = "The process that graded this ended unexpectedly, twice."
             verdict = self.outcome(task, self.submit(task))
             yield task, verdict or hold(reason, task.release.max_score, task.notes)
 

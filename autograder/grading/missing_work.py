@@ -44,7 +44,7 @@ def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
             elif (Path(part.path) / STAMP).exists() and not read_stamp(
                 Path(part.path), course_zone(course)
             ):
-                yield f"{path}/{STAMP} has no time that can be read"
+                yield f"{path}/{STAMP} has no readable time"
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -104,8 +104,8 @@ def remarks(
         place = f"submitted/{one_line(unknown[0])}/{assignment.name}/{STAMP}"
         yield (
             f"late for {assignment.name} according to Canvas, which does not say by "
-            f"how much: {listed(unknown)}; write when the work came, such as "
-            f"2026-03-10 08:00, into {place}, and run `autograder grade "
+            f"how much: {listed(unknown)}; write when the work was handed in, such "
+            f"as 2026-03-10 08:00, into {place}, and run `autograder grade "
             f"{assignment.name}` again"
         )
     gone = [

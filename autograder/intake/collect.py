@@ -137,7 +137,7 @@ class Collector:
         if roster and roster.unread:
             self.lines.append(
                 f"{len(roster.unread)} times of the roster cannot be read, such as "
-                f"{roster.unread[0]!r}: nobody is late by them"
+                f"{roster.unread[0]!r}: nobody counts as late by them"
             )
         for one in list(self.assignments):
             try:
@@ -210,7 +210,7 @@ class Collector:
             raise Left(entry.refused)
         if entry.path.suffix.lower() in PACKED:
             raise Left(
-                "is an archive in the archive; unpack it, and collect the folder"
+                "is an archive inside the archive; unpack it, and collect the folder"
             )
         if entry.path.suffix.lower() != ".ipynb":
             raise Left("is no notebook")

@@ -71,8 +71,8 @@ def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
     if not known.keys() & {"student", "number"}:
         raise CourseError(
             f"The roster {sheet.name} has no column that names students; give it a "
-            "column student_id, or use the list that Canvas or Moodle exports, or say "
-            f"which one with --columns: {', '.join(sheet.columns)}."
+            "column student_id, or use the list that Canvas or Moodle exports, or "
+            f"say which column does with --columns: {', '.join(sheet.columns)}."
         )
     return Columns(platform, known)
 

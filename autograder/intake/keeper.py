@@ -105,7 +105,7 @@ class Keeper:
         self.several.append(chosen.student)
         taken = f"the {self.keep} counts,"
         if len(same) > 1:
-            taken = "all of one time, and this one is taken:"
+            taken = "all of the same time; this one is taken:"
         elif len(counting) < len(group):
             taken = "the one with answers counts,"
         self.lines.append(
@@ -198,16 +198,18 @@ class Keeper:
         """Add the remarks that are about all stored versions."""
         for students, text in (
             (self.several, "sent several notebooks of one assignment; look at them"),
-            (self.stamped, "have another time of submission now"),
+            (self.stamped, "now have a different time of submission"),
             (
                 self.outdated,
-                "handed in again after this archive was downloaded, as the worksheet "
-                "says; its time is not of these files: download the archive again",
+                "handed in again after this archive was downloaded, as the "
+                "worksheet says; its time does not belong to these files: download "
+                "the archive again",
             ),
             (
                 self.undated,
-                "have new work, and the worksheet has the time of the old; they have "
-                "no time now: download the worksheet again, and collect once more",
+                "have new work, but the worksheet has the time of the old; they "
+                "have no time now: download the worksheet again, and collect once "
+                "more",
             ),
         ):
             if students:

@@ -54,7 +54,7 @@ def open_submission(
     if others:
         listed = ", ".join(one_line(other)[:60] for other in others[:5])
         more = f" and {len(others) - 5} more" if len(others) > 5 else ""
-        notes.append(f"Files beside the notebook were not used: {listed}{more}.")
+        notes.append(f"Files next to the notebook were not used: {listed}{more}.")
     return read_notebook(submission.folder / name), tuple(notes)
 
 

@@ -21,7 +21,7 @@ from autograder.text import one_line
 
 GRADESCOPE = "submission_metadata.yml"
 ASKED = (
-    "Give the students with --roster, or say with --pattern where their names stand, "
+    "Give the students with --roster, or say with --pattern where their names are, "
     "such as --pattern '{example}'."
 )
 
@@ -87,8 +87,9 @@ class Owners:
                 if within(tokens(name), tokens(top)):
                     asked = ASKED.format(example="{assignment}-{student}")
                     raise CourseError(
-                        f"The folder {one_line(top)} names an assignment, so that a "
-                        f"student would be another one in each of them. {asked}"
+                        f"The folder {one_line(top)} names an assignment, so a "
+                        "student would count as a different one in each "
+                        f"assignment. {asked}"
                     )
 
     def read_submitters(self, entries: Sequence[Entry]) -> None:
@@ -139,8 +140,8 @@ class Owners:
         if self.pattern or inside & self.submitters.keys():
             return True
         raise CourseError(
-            f"All of it lies in one folder, {one_line(top)}: a student's, or that of "
-            f"the class? {ASKED.format(example='{student}_{file}')} Or collect that "
+            f"Everything is in one folder, {one_line(top)}: a student's, or the "
+            f"class's? {ASKED.format(example='{student}_{file}')} Or collect that "
             "folder itself."
         )
 
@@ -175,7 +176,7 @@ class Owners:
         label = label_of(parts[0], self.platform)
         if label is None and (other := label_of(parts[0])):
             raise Left(
-                f"was downloaded from {other.platform.title()}, and the roster is "
+                f"was downloaded from {other.platform.title()}, but the roster is "
                 "from elsewhere"
             )
         folders = [part for part in parts[:-1] if part not in self.assignments]

@@ -117,7 +117,7 @@ class Roster:
             listed = ", ".join(sorted(people)[:5])
             raise Unknown(
                 f"names {len(people)} students of the roster ({listed}); say with "
-                "--pattern where the owner stands, or give teams with --teams"
+                "--pattern where the owner is named, or give teams with --teams"
             )
         return list(people.values())
 
@@ -229,9 +229,9 @@ def read_roster(
         real = name and columns["name"] != columns["number"]  # not of blind marking
         if columns.platform == "moodle" and real and columns["student"] is None:
             raise CourseError(
-                f"{sheet.name} has names and no e-mail addresses, and Moodle's numbers "
-                "are others in each assignment. Let the worksheet have the addresses, "
-                "or take the names: --columns "
+                f"{sheet.name} has names but no e-mail addresses, and Moodle's "
+                "numbers differ in each assignment. Include the addresses in the "
+                "worksheet, or use the names: --columns "
                 f"student={sheet.columns[columns.known['name']]!r}."
             )
         if columns.platform == "moodle" and not value.get("student"):
@@ -266,9 +266,9 @@ def without_twins(people: list[Person], table: str) -> list[Person]:
         first = known.setdefault(safe(person.student), person)
         if (plain(first.name), first.number) != (plain(person.name), person.number):
             raise CourseError(
-                f"{table}, line {person.row + 1}: {person.student} is {person.name}, "
-                f"and in line {first.row + 1} {first.name}; give each student a "
-                "different id."
+                f"{table}, line {person.row + 1}: {person.student} is "
+                f"{person.name}, but in line {first.row + 1} {first.name}; give "
+                "each student a different id."
             )
     return list(known.values())
 

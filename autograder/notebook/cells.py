@@ -28,7 +28,7 @@ from autograder.notebook.streams import STREAMS, stream
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
 MAX_ERROR = 8_000  # characters of what an exception says
-CUT = "… the output was longer than what is kept; the rest is left out\n"
+CUT = "… the output was too long; the rest is left out\n"
 # what IPython defines beside the student's names
 OWN_NAMES = {"In", "Out", "exit", "quit", "get_ipython"}
 

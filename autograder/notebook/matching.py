@@ -164,8 +164,8 @@ class Matching:
         ]
         if any(holds_code(text, name) for text in texts):
             raise Held(
-                f"The code of `{name}` stands in a text cell, where it does not run, "
-                "and in no code cell: move it into its answer cell."
+                f"The code of `{name}` is only in a text cell, where it does not "
+                "run: move it into its answer cell."
             )
 
     def extends(self, name: str, stub: int | None, places: list[int]) -> bool:
@@ -188,8 +188,8 @@ class Matching:
         )
         if near:
             self.note(
-                f"{cell.grade_id} was left open, but there is text near it; a person "
-                "decides."
+                f"{cell.grade_id} was left blank, but there is text near it; a "
+                "person decides."
             )
         elif own is None:
             self.note(

@@ -172,13 +172,13 @@ def not_there(
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
             notes.append(
-                f"`{name}` lies beside the notebook, and grading has the notebook "
-                "alone: put its code into a cell."
+                f"`{name}` is next to the notebook, but grading has only the "
+                "notebook: put its code into a cell."
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(
                 f"`{name}` is imported here; grading has NumPy, Matplotlib, seaborn "
-                "and pandas, and may not have it."
+                "and pandas, but may not have it."
             )
     return notes
 

@@ -18,8 +18,8 @@ from typing import Any
 IDLE = 5.0  # seconds that a function may do nothing where threads are missing
 TICK = 0.5
 WAITS = (
-    f"it did nothing for {IDLE:g} s, as if it waited for a thread; threads that a cell "
-    "started are not there when a question is answered: start them in the function"
+    f"it did nothing for {IDLE:g} s, as if it waited for a thread; threads that a "
+    "cell started are gone when a question is checked: start them in the function"
 )
 _kept: list[Any] = []  # pools end their workers when they go
 _had = False

@@ -25,9 +25,9 @@ from autograder.text import one_line
 MODEST = 50  # numbers of which a thousand times as much is worth a question
 ENDINGS = {
     "error": "An error is raised.",
-    "shape": "The result has another shape.",
-    "dtype": "The result has the same values and another dtype.",
-    "values": "The result has the same shape and other values.",
+    "shape": "The result has a different shape.",
+    "dtype": "The result has the same values but a different dtype.",
+    "values": "The result has the same shape but different values.",
 }
 UNSURE = re.compile(r"\b(raise|assert|try)\b")
 
@@ -103,7 +103,7 @@ def breaks(subject: Subject) -> Iterator[Draft]:
         for altered in every:
             if altered.failed == [number]:
                 text = "One of these changes makes this check fail, and the others "
-                text += f"fail other checks alone. Which one?\n\n“{sentence}”"
+                text += f"fail only other checks. Which one?\n\n“{sentence}”"
                 why = f"The line is\n\n    {altered.change.old}"
                 yield Draft(text, reads(altered), other, why)
 

@@ -33,8 +33,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder new`."""
     describe(
         verb,
-        "It is in solutions/NN-name/ and autograder/checks/name/, and what is left "
-        "to do is printed.",
+        "It is in solutions/NN-name/ and autograder/checks/name/, and the command "
+        "prints what is left to do.",
         "autograder new 14-tokenizers",
     )
     verb.add_argument("folder", metavar="NN-NAME", help="a number, a dash, words")

@@ -119,6 +119,6 @@ def prove(
         raise CourseError(
             f"{assignment.name} has changed, and its own solution no longer gets all "
             f"points:{listed}\nNobody was graded. Repair the check or the solution; "
-            f"if it has to be so: autograder grade {assignment.name}{look} --unproven"
+            f"if this is intended: autograder grade {assignment.name}{look} --unproven"
         )
     note(course, *releases)

@@ -39,7 +39,7 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
         if not test.startswith("test_") or test.removeprefix("test_") not in answers:
             broken.append(
                 f"The test cell {test} belongs to no answer; its grade_id has to be "
-                "test_ and the grade_id of one."
+                "test_ and then an answer's grade_id."
             )
     questions: dict[str, Any] = package.assignment.questions
     for name in questions:
@@ -108,7 +108,7 @@ def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
         if mistakes < least[0] or styles < least[1]:
             broken.append(
                 f"The catalog has {mistakes} wrong and {styles} right answers to "
-                f"{name}; it takes {least[0]} and {least[1]}."
+                f"{name}; it needs {least[0]} and {least[1]}."
             )
     return broken
 

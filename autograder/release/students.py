@@ -124,7 +124,7 @@ def release(
             else ""
         )
         raise CourseError(
-            f"{assignment.name} is not released, it would leak{listed}{hint}"
+            f"{assignment.name} is not released, since it would leak{listed}{hint}"
         )
     planned = plan(course, assignment)
     missed = (
@@ -133,7 +133,7 @@ def release(
     if missed:
         listed = "".join(f"\n  {sentence}" for sentence in missed)
         raise CourseError(
-            f"{assignment.name} is not released, its own solution "
+            f"{assignment.name} is not released, since its own solution "
             f"({assignment.source.name}) does not get all points:{listed}"
         )
     target = course.exercises / assignment.name / assignment.source.name

@@ -68,8 +68,8 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     verdicts = {title: results.get(title, {}).get(student) for title in given}
     if not any(student in found for found in results.values()):
         raise CourseError(
-            f"Nothing of {one_line(student)} is graded; students are called here as "
-            "their folders in submitted/ are."
+            f"Nothing of {one_line(student)} is graded; give a student's id as in "
+            "submitted/."
         )
     for assignment, verdict in verdicts.items():
         who = f"{one_line(student)} has no certificate yet: {assignment}"
@@ -82,7 +82,7 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     if score < least * most:
         raise CourseError(
             f"{one_line(student)} has no certificate yet: {score:g} of {most:g} "
-            f"points, and it takes {least:.0%} of them."
+            f"points, but it takes {least:.0%} of them."
         )
     title = str(course.nbgrader().CourseDirectory.course_id)
     points = f"{score:g} of {most:g} points"

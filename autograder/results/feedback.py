@@ -87,8 +87,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         verb,
         "--again",
-        "only pages that show what students no longer have, and of those who never "
-        "had one; see `autograder history`",
+        "only pages that are out of date, and those of students who never had one; "
+        "see `autograder history`",
     )
 
 

@@ -95,7 +95,7 @@ def sheet(
     draw.shuffle(found)
     chosen = on_a_page(found)
     if not chosen:
-        note = note or "no answer passes of which a good question can be asked."
+        note = note or "no passing answer allows a good question."
     return {"student": submission.student, "note": note, "questions": chosen}
 
 

@@ -67,7 +67,9 @@ def verify(text: str, course_key: str) -> Json:
         key.verify(base58_bytes(value[1:]), digest(unsigned, proof))
         start = datetime.fromisoformat(unsigned["validFrom"])
     except InvalidSignature:
-        raise CourseError("The signature does not fit: the file was changed.") from None
+        raise CourseError(
+            "The signature does not match: the file was changed."
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise CourseError("The file is not a certificate of this course.") from None
     if start > datetime.now(UTC):

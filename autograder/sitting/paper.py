@@ -39,8 +39,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder sitting`."""
     describe(
         verb,
-        "Right answers to the assignments may be printed on it: hold it after their "
-        "deadline.",
+        "It may show right answers to the assignments: hold it after their deadlines.",
         "autograder sitting 01-attention 04-masking --versions 6",
     )
     verb.add_argument(

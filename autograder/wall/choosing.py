@@ -42,8 +42,8 @@ def available() -> str | None:
     """None if a wall works here, else a sentence: why not, and what to do."""
     if sys.platform != "linux":
         return (
-            f"{platform.system()} has neither user namespaces nor Landlock, which the "
-            "sandbox is made of. Grade in a Linux virtual machine or container, or "
+            f"{platform.system()} has neither user namespaces nor Landlock, which "
+            "the sandbox needs. Grade in a Linux virtual machine or container, or "
             "with --no-sandbox if you trust every submission."
         )
     try:

@@ -32,7 +32,7 @@ def update(local: Any, changed: Any) -> None:
             local[key] = _updated([before.get(key)], [value])[0]
     elif isinstance(local, np.ndarray) and isinstance(changed, np.ndarray):
         if local.shape != changed.shape or local.dtype != changed.dtype:
-            raise Reshaped("your code gave an array that it was passed another shape")
+            raise Reshaped("your code changed the shape of an array that it was passed")
         if local.flags.writeable:
             local[...] = changed
     elif isinstance(local, np.random.Generator) and isinstance(
@@ -43,7 +43,7 @@ def update(local: Any, changed: Any) -> None:
         torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
     ):
         if local.shape != changed.shape or local.dtype != changed.dtype:
-            raise Reshaped("your code gave a tensor that it was passed another shape")
+            raise Reshaped("your code changed the shape of a tensor that it was passed")
         local.detach().copy_(changed.detach())
 
 

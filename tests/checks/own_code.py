@@ -507,7 +507,7 @@ def ending(before, after):
         return "An error is raised."
     pairs = list(zip(flat(before), flat(after), strict=True))
     if any(np.shape(a) != np.shape(b) for a, b in pairs):
-        return "The result has another shape."
+        return "The result has a different shape."
     close = all(
         np.allclose(numbers(a), numbers(b), 1e-5, 1e-6, equal_nan=True)
         for a, b in pairs
@@ -516,8 +516,8 @@ def ending(before, after):
     if close and all(a == b for a, b in kinds):
         return "The result is the same."
     if close:
-        return "The result has the same values and another dtype."
-    return "The result has the same shape and other values."
+        return "The result has the same values but a different dtype."
+    return "The result has the same shape but different values."
 
 
 # ---- a process for each answer

@@ -150,5 +150,5 @@ def test_a_course_among_the_libraries_that_students_see_is_not_graded(
     monkeypatch.setattr(shown, "trees", lambda: [str(classroom.root.parent)])
     classroom.hand_in("ada", right)
     assert main(["grade"]) == 2
-    assert "The course lies in" in sentence(capsys)
+    assert "The course is in" in sentence(capsys)
     assert not (classroom.root / "gradebook.db").exists()

@@ -74,7 +74,7 @@ def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
     written = "%%writefile tools.py\nx = 1"
     text = with_code(with_code(right, source + "import tools"), written)
     _, said = check(text)
-    assert "`my_helper` lies beside the notebook" in said
+    assert "`my_helper` is next to the notebook" in said
     assert "`scipy` is imported here; grading has NumPy" in said
     assert "`math`" not in said and "`tools`" not in said and "`numpy`" not in said
 
@@ -195,7 +195,7 @@ def test_code_that_was_typed_into_a_text_cell_is_pointed_out(
     path.write_text(text)
     assert main(["check", str(path)]) == 2
     said = capsys.readouterr().err
-    assert "attention.ipynb: The code of `softmax` stands in a text cell" in said
+    assert "attention.ipynb: The code of `softmax` is only in a text cell" in said
 
 
 def test_libraries_that_are_missing_are_named_once_with_the_command(

@@ -52,7 +52,7 @@ def test_a_worker_that_dies_costs_the_others_nothing(
         assert counts["held"] == 0
     else:
         assert scores.pop("eve") is None
-        assert "ended, twice" in results["eve"].reason
+        assert "ended unexpectedly, twice" in results["eve"].reason
         assert set(scores.values()) == {20.0}
 
 

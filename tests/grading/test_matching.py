@@ -76,8 +76,8 @@ def test_test_cells_come_from_the_instructor(release, cells):
     result = matched(release, cells)
     assert "check.hidden.softmax" in by_name(result)["test_softmax"].source
     assert result.notes == [
-        "The cell test_softmax had been changed; the course's own was used, and what "
-        "was added is kept beside it."
+        "The cell test_softmax had been changed; the course's own was used, and "
+        "what was added is kept next to it."
     ]
 
 
@@ -203,7 +203,7 @@ def open_again(cells):
 @pytest.mark.parametrize("where", IN_TEXT)
 def test_code_that_stands_in_a_text_cell_alone_is_for_a_person(release, cells, where):
     IN_TEXT[where](open_again(cells))
-    with pytest.raises(Held, match="The code of `softmax` stands in a text cell"):
+    with pytest.raises(Held, match="The code of `softmax` is only in a text cell"):
         matched(release, cells)
 
 
@@ -235,7 +235,7 @@ def test_what_python_cannot_read_or_needs_gigabytes_for_is_no_code(
     cell["source"] += f"\n{text}"
     assert matched(release, cells).notes == [
         "The cell imports had been changed; the course's own was used, and what was "
-        "added is kept beside it."
+        "added is kept next to it."
     ]
 
 

@@ -66,7 +66,7 @@ def test_a_second_grading_is_told_and_people_grade_by_hand_meanwhile(
             assert main(["grade", *UNPROTECTED]) == 2
         finally:
             process.send_signal(signal.SIGCONT)
-        assert "Another `autograder grade` is at work" in capsys.readouterr().err
+        assert "Another `autograder grade` is running" in capsys.readouterr().err
         rounds = 0
         while rounds == 0 or process.poll() is None:
             rounds += 1

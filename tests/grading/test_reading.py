@@ -130,7 +130,7 @@ def test_of_several_notebooks_the_one_with_the_right_name_counts(
     data, notes = open_submission(handed_in(tmp_path, **files), release)
     assert data == mine
     (note,) = notes
-    assert note.startswith("Files beside the notebook were not used: Untitled.ipynb, ")
+    assert note.startswith("Files next to the notebook were not used: Untitled.ipynb, ")
     assert note.endswith("attention (1).ipynb.")
 
 
@@ -142,5 +142,5 @@ def test_of_other_names_the_notebook_with_most_of_the_assignment_counts(
     assert data == right.encode()
     assert notes == (
         "The notebook was handed in as final.ipynb.",
-        "Files beside the notebook were not used: Untitled.ipynb, scratch.ipynb.",
+        "Files next to the notebook were not used: Untitled.ipynb, scratch.ipynb.",
     )

@@ -101,7 +101,7 @@ def test_a_dry_run_tells_of_held_and_of_new_submissions(classroom, right, capsys
 def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
     classroom.hand_in("ada", right)
     assert main(["grade", "--dry-run", *UNPROTECTED]) == 2
-    nothing = "Nothing is graded yet that a dry run could be compared with"
+    nothing = "Nothing is graded yet, so a dry run has nothing to compare with"
     assert nothing in capsys.readouterr().err
     assert not (classroom.root / "gradebook.db").exists()
     with Store(Course(classroom.root)):  # as a grading leaves it that was refused

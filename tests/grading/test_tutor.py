@@ -138,7 +138,7 @@ def test_it_does_not_start_among_solutions(capsys):
     assert main(["tutor", str(ROOT)]) == 2
     assert "is a course folder, with solutions in it" in capsys.readouterr().err
     assert main(["tutor", "nowhere/"]) == 2
-    assert "nowhere is no folder" in capsys.readouterr().err
+    assert "nowhere is not a folder" in capsys.readouterr().err
 
 
 # ---- what it does not give

@@ -106,7 +106,7 @@ def test_what_is_left_says_what_to_do(course, collect, right, capsys):
     files = {"ada/a.ipynb": right, "ada/work.zip": b"PK", "jose/x.ipynb": b""}
     assert collect(files, OWN.encode()) == 0
     said = capsys.readouterr().out
-    assert "work.zip is an archive in the archive; unpack it" in said
+    assert "work.zip is an archive inside the archive; unpack it" in said
     assert "jose/x.ipynb is empty, and cannot be matched to an assignment" in said
 
 
@@ -117,7 +117,7 @@ def test_of_two_files_of_one_time_nobody_claims_to_know_the_later(
     files = {"ada/a.ipynb": right, "ada/b.ipynb": other, "bo/a.ipynb": right}
     assert collect(files) == 0
     said = capsys.readouterr().out
-    assert "2 versions; all of one time, and this one is taken: ada/b.ipynb" in said
+    assert "2 versions; all of the same time; this one is taken: ada/b.ipynb" in said
 
 
 def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsys):

@@ -104,7 +104,7 @@ def test_what_nobody_uses_is_named_with_the_reason(course, folder):
     (folder("eve") / "attention.ipynb").write_text("{}")
     (course.submitted / "eve" / "01-attention").symlink_to(course.root)
     assert list(unused(course)) == [
-        "submitted/ada/01-attention/timestamp.txt has no time that can be read",
+        "submitted/ada/01-attention/timestamp.txt has no readable time",
         "submitted/bob/01_attention: there is no such assignment; did you mean "
         "01-attention?",
         "submitted/cleo is empty",

@@ -211,7 +211,7 @@ ODD |= {"x": "is no notebook", "eve": "is no notebook", ".": "has no name"}
 ODD |= {"eve/large.ipynb": "is larger than 20 MB", "eve/zeros.ipynb": "is larger"}
 ODD |= {"eve/broken.ipynb": "is damaged", "eve/locked.ipynb": "is encrypted"}
 ODD |= {"eve/method.ipynb": "is damaged", "eve/link.ipynb": "is a link or a device"}
-ODD |= {"eve/a.zip": "is an archive in the archive", "eve/model.pt": "is no notebook"}
+ODD |= {"eve/a.zip": "is an archive inside the archive", "eve/model.pt": "is no notebook"}
 
 
 def test_one_entry_never_costs_the_archive(course, archive, right, capsys):

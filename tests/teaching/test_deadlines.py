@@ -319,7 +319,7 @@ def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(
         for name, due in sorted(deadlines.due.items())
     ]
     assert ends == ["2026-03-27T12:00", end]
-    said = "no extra time by a factor (bob), since the period has no beginning: 01-att"
+    said = "no extra time by a factor (bob), since the period has no start: 01-att"
     assert any(
         line.startswith(said) for line in deadlines.unused(course, {"bob"}, False)
     )

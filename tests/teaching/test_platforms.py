@@ -242,7 +242,7 @@ GOLDEN = {
         "",
         [f"Ada Lovelace_34_{FILE}/a.ipynb", "hoppergrace_36_9_a.ipynb"],
         ["grace"],
-        ["was downloaded from Moodle, and the roster is from elsewhere"],
+        ["was downloaded from Moodle, but the roster is from elsewhere"],
     ),
     "moodle, students without a group": (
         WORKSHEET,
@@ -354,7 +354,7 @@ def test_a_folder_that_could_be_a_class_or_a_student_is_asked_about(
     course, collect, capsys, paths
 ):
     assert collect(paths) == 2
-    assert "a student's, or that of the class?" in capsys.readouterr().err
+    assert "a student's, or the class's?" in capsys.readouterr().err
     assert students(course) == []
 
 
