@@ -213,7 +213,7 @@ class Collector:
                 "is an archive inside the archive; unpack it, and collect the folder"
             )
         if entry.path.suffix.lower() != ".ipynb":
-            raise Left("is no notebook")
+            raise Left("is not a notebook")
         owners = self.owners.owners(entry.path)
         for owner in owners:
             if self.unpacked[owner.student] > MOST:

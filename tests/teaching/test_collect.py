@@ -158,7 +158,7 @@ def test_damaged_notebooks_come_along_and_other_files_are_named(
     files = {"ada/attention.ipynb": right[:500], "ada/photo.png": "x"}
     assert main(["collect", str(archive(files))]) == 0
     assert handed_in(course, "ada") == right[:500]
-    assert "not collected: ada/photo.png is no notebook" in capsys.readouterr().out
+    assert "not collected: ada/photo.png is not a notebook" in capsys.readouterr().out
 
 
 HOSTILE = [
@@ -207,11 +207,12 @@ def with_outputs(right, megabytes):
 
 PATHS = ["../evil", "ada/../../evil", "/etc/evil", "ada\\..\\..\\evil", "C:\\evil"]
 ODD = {f"{path}.ipynb": "has a path that leads out of the archive" for path in PATHS}
-ODD |= {"x": "is no notebook", "eve": "is no notebook", ".": "has no name"}
+ODD |= {"x": "is not a notebook", "eve": "is no notebook", ".": "has no name"}
 ODD |= {"eve/large.ipynb": "is larger than 20 MB", "eve/zeros.ipynb": "is larger"}
 ODD |= {"eve/broken.ipynb": "is damaged", "eve/locked.ipynb": "is encrypted"}
 ODD |= {"eve/method.ipynb": "is damaged", "eve/link.ipynb": "is a link or a device"}
-ODD |= {"eve/a.zip": "is an archive inside the archive", "eve/model.pt": "is no notebook"}
+ODD |= {"eve/a.zip": "is an archive inside the archive"}
+ODD |= {"eve/model.pt": "is not a notebook"}
 
 
 def test_one_entry_never_costs_the_archive(course, archive, right, capsys):

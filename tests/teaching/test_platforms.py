@@ -96,7 +96,7 @@ GOLDEN = {
         "",
         [f"Ada Lovelace_12_{FILE}_/attention.ipynb", f"Ada Lovelace_12_{FILE}_/x.png"],
         ["ada@x.org"],
-        ["x.png is no notebook", "2 of 3 students of the roster have no work"],
+        ["x.png is not a notebook", "2 of 3 students of the roster have no work"],
     ),
     "moodle, flat": (
         WORKSHEET,

@@ -95,7 +95,7 @@ RIGHT = {
             "index.html",
         ],
         "ada grace",
-        "index.html is no notebook",
+        "index.html is not a notebook",
     ),
     "brightspace, flat": (
         OWN,
@@ -113,7 +113,7 @@ RIGHT = {
             "Homework 1/grades.csv",
         ],
         "ada grace",
-        "grades.csv is no notebook",
+        "grades.csv is not a notebook",
     ),
     "sakai, without a roster": (
         "",
