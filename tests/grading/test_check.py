@@ -58,7 +58,7 @@ def test_questions_about_the_code_follow_when_they_are_asked_for(
     _, text = check(right, "--ask")
     assert code == 0 and text.startswith(plain)
     asked = text.removeprefix(plain)
-    assert asked.count("question 1 of 2") >= 2 and "One of the letters" in asked
+    assert asked.count("question 1 of 2") >= 2 and "one of the letters" in asked
     assert asked.count("Right.") + asked.count("It is ") == 4
 
 

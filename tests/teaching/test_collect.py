@@ -207,7 +207,7 @@ def with_outputs(right, megabytes):
 
 PATHS = ["../evil", "ada/../../evil", "/etc/evil", "ada\\..\\..\\evil", "C:\\evil"]
 ODD = {f"{path}.ipynb": "has a path that leads out of the archive" for path in PATHS}
-ODD |= {"x": "is not a notebook", "eve": "is no notebook", ".": "has no name"}
+ODD |= {"x": "is not a notebook", "eve": "is not a notebook", ".": "has no name"}
 ODD |= {"eve/large.ipynb": "is larger than 20 MB", "eve/zeros.ipynb": "is larger"}
 ODD |= {"eve/broken.ipynb": "is damaged", "eve/locked.ipynb": "is encrypted"}
 ODD |= {"eve/method.ipynb": "is damaged", "eve/link.ipynb": "is a link or a device"}
