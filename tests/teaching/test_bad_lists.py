@@ -22,11 +22,11 @@ REFUSED = {
     "a header alone": (b"student_id,name\n", "lists no student."),
     "one id for two": (
         f"{OWN}ada,Ada Byron\n".encode(),
-        "line 4: ada is Ada Byron, and in line 2 Ada Lovelace; give each student",
+        "line 4: ada is Ada Byron, but in line 2 Ada Lovelace; give each student",
     ),
     "one id for two, in two normal forms": (
         "student_id,name\nrené,A\nrene\u0301,B\n".encode(),
-        "and in line 2 A; give each student a different id.",
+        "but in line 2 A; give each student a different id.",
     ),
     "a student without an id": (
         f"{OWN},Alan Turing\n".encode(),
