@@ -93,8 +93,8 @@ def test_nothing_is_imported_from_the_library_before_it_is_derived():
 
 def test_the_index_says_which_pages_use_pytorch():
     sentence = (
-        "The warm-up needs no PyTorch, chapter 1 uses it near its end, to "
-        "compare, and every later chapter trains or runs models with it."
+        "The warm-up needs no PyTorch, chapter 1 uses it near its end for "
+        "a comparison, and every later chapter trains or runs models with it."
     )
     assert sentence in page("index")
     assert [name for name in chapters() if "torch" not in modules(name)] == ["warm-up"]
