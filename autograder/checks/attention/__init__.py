@@ -52,7 +52,7 @@ def softmax_sums_to_one(answer: Any) -> None:
     expect.finite(weights)
     if not np.allclose(weights.sum(axis=-1), 1):
         if np.allclose(weights.sum(axis=0), 1):
-            where = "the columns sum to 1, the rows do not"
+            where = "the columns sum to 1, but the rows do not"
         else:
             where = f"the rows sum to {np.round(weights.sum(axis=-1), 3)}"
         drawing = beside(weights, shares(x))
@@ -97,7 +97,7 @@ def softmax_of_rows_far_apart(answer: Any) -> None:
     expect.close(
         weights,
         np.tile(shares(np.array([1.0, 0.0])), (2, 1)),
-        f"they became {np.round(weights, 3).tolist()}",
+        f"the rows became {np.round(weights, 3).tolist()}",
         "[0.731, 0.269] for both: a number added to a whole row changes nothing",
     )
 
@@ -127,7 +127,7 @@ def scores_are_scaled_dot_products(answer: Any) -> None:
 
 @attention_scores.visible
 def scores_of_a_batch(answer: Any) -> None:
-    """A batch of two gives scores of shape (2, 4, 6), of ones 8 / √8."""
+    """A batch of two gives scores of shape (2, 4, 6); ones give 8 / √8."""
     Q, K = np.ones((2, 4, 8)), np.ones((2, 6, 8))
     scores = expect.array(expect.call(answer, Q, K), (2, 4, 6), "scores")
     seen = f"with d_k = 8 the scores of ones are {np.round(np.unique(scores)[:3], 3)}"
@@ -191,7 +191,7 @@ def attention_mixes_the_values(answer: Any) -> None:
 
 @scaled_dot_product_attention.visible
 def attention_takes_a_batch(answer: Any) -> None:
-    """A batch of two gives an output (2, 4, 5) and weights (2, 4, 6), of ones 1/6."""
+    """A batch of two gives an output (2, 4, 5) and weights (2, 4, 6); ones give 1/6."""
     Q, K, V = np.ones((2, 4, 8)), np.ones((2, 6, 8)), np.ones((2, 6, 5))
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     expect.array(output, (2, 4, 5), "the output")

@@ -68,7 +68,7 @@ def softmax_along_any_axis(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
-    """Scores around ±1e5 give finite, exact weights, also in rows far apart."""
+    """Scores around ±1e5 give finite, exact weights, even in rows far apart."""
     x = rng.normal(size=(4, 5))
     x += np.array([1e5, -1e5, 0, 700])[:, None]
     x[2, 1] = 1e5
@@ -77,7 +77,7 @@ def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
-    """A score of minus infinity gets the weight 0, exactly, however low the others."""
+    """A score of minus infinity gets a weight of exactly 0, however low the others."""
     x = rng.normal(size=(3, 4)) + np.array([[0.0], [-1e5], [1e5]])
     column = int(rng.integers(4))
     x[:, column] = -np.inf
@@ -154,7 +154,7 @@ def attention_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @scaled_dot_product_attention.check(0.05)
 def attention_ignores_the_order_of_pairs(answer: Any, rng: Any) -> None:
-    """Reordering keys and values together leaves the output as it is."""
+    """Reordering keys and values together leaves the output unchanged."""
     Q, K, V = draw(rng, (4, 6), (5, 6), (5, 3))
     order = np.roll(np.arange(5), int(rng.integers(1, 5)))
     before, _ = expect.pair(expect.call(answer, Q, K, V), "output, weights")

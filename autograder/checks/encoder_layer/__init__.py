@@ -53,7 +53,7 @@ def ffn_has_two_layers(answer: Any) -> None:
 
 @FeedForward.visible
 def ffn_uses_the_exact_gelu(answer: Any) -> None:
-    """Between the layers stands the exact GELU: it turns 1 into 0.8413."""
+    """Between the layers is the exact GELU, which turns 1 into 0.8413."""
     ffn = answer(2, 2)
     ffn.eval()
     eye = torch.eye(2)
@@ -86,7 +86,7 @@ def ffn_drops_only_in_training(answer: Any) -> None:
 
 @FeedForward.visible
 def ffn_bends_between_the_layers(answer: Any) -> None:
-    """The activation stands between linear1 and linear2, not after both."""
+    """The activation is between linear1 and linear2, not after both."""
     ffn = answer(1, 1)
     ffn.eval()
     state = {name: torch.zeros(shape) for name, shape in ffn_shapes(1, 1).items()}
@@ -104,7 +104,7 @@ def ffn_bends_between_the_layers(answer: Any) -> None:
 
 @FeedForward.visible
 def ffn_drops_hidden_activations(answer: Any) -> None:
-    """Dropout acts on the hidden activations, with the share asked for."""
+    """Dropout acts on the hidden activations, at the rate given."""
     ffn = answer(2, 40, dropout=1.0)  # all of them are dropped
     state = filled(ffn_shapes(2, 40))
     modules.load(ffn, state)
@@ -137,7 +137,7 @@ def layer_keeps_the_shape(answer: Any) -> None:
 
 @EncoderLayer.visible
 def layer_has_its_parts(answer: Any) -> None:
-    """The parts are self_attn, ffn, norm1 and norm2, of the sizes asked for."""
+    """The parts are self_attn, ffn, norm1 and norm2, of the required sizes."""
     modules.parameters(answer(), layer_shapes(64, 256))
     modules.parameters(answer(12, 3, 20), layer_shapes(12, 20))
 
@@ -245,7 +245,7 @@ def layer_drops_on_the_branches(answer: Any) -> None:
         output,
         wanted,
         "with dropout=0.0, in train mode, the outputs differ from those in eval mode",
-        "the same: nothing is dropped, in the feed-forward network neither",
+        "the same: nothing is dropped, not even in the feed-forward network",
         tolerance=1e-3,
     )
 
@@ -319,7 +319,7 @@ def encode_runs_the_layers(answer: Any) -> None:
     expect.close(
         result[0, 0],
         np.array([2.0, 3.0]),
-        "a layer that exchanges the columns and then one that doubles the first "
+        "a layer that swaps the columns and then one that doubles the first "
         f"turned [3, 1] into {result[0, 0].round(3)}",
         "[2, 3]",
     )

@@ -59,7 +59,7 @@ def ffn_agrees_with_the_formula(answer: Any, rng: np.random.Generator) -> None:
 
 @FeedForward.check(0.25)
 def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> None:
-    """Dropout acts once, on the hidden activations, with the share asked for."""
+    """Dropout acts once, on the hidden activations, at the rate given."""
     ffn = answer(4, 30, dropout=1.0)  # all of them are dropped
     state = loaded(ffn, ffn_shapes(4, 30), rng)
     ffn.train()
@@ -125,7 +125,7 @@ def expect_half_dropped(answer: Any) -> None:
         alike = kept.all(axis=-1) | ~kept.any(axis=-1)  # whole tokens
         # ten standard deviations
         if abs(kept.mean() - 0.5) > 0.1 or alike.mean() > 0.1:
-            raise CheckFailed("another share is dropped, or whole tokens are", "")
+            raise CheckFailed("the wrong share is dropped, or whole tokens are", "")
 
 
 @EncoderLayer.check(0.2)

@@ -154,7 +154,7 @@ def empty_rows_are_zero(answer: Any) -> None:
 
 @masked_softmax.visible
 def each_row_sums_to_one(answer: Any) -> None:
-    """Each row shares out a weight of 1 by itself."""
+    """The weights of each row sum to 1."""
     scores = np.log([[1.0, 3.0, 2.0], [2.0, 2.0, 4.0]])
     mask = np.array([[True, True, False], [True, True, True]])
     weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
@@ -162,13 +162,13 @@ def each_row_sums_to_one(answer: Any) -> None:
         weights.sum(-1),
         1.0,
         f"the weights of the two rows sum to {np.round(weights.sum(-1), 3)}",
-        "[1, 1]: each row by itself",
+        "[1, 1]: the sum of each row is 1",
     )
 
 
 @masked_softmax.visible
 def large_scores_are_shared(answer: Any) -> None:
-    """Scores [1000, 999] and [-1000, -1001] beside a hidden 5000 share as [1, 0] do."""
+    """With a hidden 5000, [1000, 999] and [-1000, -1001] get the weights of [1, 0]."""
     scores = np.array([[1000.0, 999.0, 5000.0], [-1000.0, -1001.0, 5000.0]])
     mask = np.array([[True, True, False]] * 2)
     weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
@@ -263,5 +263,5 @@ def causal_attention_of_a_batch(answer: Any) -> None:
             expect.array(own, (3, 3), f"the {name}"),
             f"the {name} of the second text differ from what it gets alone, by up to "
             f"{np.abs(value - own).max():.3g}",
-            "no difference: texts of a batch know nothing of each other",
+            "no difference: texts of a batch should not affect each other",
         )

@@ -47,12 +47,12 @@ def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
 
 @causal_mask.check(0.25)
 def causal_mask_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Masks of other sizes are right too, one position included."""
+    """Masks of other sizes are correct too, even for one position."""
     for n in (1, int(rng.integers(6, 20))):
         mask = expect.array(expect.call(answer, n), (n, n), "the mask", kind="b")
         rows, columns = np.indices((n, n))
         if not np.array_equal(mask, columns <= rows):
-            raise CheckFailed("another pattern", "")
+            raise CheckFailed("the wrong pattern", "")
 
 
 # ----------------------------------------------------------- padding_mask
@@ -60,7 +60,7 @@ def causal_mask_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @padding_mask.check(0.2)
 def padding_mask_of_any_batch(answer: Any, rng: np.random.Generator) -> None:
-    """Batches of random lengths are right, an empty and a full sentence included."""
+    """Batches of random lengths are correct, even with an empty and a full sentence."""
     n = int(rng.integers(5, 12))
     lengths = np.concatenate([[0, n], rng.integers(0, n, size=3)])
     compare_padding(answer, lengths, lengths, n)
@@ -82,7 +82,7 @@ def compare_padding(answer: Any, given: Any, lengths: np.ndarray, n: int) -> Non
         for b, length in enumerate(lengths)
         for i in range(n)
     ):
-        raise CheckFailed("another pattern", "")
+        raise CheckFailed("the wrong pattern", "")
 
 
 # --------------------------------------------------------- masked_softmax
@@ -110,7 +110,7 @@ def masked_softmax_of_random_scores(answer: Any, rng: np.random.Generator) -> No
 
 @masked_softmax.check(0.15)
 def masked_softmax_broadcasts(answer: Any, rng: np.random.Generator) -> None:
-    """A mask of fewer axes, or with an axis of length 1, serves a whole batch."""
+    """A mask of fewer axes, or with an axis of length 1, works for a whole batch."""
     scores = rng.normal(size=(3, 4, 4))
     for shape in [(4, 4), (3, 1, 4)]:
         mask = rng.random(shape) < 0.6
@@ -119,7 +119,7 @@ def masked_softmax_broadcasts(answer: Any, rng: np.random.Generator) -> None:
 
 @masked_softmax.check(0.2)
 def masked_softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
-    """Scores around ±1e5 give exact weights, also when a masked one is the largest."""
+    """Scores around ±1e5 give exact weights, even when a masked one is the largest."""
     scores = rng.normal(size=(4, 5)) + np.array([1e5, -1e5, 0.0, 0.0])[:, None]
     mask = np.ones((4, 5), dtype=bool)
     mask[:, int(rng.integers(5))] = False
@@ -154,7 +154,7 @@ def causal_attention_of_random_batches(answer: Any, rng: np.random.Generator) ->
 
 @causal_attention.check(0.15)
 def the_future_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
-    """Nothing at t moves when later tokens change, however large their scores."""
+    """Nothing at t changes when later tokens do, however large their scores."""
     n = 6
     for t in (2, 3, 4):
         Q, K, V = (rng.standard_normal((n, 4)) for _ in range(3))
@@ -165,7 +165,7 @@ def the_future_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
         )
         before = expect.array(before, (n, 4), "the output")[:t]
         after = expect.array(after, (n, 4), "the output")[:t]
-        expect.close(after, before, "outputs before the change moved", "")
+        expect.close(after, before, "outputs before the changed tokens moved", "")
         compare_attention(answer, *changed)
         K[0] = -Q[0]  # what the first token may see scores low as well
         compare_attention(answer, 1e4 * Q, K, V)

@@ -132,7 +132,7 @@ def head_learns(answer: Any) -> None:
 
 @plot_attention.visible
 def map_has_tokens_on_both_axes(answer: Any) -> None:
-    """Rows are queries, columns are keys, and every one bears its token."""
+    """Rows are queries, columns are keys, and each is labeled with its token."""
     drawn_weights(answer, np.eye(3), ["we", "like", "tea"])
 
 
@@ -205,7 +205,7 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
         merged[0, 1],
         np.array([2.0, 3.0, 6.0, 7.0, 10.0, 11.0]),
         f"the token [2, 3], [6, 7] and [10, 11] in its heads is {merged[0, 1]}",
-        "[2, 3, 6, 7, 10, 11]: of its own text",
+        "[2, 3, 6, 7, 10, 11], all from its own text",
     )
     expect.tensor(expect.call(answer, counting(1, 3, 2, 2)), (1, 2, 6), "the result")
 
@@ -267,7 +267,7 @@ def every_head_looks_at_its_columns(answer: Any) -> None:
 
 @MultiHeadAttention.visible
 def mask_hides_keys(answer: Any) -> None:
-    """A key whose mask is False gets the weight 0; the others share 1."""
+    """A key whose mask is False gets the weight 0; the other weights sum to 1."""
     module, x = answer(12, 3), torch.sin(counting(2, 4, 12))
     modules.load(module, filled(multi_head_shapes(12)))
     mask = torch.tril(torch.ones(4, 4)).bool()

@@ -99,7 +99,7 @@ def compare_gradients(
 
 @plot_attention.check(0.3)
 def map_of_any_sentence(answer: Any, rng: np.random.Generator) -> None:
-    """Other sentences are drawn right, with a token that occurs twice."""
+    """Other sentences are drawn correctly, even with a token that occurs twice."""
     n = int(rng.integers(5, 9))
     tokens = ["the", *(f"word{i}" for i in range(n - 2)), "the"]
     weights = rng.dirichlet(np.ones(n), size=n)
@@ -113,7 +113,7 @@ SIZES = [(2, 5, 3, 4), (3, 3, 3, 3), (1, 7, 2, 5), (2, 4, 6, 1), (2, 2, 1, 6)]
 
 @split_heads.check(0.4)
 def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes are split right, equal ones and a transposed input too."""
+    """Other sizes are split correctly, equal ones and a transposed input too."""
     for batch, n, n_heads, d_k in SIZES:
         x = draw(rng, batch, n, n_heads * d_k)
         wanted = torch.stack(x.split(d_k, dim=-1), dim=1)
@@ -123,7 +123,7 @@ def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
 
 @merge_heads.check(0.4)
 def merge_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes are merged right, equal ones and contiguous ones too."""
+    """Other sizes are merged correctly, equal ones and contiguous ones too."""
     for batch, n, n_heads, d_k in SIZES:
         heads = draw(rng, batch, n_heads, n, d_k)
         wanted = torch.cat(list(heads.unbind(1)), dim=-1)
@@ -156,7 +156,7 @@ def multi_head_oracle(
 
 @MultiHeadAttention.check(0.2)
 def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
-    """Random weights, and keys unlike values, give what torch's attention gives."""
+    """With random weights, and keys unlike values, it agrees with torch's attention."""
     for batch, n_q, n_k, d_model, n_heads in [
         (2, 3, 5, 12, 3),
         (4, 4, 4, 4, 2),

@@ -43,7 +43,7 @@ def every_odd_width_is_refused(answer: Any, rng: np.random.Generator) -> None:
 
 @shift_matrix.check(0.25)
 def shifts_of_any_distance(answer: Any, rng: np.random.Generator) -> None:
-    """Other distances and widths work, far ones and backward ones too."""
+    """Other distances and widths work, long and backward distances too."""
     distances = [0, -int(rng.integers(1, 9)), int(rng.integers(5, 400))]
     for k in distances:
         d_model = even(rng, 6, 24)
@@ -56,18 +56,18 @@ def shifts_of_any_distance(answer: Any, rng: np.random.Generator) -> None:
 
 @shift_matrix.check(0.25)
 def shifts_are_rotations(answer: Any, rng: np.random.Generator) -> None:
-    """The matrix turns each pair of columns by itself and keeps every length."""
+    """The matrix turns each pair of columns separately and keeps every length."""
     d_model = even(rng, 6, 12)
     matrix = expect.call(answer, int(rng.integers(1, 20)), d_model)
     matrix = expect.array(matrix, (d_model, d_model), "the matrix")
     expect.close(matrix @ matrix.T, np.eye(d_model))
     pairs = np.kron(np.eye(d_model // 2), np.ones((2, 2))) > 0
-    expect.close(matrix[~pairs], 0.0, "entries outside of the pairs", "")
+    expect.close(matrix[~pairs], 0.0, "nonzero entries outside the pairs", "")
 
 
 @plot_encoding_heatmap.check(0.3)
 def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays of other sizes, square ones too, are drawn right, with colors for all."""
+    """Arrays of other sizes, even square, are drawn correctly, with colors for all."""
     sizes = rng.integers([12, 55], [40, 90])
     for shape in ((int(sizes[0]), 6), (5, 5), (int(sizes[1]), 12)):
         pe = rng.uniform(-1, 1, size=shape)
@@ -76,7 +76,7 @@ def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
 
 @plot_encoding_waves.check(0.3)
 def waves_of_any_dimensions(answer: Any, rng: np.random.Generator) -> None:
-    """Other dimensions of another encoding are drawn right, in any order."""
+    """Other dimensions of another encoding are drawn correctly, in any order."""
     for n_positions in rng.integers([9, 110], [30, 300]):
         pe = rng.uniform(-1, 1, size=(n_positions, 9))
         dims = [int(dim) for dim in rng.permutation(9)[:4]]

@@ -13,14 +13,14 @@ def softmax(scores: Any) -> str:
 
 def scores(Q: Any, K: Any) -> str:
     if len(K) == K.shape[1]:
-        return "there are as many keys as they are wide: both roots are the same"
-    return "every dot product is 0, or nearly: no root changes it"
+        return "there are as many keys as columns, so both roots are the same"
+    return "every dot product is 0 or nearly 0, so no root changes it"
 
 
 def masked_row(scores: Any, mask: Any) -> str:
     if mask.all():
-        return "nothing is hidden, so the -100 is used nowhere"
-    return "-100 is far below the largest allowed score: exp makes it nearly nothing"
+        return "nothing is hidden, so -100 is never used"
+    return "-100 is far below the largest allowed score, so its weight is nearly 0"
 
 
 def split_heads(X: Any, n_heads: int) -> str:
@@ -28,7 +28,7 @@ def split_heads(X: Any, n_heads: int) -> str:
         return "with one head there is nothing to split"
     if len(X) == 1:
         return "with one token, each head gets its columns either way"
-    return "numbers that are alike stand where the two results differ"
+    return "equal numbers are in the places where the two results differ"
 
 
 def repeat_kv(K: Any, groups: int) -> str:
@@ -47,9 +47,9 @@ def entropy(weights: Any) -> str:
 
 def layer_norm(x: Any, gain: Any, shift: Any) -> str:
     if len(x) == 1:
-        return "there is one row: mean and variance of the whole array are its own"
+        return "there is one row, so its mean and variance are those of the whole array"
     if not gain.any():
-        return "the gain is 0, which leaves the shift alone"
+        return "the gain is 0, which leaves only the shift"
     if np.allclose(x.mean(1), x.mean()) and np.allclose(x.var(1), x.var()):
         return "all rows have the same mean and the same variance"
     return "where the rows differ, the results hardly do: the gain is small there"
@@ -57,7 +57,7 @@ def layer_norm(x: Any, gain: Any, shift: Any) -> str:
 
 def top_p(probabilities: Any, p: float) -> str:
     if (np.diff(probabilities) < 0).all():
-        return "the probabilities fall from the first to the last, as in a sorted list"
+        return "the probabilities are already sorted, the most likely first"
     if np.sort(probabilities)[::-1].cumsum()[:-1].max(initial=0.0) < p:
-        return "p needs every token, in any order"
-    return "the first tokens are the most likely ones, if not in that order"
+        return "it takes every token to reach p, in any order"
+    return "the first tokens are the most likely ones, though in another order"

@@ -90,7 +90,7 @@ def uniform_weights_have_the_largest_entropy(answer: Any) -> None:
 
 @entropy.visible
 def one_hot_weights_have_no_entropy(answer: Any) -> None:
-    """All weight on one key is entropy 0, without NaN or a warning."""
+    """All weight on one key gives entropy 0, without NaN or a warning."""
     seen = expect.quiet_call(answer, np.array([[0.0, 1.0, 0.0]]))
     seen = expect.array(seen, (1,), "the entropy")
     expect.close(seen, 0.0, f"weights [0, 1, 0] have the entropy {seen[0]:.4g}", "0")
@@ -181,7 +181,7 @@ def lines_run_over_d_k(answer: Any) -> None:
 
 @plot_saturation.visible
 def unscaled_weights_saturate(answer: Any) -> None:
-    """Without scaling the largest weight nears 1 as d_k grows; with it, it does not."""
+    """As d_k grows, the largest weight nears 1 without scaling, not with scaling."""
     curves = curves_by_name(answer, [2, 512], np.random.default_rng(4))
     ends = {name: curve["y"][-1] for name, curve in curves.items()}
     if not (ends["unscaled"] > 0.85 and ends["unscaled"] <= 1 + 1e-9):

@@ -142,7 +142,7 @@ def lines_show_the_mean_largest_weight(answer: Any, rng: np.random.Generator) ->
     curves = curves_by_name(answer, d_ks, np.random.default_rng(rng.integers(2**32)))
     for name, curve in curves.items():
         if len(curve["x"]) != len(d_ks):
-            raise CheckFailed("another number of points", "")
+            raise CheckFailed("the wrong number of points", "")
         for x, y in zip(curve["x"], curve["y"], strict=True):
             scale = 1.0 if name == "unscaled" else x**-0.5
             if not abs(y - expected_largest(round(x), scale)) < 0.08:
@@ -151,6 +151,6 @@ def lines_show_the_mean_largest_weight(answer: Any, rng: np.random.Generator) ->
 
 @plot_saturation.check(0.1)
 def every_query_has_keys_of_its_own(answer: Any, rng: np.random.Generator) -> None:
-    """Every query has ten keys of its own: drawn once more, the lines hardly move."""
+    """Every query has its own ten keys, so another draw hardly moves the lines."""
     if moved(answer, rng) > 0.026:  # a third of what ten keys for all give, or less
         raise CheckFailed("the lines move too far from one draw to the next", "")
