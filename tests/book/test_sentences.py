@@ -226,9 +226,8 @@ def test_one_projection_for_query_and_key_lets_she_find_alice():
 
 
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
-    assert "keeps less for a token than the one with seven billion" in text(
-        "10-generating"
-    )
+    said = "keeps less per token than the one with seven billion, which does not"
+    assert said in text("10-generating")
     shared, alone = (
         printed("10-generating", name)[-1]
         for name in ("Llama 2 70B, 8 of 64 heads", "Llama 2 7B, 32 of 32")
