@@ -45,7 +45,7 @@ def test_right_work_holds_and_the_line_is_honest(check, right):
         in text
     )
     held = text[: text.index("attention_scores:")]
-    assert "  hidden:   A score of minus infinity gets the weight 0" in held
+    assert "  hidden:   A score of minus infinity gets a weight of exactly 0" in held
     assert text.splitlines()[-1] == "4 of 4 questions pass all visible checks."
 
 
