@@ -110,8 +110,8 @@ def compared(test: ast.expr) -> tuple[str, list[ast.expr]]:
         called = test.func
         name = getattr(called, "attr", getattr(called, "id", ""))
         if name in ("all", "bool", "item"):  # of what it is given, or of its object
-            inside = [*test.args, *([getattr(called, "value", None)] * (not test.args))]
-            return compared(inside[0]) if inside[0] else ("", [])
+            of = test.args[0] if test.args else getattr(called, "value", None)
+            return compared(of) if of else ("", [])
         if "close" in name or "equal" in name:
             return name, test.args[:2] if len(test.args) > 1 else []
     if isinstance(test, ast.Compare) and len(test.ops) == 1:

@@ -21,7 +21,7 @@ from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
 ASSERTS = "an AssertionError: `assert` what has to be true of its results"
 FOLLOWS = "None: what it demands has to follow from the card"
-OPEN = "It accepts other right ways: what it asks for here is not on the card."
+OPEN = "It accepts other right ways, but here it asks for what the card does not."
 OTHER = "No right way gives what it compares with: your expected value is wrong."
 RIGHT_RESULTS = ("in-place", "warns-for-empty")  # mistakes whose results are right
 

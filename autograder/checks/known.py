@@ -58,7 +58,7 @@ def rounded(value: Any) -> Note:
         half = str(value.dtype) == "torch.bfloat16"
         return rounded((value.float() if half else value).numpy())
     if isinstance(value, bool | str | bytes | type(None)):
-        return (repr(value),) * len(SHIFTS)
+        return plain(repr(value))
     if isinstance(value, np.ndarray | np.generic | int | float):
         numbers = np.asarray(value)
         return tuple(f"{numbers.shape}{text}" for text in steps(numbers))
@@ -72,13 +72,18 @@ def rounded(value: Any) -> Note:
         notes = [rounded(part) for part in value]
         return tuple(f"({','.join(n[i] for n in notes)})" for i in range(len(SHIFTS)))
     kind = type(value).__name__ if value.__class__ in (set, frozenset) else "object"
-    return (kind,) * len(SHIFTS)
+    return plain(kind)
+
+
+def plain(text: str) -> Note:
+    """A text as a note."""
+    return (text,) * len(SHIFTS)
 
 
 def steps(numbers: np.ndarray) -> Note:
     """The numbers rounded to a grid, which is scaled by the largest of them."""
     if numbers.dtype.kind not in "biuf":
-        return ("…",) * len(SHIFTS)
+        return plain("…")
     size = numbers.dtype.itemsize if numbers.dtype.kind == "f" else 8
     flat = numbers.astype(float).ravel()
     finite = np.isfinite(flat)

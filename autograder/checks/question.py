@@ -15,7 +15,7 @@ import numpy as np
 
 from autograder.checks.failures import CheckFailed, Misconception, failure_from, kind_of
 from autograder.checks.isolation import settled
-from autograder.checks.known import SHIFTS, Note, Trail, noted, rounded
+from autograder.checks.known import Note, Trail, noted, plain, rounded
 from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
@@ -229,11 +229,6 @@ def untold(outcome: Any) -> Any:
             outcome = outcome[:2]
         return [untold(part) for part in outcome]
     return outcome
-
-
-def plain(text: str) -> Note:
-    """A text as a note."""
-    return (text,) * len(SHIFTS)
 
 
 def failure_of(check: Callable[..., None], *args: Any) -> CheckFailed | None:

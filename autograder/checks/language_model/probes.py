@@ -41,7 +41,7 @@ def has_gradient(answer: Any, logits: torch.Tensor, tokens: torch.Tensor) -> boo
     return found["inputs"][0] is not None
 
 
-# Draws differ from one right answer to the next, so outcomes are told by which of
+# Draws differ from one right answer to the next, so what counts is which of
 # these distributions the shares of the tokens come close to.
 P = np.array([0.3, 0.05, 0.25, 0.4])
 TIMES = 6000
