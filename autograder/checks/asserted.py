@@ -20,7 +20,7 @@ from autograder.text import printable
 CLOSE = 1e-4  # what is nearer than this differs by rounding
 LONGEST = 80
 MOST = 1_000_000  # numbers that are compared with one another
-ROUNDING = "`{}` sees rounding: leave room for it, as `np.allclose` does."
+ROUNDING = "`{}` fails on rounding errors: allow for them, as `np.allclose` does."
 TOLERANCE = "The tolerance leaves too little room for rounding."
 IDENTITY = "`is` asks whether both are one object; `==` compares values."
 DTYPE = "The card does not promise this dtype."

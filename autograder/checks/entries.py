@@ -104,7 +104,7 @@ def read(
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{file} is no TOML: {error}") from None
+        raise CourseError(f"{file} is not TOML: {error}") from None
     reader = Reader(text, question, section, file)
     return reader.entries({"reference": reference} | tables)
 
@@ -226,7 +226,7 @@ def known(kind: str, table: dict[str, Any]) -> None:
     """Raises Broken for a key that means nothing there."""
     if unknown := table.keys() - KEYS[kind]:
         raise Broken(
-            f"{', '.join(sorted(unknown))} means nothing here; "
+            f"{', '.join(sorted(unknown))} is unknown here; "
             f"there are {', '.join(sorted(KEYS[kind]))}"
         )
 
@@ -260,13 +260,13 @@ def returns_nothing(code: str) -> str:
 def parsed(code: str, name: str) -> str:
     """The code itself.
 
-    Raises Broken where it is no Python, or does not define ``name``.
+    Raises Broken where it is not Python, or does not define ``name``.
     """
     try:
         tree = ast.parse(code)
     except SyntaxError as error:
         line = (error.text or "").strip()
-        raise Broken(f"no Python, {error.msg}: {line}") from None
+        raise Broken(f"not Python, {error.msg}: {line}") from None
     if not any(name in defined(node) for node in tree.body):
         raise Broken(f"its code does not define {name}")
     return code

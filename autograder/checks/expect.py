@@ -56,7 +56,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
     note(result)
     if result is None:
         raise CheckFailed(
-            "your function returned None; did you mean `return`?",
+            "your function returned None; did you forget `return`?",
             "the result, returned",
             kind="type",
         )
@@ -66,7 +66,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         which = f" as {changed(before, args, kwargs)}" if several else ""
         raise CheckFailed(
             f"your function changed the array that it was given{which}",
-            "inputs stay as they were: work on a copy",
+            "inputs should not change: work on a copy",
             kind="changed",
         )
     return result

@@ -153,7 +153,7 @@ def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:
             why.reason = why.reason or "Only an AssertionError rejects a function."
         return why
     stopped = f", and another error stopped it on {len(reasons)}" if reasons else ""
-    hint = "no `assert` of yours is reached: an `except` around it takes the error away"
+    hint = "no `assert` of yours is reached: an `except` around it catches the error"
     if reasons:
         hint = "it raises another error; only an AssertionError rejects a function"
     return CheckFailed(

@@ -28,7 +28,7 @@ def parameters(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     if missing or extra:
         seen = [f"no {name}" for name in sorted(missing)]
         seen += [f"an extra {name}" for name in sorted(extra)]
-        wanted = "no other parameter than the card names"
+        wanted = "only the parameters on the card"
         if missing:
             wanted = f"the parameters {shortened([n for n in shapes if n in missing])}"
         raise CheckFailed(f"your module has {shortened(seen)}", wanted, kind="type")

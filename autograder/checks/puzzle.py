@@ -49,7 +49,7 @@ class Agrees:
         self.right, self.example, self.draw = right, example, draw
         self.result = result
         self.__doc__ = (
-            "The example on the card, and inputs drawn now, give what is due."
+            "The example on the card, and inputs drawn now, give the right results."
         )
         question.catalogued = (4, 2)  # the oracle is what its check is trusted for
         question.later = LATER
@@ -105,7 +105,7 @@ def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
     due = f"{spelled(expected)} for {given(inputs)}"
     if value.ndim < 2 and value.size <= FEW:  # tables are drawn
         due += f"; yours is {spelled(value)}"
-    seen = f"{expect.has(what)} other values"
+    seen = f"{expect.has(what)} different values"
     if expected.dtype.kind != "b":
         expect.close(value, expected, seen, due)
     elif not np.array_equal(value, expected):

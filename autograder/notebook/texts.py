@@ -117,7 +117,7 @@ def holds_code(text: str, name: str) -> bool:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """What Python reads in a text; None of what is no Python, or far too long."""
+    """What Python reads in a text; None of what is not Python, or far too long."""
     if len(source) > LONGEST_CODE:
         return None
     try:

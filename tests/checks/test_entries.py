@@ -115,7 +115,7 @@ BROKEN = [  # old text, new text, what is said
     (TWO, '"- x", "* x",', "line 7, double-squared: '- x' occurs 0 times"),
     (TWO, '"x", "y",', "line 7, double-squared: 'x' occurs 3 times"),
     (TWO, '"+ x",', "line 7, double-squared: `edit` lists old and new texts"),
-    (TWO, '"+ x", "* 3x",', "line 7, double-squared: no Python, invalid"),
+    (TWO, '"+ x", "* 3x",', "line 7, double-squared: not Python, invalid"),
     ("return 0.5 * x", "return 0.5 *", "line 20, double-same.also: no Python"),
     ("    return x\n", "y = 1\n", "line 14, double-same: its code does not define"),
     ("return x\n", "return 1 @\n", "line 14, double-same: no Python"),
@@ -126,8 +126,8 @@ BROKEN = [  # old text, new text, what is said
     ('["same"]', '["some"]', "line 2, reference: planted, but no mistake here: some"),
     ("return x + x\n'''", "return x +\n'''", "line 2, reference: no Python"),
     ('why = "The', 'wy = "The', "line 34, equivalent: wy means nothing"),
-    ("[right.product]", "[right.product", "double.toml is no TOML: "),
-    ("[right.product]", "[wrong.same]", "double.toml is no TOML: "),
+    ("[right.product]", "[right.product", "double.toml is not TOML: "),
+    ("[right.product]", "[wrong.same]", "double.toml is not TOML: "),
 ]
 
 

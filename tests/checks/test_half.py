@@ -45,7 +45,7 @@ def test_the_line_that_refuses_a_right_style_is_named_with_the_difference(capsys
     said = capsys.readouterr().out
     assert "refused:  a right `softmax` (" in said
     assert "e-1" in said and "np.array_equal(softmax(x)" in said and "line 5" in said
-    assert "likely:   `array_equal` sees rounding" in said
+    assert "likely:   `array_equal` fails on rounding errors" in said
 
 
 def test_a_check_that_asks_for_more_than_zero_reads_that_exp_underflows():
@@ -124,7 +124,10 @@ def reasons(*lines):
         ("w.dtype == np.float16", "does not promise this dtype"),
         ("np.all(w <= 1) and np.all(w > 0)", "exactly 0"),
         ("bool(np.all((w > 0).all(axis=1)))", "exactly 0"),
-        ("(w[1] == np.array([[1.0, 0.0]]) + 1e-9).all()", "`==` sees rounding"),
+        (
+            "(w[1] == np.array([[1.0, 0.0]]) + 1e-9).all()",
+            "`==` fails on rounding errors",
+        ),
         ("np.allclose(w, np.exp(x) / np.exp(x).sum())", "One side is NaN"),
         ("np.allclose(w.sum(), 3)", "your expected value is wrong"),
     ],

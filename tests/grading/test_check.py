@@ -101,8 +101,8 @@ BODY = """def softmax(x, axis=-1):
 SLIPS = {  # how the right function ends: what the message says has been seen
     "return weigths": "which no cell before this one defines; did you mean `weights`?",
     "return finish(weights)": "your code uses `finish`, which no cell before this one",
-    "weights": "your function returned None; did you mean `return`?",
-    "print(weights)": "your function returned None; did you mean `return`?",
+    "weights": "your function returned None; did you forget `return`?",
+    "print(weights)": "your function returned None; did you forget `return`?",
     "return weights.tolist()": "the result is a list",
     "return weights > 0.5": "the result has dtype bool",
     "return str(weights)": "the result is a str",

@@ -72,8 +72,8 @@ def test_what_a_check_catches_is_seen_while_one_works():
     assert "softmax: caught" not in careless and "accepts" in careless
     assert "  missed:" in half and "  caught:" in half
     assert "  caught:" in careful and "missed" not in careful
-    assert "`==` sees rounding" in flawed
-    assert "`==` sees rounding" in hunts.summary(flawed)
+    assert "`==` fails on rounding errors" in flawed
+    assert "`==` fails on rounding errors" in hunts.summary(flawed)
     assert hunts.summary(careful).startswith("caught ")
 
 

@@ -42,7 +42,7 @@ def a_block_has_three_arrays(answer: Any) -> None:
 
 @attend_block.visible
 def m_is_the_largest_score(answer: Any) -> None:
-    """With d_k = 4, dot products of 2 and 6 have the largest score 3."""
+    """With d_k = 4, dot products of 2 and 6 give the largest score, 3."""
     Q = np.array([[2.0, 0, 0, 0], [0, 2.0, 0, 0]])
     K = np.array([[1.0, 0, 0, 0], [3.0, 5, 0, 0]])
     m, _, _ = block(expect.call(answer, Q, K, np.ones((2, 1))), (2,), 1)
@@ -112,7 +112,7 @@ def equal_scores_add(answer: Any) -> None:
 
 @merge.visible
 def the_smaller_one_shrinks(answer: Any) -> None:
-    """A block whose largest score is smaller by log 4 counts a quarter."""
+    """A block whose largest score is smaller by log 4 counts for a quarter."""
     low, high = of_one(0, 1, 8), of_one(np.log(4), 2, 3)
     wanted = of_one(np.log(4), 2.25, 5)
     for a, b, case in ((low, high, "second"), (high, low, "first")):
@@ -193,7 +193,7 @@ def extreme_scores_are_fine(answer: Any) -> None:
 
 @tiled_attention.visible
 def no_table_of_all_scores(answer: Any) -> None:
-    """64 queries and 4096 keys in blocks of 16 hold less than 0.4 of the table."""
+    """64 queries and 4096 keys in blocks of 16 need less than 0.4 of the table."""
     result, *_ = keeps_no_table(answer, np.random.default_rng(0), 64, 4096, 16)
     expect.array(result, (64, 1), "the output")
 

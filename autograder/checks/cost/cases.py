@@ -112,6 +112,6 @@ def keeps_no_table(
         raise CheckFailed(
             f"at its peak your function held {seen} the memory of the whole table of "
             "scores",
-            "at most 0.4 of it: the scores of one part exist at a time",
+            "at most 0.4 of it: only one block's scores exist at a time",
         )
     return result, inputs[0], inputs[1:]

@@ -79,7 +79,7 @@ def blocks_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
 
 @attend_block.check(0.15)
 def blocks_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
-    """Scores up to 100000, all of them negative for some queries, and no warning."""
+    """Scores up to 100000, all negative for some queries, work without a warning."""
     Q, K, V = inputs(rng, 4, 5)
     K[:, 0] = np.abs(K[:, 0]) + 0.5
     Q[:2], Q[2:, 0] = 0, 1e5
@@ -89,13 +89,13 @@ def blocks_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @attend_block.check(0.1)
 def blocks_keep_their_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Single precision is accepted and not made worse; integers give float64."""
+    """Single precision is accepted and keeps its accuracy; integers give float64."""
     single = [a.astype(np.float32) for a in inputs(rng, 3, 4)]
     compare_block(answer, *single)
     whole_numbers = [rng.integers(-4, 5, a.shape) for a in single]
     value = expect.call(answer, *whole_numbers)
     if any(np.asarray(part).dtype != np.float64 for part in value):
-        raise CheckFailed("integers give another dtype", "float64", kind="type")
+        raise CheckFailed("integers give a different dtype", "float64", kind="type")
     same_block(block(value, (3,), 4), oracle_block(*whole_numbers))
 
 
@@ -125,7 +125,7 @@ def merging_random_blocks(answer: Any, rng: np.random.Generator) -> None:
 
 @merge.check(0.2)
 def emptiness_is_a_matter_of_queries(answer: Any, rng: np.random.Generator) -> None:
-    """Blocks that are empty for some queries only, and large scores, silently."""
+    """Blocks that are empty for only some queries, and large scores, work silently."""
     (a, b, _), _ = split(rng, (2,))
     nothing = empty(2, 3, d_v=4)
     both = merged(answer, a, b)
@@ -169,7 +169,7 @@ def distances_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.25)
 def tiles_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Blocks that divide the keys, or do not, or exceed them; any batch."""
+    """Block sizes that divide the number of keys, do not, or exceed it; any batch."""
     for batch in BATCHES:
         arrays = inputs(rng, 3, 7, batch)
         wanted = oracle_output(*arrays)
@@ -179,7 +179,7 @@ def tiles_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.15)
 def tiles_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
-    """Scores up to 100000 that grow or fall from part to part, and no warning."""
+    """Scores up to 100000 that grow or fall between blocks work without a warning."""
     for order in (1, -1):
         Q, K, V = inputs(rng, 3, 9)
         Q[:, 0], K[:, 0] = 2.0, 1e5 * np.sort(rng.uniform(-1, 1, 9))[::order]
@@ -202,7 +202,7 @@ def tiles_of_other_numbers(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.1)
 def tiles_without_a_table(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes hold less than 0.4 of the table, and the output is right."""
+    """Other sizes need less than 0.4 of the table's memory, and the output is right."""
     n_q, n_k = int(rng.integers(90, 110)), int(rng.integers(2000, 3000))
     value, Q, (K, V) = keeps_no_table(answer, rng, n_q, n_k, 24)
     expect.agree(value, oracle_output(Q, K, V), "the output")
@@ -222,12 +222,12 @@ def compare_bytes(answer: Any, n: int, d: int, size: int | None, itemsize: int) 
         for _ in range(0, n, size):
             moved += n * row + n * row
     if whole(expect.call(answer, n, d, size, itemsize)) != moved * itemsize:
-        raise CheckFailed("another number of bytes", "")
+        raise CheckFailed("a different number of bytes", "")
 
 
 @attention_bytes.check(0.2)
 def bytes_of_plain_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Any length, width and size of numbers, plain."""
+    """Plain attention of any length, width and size of numbers."""
     for itemsize in (1, 2, 4, 8):
         n, d = (int(number) for number in rng.integers(1, 3000, 2))
         compare_bytes(answer, n, d, None, itemsize)
@@ -236,7 +236,7 @@ def bytes_of_plain_attention(answer: Any, rng: np.random.Generator) -> None:
 
 @attention_bytes.check(0.3)
 def bytes_of_tiled_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Blocks of queries that divide the length, or do not, or exceed it."""
+    """Block sizes that divide the length, do not, or exceed it."""
     n, d = int(rng.integers(500, 3000)), int(rng.integers(1, 200))
     for size in (1, int(rng.integers(2, 100)), n - 1, n, n + 1, 5 * n):
         compare_bytes(answer, n, d, size, 2)

@@ -62,7 +62,7 @@ def oracle_attention(
 
 @rotate.check(0.2)
 def rotate_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
-    """Random arrays with any batch, at consecutive positions, are turned rightly."""
+    """Random arrays with any batch, at consecutive positions, are turned correctly."""
     for shape in ((5, 8), (2, 3, 6, 4), (3, 3, 2)):
         x, positions = rng.standard_normal(shape), np.arange(shape[-2])
         turned = expect.call(answer, x, positions)
@@ -72,7 +72,7 @@ def rotate_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
 
 @rotate.check(0.15)
 def rotate_at_any_positions(answer: Any, rng: np.random.Generator) -> None:
-    """Positions may start anywhere, be far apart, and stand in any order."""
+    """Positions may start anywhere, be far apart, and come in any order."""
     x = rng.standard_normal((2, 5, 6))
     start = int(rng.integers(3, 50))
     for positions in (np.arange(start, start + 5), rng.integers(1, 10_000, size=5)):
@@ -83,7 +83,7 @@ def rotate_at_any_positions(answer: Any, rng: np.random.Generator) -> None:
 
 @rotate.check(0.1)
 def rotate_with_another_base(answer: Any, rng: np.random.Generator) -> None:
-    """Another base gives other angles."""
+    """A different base gives different angles."""
     x, positions = rng.standard_normal((4, 8)), np.arange(2, 6)
     for base in (100.0, 1e6):
         turned = expect.call(answer, x, positions, base)
@@ -106,7 +106,7 @@ def rotate_keeps_the_dtype(answer: Any, rng: np.random.Generator) -> None:
 
 @grouped_query_attention.check(0.2)
 def grouped_queries_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
-    """One, two or all key-value heads, more keys than queries: the right result."""
+    """One, two or all key-value heads, with more keys than queries, work."""
     for sizes in ((6, 2, 3, 5), (4, 1, 1, 7), (3, 3, 4, 4), (6, 3, 5, 2)):
         Q, K, V = heads(rng, sizes)
         expect.agree_pair(expect.call(answer, Q, K, V), oracle_attention(Q, K, V))
@@ -114,7 +114,7 @@ def grouped_queries_of_random_arrays(answer: Any, rng: np.random.Generator) -> N
 
 @grouped_query_attention.check(0.1)
 def grouped_queries_of_batches(answer: Any, rng: np.random.Generator) -> None:
-    """One or two leading axes work, also where all sizes are equal."""
+    """One or two leading axes work, even when all sizes are equal."""
     for batch, sizes in (
         ((3,), (4, 2, 3, 5)),
         ((2, 3), (4, 2, 2, 3)),
@@ -126,7 +126,7 @@ def grouped_queries_of_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @grouped_query_attention.check(0.15)
 def grouped_queries_under_random_masks(answer: Any, rng: np.random.Generator) -> None:
-    """Masks of any shape that broadcasts, large scores, no warning."""
+    """Masks of any shape that broadcasts and large scores work, without a warning."""
     Q, K, V = heads(rng, (4, 2, 3, 5), (2,))
     for shape in ((3, 5), (2, 1, 1, 5), (4, 1, 5), (2, 4, 3, 5)):
         mask = rng.random(shape) < 0.6
@@ -159,12 +159,12 @@ def compare_mask(answer: Any, n: int, *sizes: int) -> None:
         seen = set(range(max(0, query - window + 1), query + 1))
         seen |= set(range(min(sinks, query + 1)))
         if set(np.flatnonzero(mask[query]).tolist()) != seen:
-            raise CheckFailed("another pattern", "")
+            raise CheckFailed("a different pattern", "")
 
 
 @window_mask.check(0.2)
 def windows_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Windows from 1 to more than the text are right."""
+    """Windows from 1 to beyond the text's length work."""
     n = int(rng.integers(6, 14))
     for window in (1, int(rng.integers(2, 6)), n, n + 3):
         compare_mask(answer, n, window)
@@ -173,7 +173,7 @@ def windows_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @window_mask.check(0.3)
 def sinks_of_any_number(answer: Any, rng: np.random.Generator) -> None:
-    """Any number of sinks, more than there are positions too, shows no future."""
+    """No number of sinks, even above the number of positions, shows the future."""
     n = int(rng.integers(6, 14))
     for sinks in (0, int(rng.integers(2, 5)), n, n + 2):
         compare_mask(answer, n, int(rng.integers(1, 4)), sinks)
@@ -208,7 +208,7 @@ def cache_of_random_tokens(answer: Any, rng: np.random.Generator) -> None:
 
 @KVCache.check(0.15)
 def cache_with_any_window(answer: Any, rng: np.random.Generator) -> None:
-    """Windows of 1, of a few, and of more than there are tokens are kept."""
+    """Windows of 1, of a few, and of more than all tokens are kept."""
     for window in (1, int(rng.integers(3, 6)), 20):
         compare_cache(answer, rng, 9, window)
     compare_cache(answer, rng, 7, 3, 2)
@@ -216,7 +216,7 @@ def cache_with_any_window(answer: Any, rng: np.random.Generator) -> None:
 
 @KVCache.check(0.05)
 def cache_of_a_long_text(answer: Any, rng: np.random.Generator) -> None:
-    """A text of any length fits, and what was returned stays as it was."""
+    """A text of any length fits, and arrays returned earlier do not change."""
     for steps, window in ((70, None), (40, int(rng.integers(2, 20)))):
         tokens = [tuple(rng.standard_normal((2, 2, 1, 4))) for _ in range(steps)]
         both = zip(*tokens, strict=True)
@@ -229,7 +229,7 @@ def cache_of_a_long_text(answer: Any, rng: np.random.Generator) -> None:
 
 @KVCache.check(0.05)
 def caches_are_apart(answer: Any, rng: np.random.Generator) -> None:
-    """Two caches, filled in turns, know nothing of each other."""
+    """Two caches, filled in turns, are independent of each other."""
     caches = [expect.call(answer), expect.call(answer)]
     tokens = rng.standard_normal((2, 3, 1, 1, 2))
     for t in range(3):
@@ -282,7 +282,7 @@ def compare_steps(
 
 @decode_step.check(0.25)
 def steps_equal_causal_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Token by token, in heads that share keys: the rows of full causal attention."""
+    """Token by token, heads that share keys give the rows of full causal attention."""
     compare_steps(answer, rng, 7)
     compare_steps(answer, rng, 4, sizes=(3, 1))
     compare_steps(answer, rng, 4, sizes=(2, 2))
@@ -304,7 +304,7 @@ def steps_of_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @decode_step.check(0.05)
 def two_texts_are_apart(answer: Any, rng: np.random.Generator) -> None:
-    """Two texts with a cache each, written in turns, do not mix."""
+    """Two texts, each with its own cache, written in turns, do not mix."""
     texts = [heads(rng, (2, 1, 3, 3)) for _ in range(2)]
     rows = [[a[:, :1] for a in text] for text in texts]
     caches = [cache_for(answer, *row) for row in rows]

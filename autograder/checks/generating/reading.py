@@ -42,13 +42,13 @@ def rotate_turns_counterclockwise(answer: Any) -> None:
         np.array([[np.cos(p), np.sin(p)] for p in (1.0, 3.0)]),
         f"(1, 0) became {np.round(rows[0], 3)} at position 1 "
         f"and {np.round(rows[1], 3)} at position 3",
-        "(cos 1, sin 1), which is (0.540, 0.841), and (cos 3, sin 3), (-0.990, 0.141)",
+        "(cos 1, sin 1) = (0.540, 0.841) and (cos 3, sin 3) = (-0.990, 0.141)",
     )
 
 
 @rotate.visible
 def rotate_pairs_neighbors(answer: Any) -> None:
-    """Columns 0 and 1 make a pair, and columns 2 and 3, which turn more slowly."""
+    """Columns 0 and 1 form a pair, columns 2 and 3 another, which turns more slowly."""
     pairs = [([1, 0, 0, 0], [np.cos(3), np.sin(3), 0, 0])]
     pairs += [([0, 0, 1, 0], [0, 0, np.cos(0.03), np.sin(0.03)])]
     for row, expected in pairs:
@@ -89,7 +89,7 @@ def rotate_turns_both_coordinates(answer: Any) -> None:
         turned,
         np.array([[-np.sin(1.0), np.cos(1.0)]]),
         f"(0, 1) became {np.round(turned[0], 3)}",
-        "(-sin 1, cos 1), which is (-0.841, 0.540)",
+        "(-sin 1, cos 1) = (-0.841, 0.540)",
     )
 
 
@@ -167,7 +167,7 @@ def weights_are_a_softmax_of_scaled_scores(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def grouped_queries_obey_a_mask(answer: Any) -> None:
-    """Masked keys weigh exactly 0; a row that may see nothing gets only zeros."""
+    """Masked keys get weight exactly 0; a row that may see nothing gets only zeros."""
     Q, K, V = np.ones((2, 2, 2)), np.ones((1, 3, 2)), np.ones((1, 3, 2))
     mask = np.array([[True, False, True], [False, False, False]])
     results = expect.pair(expect.quiet_call(answer, Q, K, V, mask), "output, weights")
@@ -191,7 +191,7 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def heads_that_do_not_fit_are_refused(answer: Any) -> None:
-    """More key-value heads than query heads raise a ValueError, and 2 for 3 do."""
+    """More key-value heads than query heads, or 2 for 3, raise a ValueError."""
     for n_heads, n_kv in ((3, 2), (2, 4), (1, 2)):
         arrays = [np.ones((heads, 1, 2)) for heads in (n_heads, n_kv, n_kv)]
         what = f"n_heads = {n_heads} with n_kv = {n_kv}"
@@ -200,7 +200,7 @@ def heads_that_do_not_fit_are_refused(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def query_heads_have_their_own_weights(answer: Any) -> None:
-    """Two query heads that share keys still have weights of their own."""
+    """Two query heads that share keys still have their own weights."""
     Q = np.array([[[0.0]], [[1.0]]])
     K = np.array([[[0.0], [np.log(3)]]])
     result = expect.call(answer, Q, K, np.ones((1, 2, 1)))

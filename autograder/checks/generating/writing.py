@@ -63,7 +63,7 @@ def cache_returns_all_keys_and_values(answer: Any) -> None:
 
 @KVCache.visible
 def cache_keeps_the_order(answer: Any) -> None:
-    """Keys and values stand in the order in which they came."""
+    """Keys and values come back in the order in which they were added."""
     cache = expect.call(answer)
     for number in (5.0, 6.0, 7.0):
         keys, values = cases.appended(cache, *cases.entry(number))
@@ -110,7 +110,7 @@ def window_drops_values_too(answer: Any) -> None:
     shape: tuple[int, ...] = getattr(values, "shape", ())
     if len(shape) == 3 and shape[1] != 2:
         raise CheckFailed(
-            f"after 3 tokens, {shape[1]} values are kept", "2, as of keys"
+            f"after 3 tokens, {shape[1]} values are kept", "2, as for keys"
         )
     numbers = expect.array(values, (1, 2, 3), "the values")[0, :, 0]
     if not np.array_equal(numbers, [-2, -3]):
@@ -143,7 +143,7 @@ def returned_arrays_stay(answer: Any) -> None:
                 raise CheckFailed(
                     f"what came back after {number} tokens was {sign * wanted}, and "
                     f"after 4 tokens it is {part[0, :, 0].round(3)}",
-                    "arrays that were returned stay as they are",
+                    "arrays that were returned do not change",
                     kind="changed",
                 )
 
@@ -153,7 +153,7 @@ def returned_arrays_stay(answer: Any) -> None:
 
 @decode_step.visible
 def first_token_attends_to_itself(answer: Any) -> None:
-    """The first token has nothing but itself: its weights are 1."""
+    """The first token attends only to itself: its weights are 1."""
     q, k, v = np.ones((4, 1, 4)), np.ones((2, 1, 4)), np.array([[[3.0, 5, 7]]] * 2)
     cache = cases.cache_for(answer, q, k, v)
     output, weights = cases.step(answer, cache, q, k, v)
@@ -172,7 +172,7 @@ def first_token_attends_to_itself(answer: Any) -> None:
 def distance_decides_between_equal_tokens(answer: Any) -> None:
     """Three equal tokens: the last gives 0.176, 0.346 and 0.478 to them in order."""
     weights, wanted = cases.equal_tokens(answer, 3), cases.weights_of_distances(2, 1, 0)
-    seen = f"three equal tokens have the weights {np.round(weights, 3)}"
+    seen = f"the weights on three equal tokens are {np.round(weights, 3)}"
     expect.close(weights, wanted, seen, f"{np.round(wanted, 3)}")
 
 

@@ -65,7 +65,7 @@ def loss_of_the_card(answer: Any) -> None:
 
 @next_token_loss.visible
 def loss_leaves_out_the_ends(answer: Any) -> None:
-    """The last logits have no target, and the first token has no guess."""
+    """The last logits have no target, and no logits predict the first token."""
     logits, tokens = waves(2, 4, 5).double(), torch.arange(8).reshape(2, 4) % 5
     before = scalar(expect.call(answer, logits, tokens))
     logits[:, -1], tokens[:, 0] = logits[:, -1].flip(-1) * 9, 4
@@ -73,7 +73,7 @@ def loss_leaves_out_the_ends(answer: Any) -> None:
     expect.close(
         np.array(after),
         before,
-        f"other last logits and another first token: the loss went from "
+        f"with different last logits and first token the loss went from "
         f"{before:.4f} to {after:.4f}",
         "the same loss",
     )
@@ -81,7 +81,7 @@ def loss_leaves_out_the_ends(answer: Any) -> None:
 
 @next_token_loss.visible
 def loss_leaves_out_padding(answer: Any) -> None:
-    """A padded text has the loss that it has alone."""
+    """A padded text has the same loss as without its padding."""
     logits = waves(1, 5, 6).double()
     tokens = torch.tensor([[3, 0, 2, 5, 1]])
     mask = torch.tensor([[True, True, True, False, False]])
@@ -90,7 +90,7 @@ def loss_leaves_out_padding(answer: Any) -> None:
     expect.close(
         np.array(padded),
         alone,
-        f"three tokens alone: {alone:.4f}; with two of padding: {padded:.4f}",
+        f"three tokens alone have {alone:.4f}; with two of padding, {padded:.4f}",
         "the same loss: only real targets count",
     )
 
@@ -110,7 +110,7 @@ def loss_has_a_gradient(answer: Any) -> None:
 
 @next_token_loss.visible
 def guesses_count_alike(answer: Any) -> None:
-    """All guesses of a real target count alike: after padding, too, and of token 0."""
+    """All guesses of real targets count alike, even after padding and for token 0."""
     guess = [[0.5, 0.5], [0.25, 0.75]]
     logits = torch.tensor([[*guess, [0.5, 0.5]]] * 2, dtype=torch.float64).log()
     tokens = torch.tensor([[1, 0, 0], [1, 0, 0]])
@@ -120,15 +120,15 @@ def guesses_count_alike(answer: Any) -> None:
     expect.close(
         np.array(seen),
         wanted,
-        "the real targets, all of them token 0, were given 1/2 and 1/4 in one text, "
-        f"and 1/4 after padding in the other; the loss is {seen:.4f}",
+        "the real targets, all token 0, had probabilities 1/2 and 1/4 in one text "
+        f"and 1/4 after padding in another; the loss is {seen:.4f}",
         f"{wanted:.4f}: the mean of ln 2, ln 4 and ln 4",
     )
 
 
 @next_token_loss.visible
 def large_logits_have_a_loss(answer: Any) -> None:
-    """Two sure guesses with logits of 0 and 200: right ones cost 0, one wrong 100."""
+    """Two guesses with logits of 0 and 200 cost 0 if right, 100 if one is wrong."""
     logits = torch.tensor([[[0.0, 200.0], [0.0, 200.0], [0.0, 0.0]]])
     for last, wanted in ((1, 0.0), (0, 100.0)):
         seen = scalar(expect.call(answer, logits, torch.tensor([[0, 1, last]])))
@@ -161,7 +161,7 @@ def temperature_zero_is_argmax(answer: Any) -> None:
 
 @sample.visible
 def shares_are_the_probabilities(answer: Any) -> None:
-    """At temperature 1 tokens come as often as the softmax says."""
+    """At temperature 1, tokens are drawn as often as the softmax says."""
     expect_shares(draws(answer, FOUR, 1.0, None, 1), [0.2, 0.5, 0.1, 0.2])
 
 
@@ -174,7 +174,7 @@ def temperature_divides_the_logits(answer: Any) -> None:
 
 @sample.visible
 def top_k_keeps_the_largest(answer: Any) -> None:
-    """With top_k = 2 the two largest of 0.1, 0.2, 0.3, 0.4 share 3 to 4."""
+    """With top_k = 2, only the two largest of 0.1, 0.2, 0.3, 0.4 are drawn, 3 to 4."""
     row = torch.tensor([0.3, 0.1, 0.2, 0.4], dtype=torch.float64).log()
     expect_shares(draws(answer, row, 1.0, 2, 3), [3 / 7, 0, 0, 4 / 7])
 
@@ -188,7 +188,7 @@ def negative_temperatures_are_refused(answer: Any) -> None:
 
 @sample.visible
 def the_generator_decides(answer: Any) -> None:
-    """The same state of the generator gives the same tokens, another one others."""
+    """The same generator state gives the same tokens, a different one others."""
     found = []
     for seed in (5, 5, 6):
         given = torch.zeros(50, 9), 1.0, None, generator(answer, seed)
@@ -196,12 +196,12 @@ def the_generator_decides(answer: Any) -> None:
     if not np.array_equal(found[0], found[1]):
         raise CheckFailed(
             "two generators with the same seed gave different tokens",
-            "all chance comes from the generator",
+            "all randomness comes from the generator",
         )
     if np.array_equal(found[0], found[2]):
         raise CheckFailed(
             "generators with different seeds gave the same tokens",
-            "all chance comes from the generator",
+            "all randomness comes from the generator",
         )
 
 
@@ -220,7 +220,7 @@ def each_row_keeps_its_own(answer: Any) -> None:
 
 @DecoderLayer.visible
 def layer_keeps_the_shape(answer: Any) -> None:
-    """Tokens (2, 5, 64) come out of DecoderLayer() as (2, 5, 64)."""
+    """DecoderLayer() turns tokens (2, 5, 64) into (2, 5, 64)."""
     output(answer(), waves(2, 5, 64))
 
 
@@ -232,7 +232,7 @@ def layer_has_its_parts(answer: Any) -> None:
 
 @DecoderLayer.visible
 def layer_leaves_the_stream_alone(answer: Any) -> None:
-    """When both branches give 0, tokens come out as they were, not normalized."""
+    """When both branches give 0, tokens come out unchanged, not normalized."""
     layer = answer(12, 3, 20)
     modules.load(layer, quiet_state(12, 20))
     layer.eval()
@@ -264,7 +264,7 @@ def branches_read_normalized_tokens(answer: Any) -> None:
         difference = np.abs(added[0] - added[1]).max()
         if difference > 1e-2:
             raise CheckFailed(
-                f"with tokens four times as long {branch} adds something else, "
+                f"with tokens four times as long, {branch} adds something different, "
                 f"by up to {difference:.3g}",
                 "the same: each branch reads normalized tokens",
             )
@@ -275,7 +275,7 @@ def branches_read_normalized_tokens(answer: Any) -> None:
 
 @DecoderLayer.visible
 def layer_is_causal(answer: Any) -> None:
-    """Earlier tokens do not see a later one change, and later ones see an earlier."""
+    """A changed token does not affect earlier tokens, but does affect later ones."""
     layer = answer(12, 3, 20)
     layer.eval()
     x = waves(1, 4, 12)
@@ -293,7 +293,7 @@ def layer_is_causal(answer: Any) -> None:
     if still.min() < 1e-5:
         raise CheckFailed(
             f"changing token 0 did not move token {int(still.argmin())}",
-            "every token sees all that came before it",
+            "every token sees all tokens before it",
         )
 
 
@@ -306,7 +306,9 @@ def layer_drops_only_in_training(answer: Any) -> None:
         raise CheckFailed("in eval mode two calls differ", "the same result twice")
     layer.train()
     if np.array_equal(output(layer, x), output(layer, x)):
-        raise CheckFailed("in train mode two calls agree", "dropout: they differ")
+        raise CheckFailed(
+            "in train mode two calls agree", "different results: dropout is on"
+        )
 
 
 @DecoderLayer.visible

@@ -74,7 +74,7 @@ def told(numbers: np.ndarray) -> str:
 def expect_shares(seen: np.ndarray, wanted: list[float]) -> None:
     if np.abs(seen - np.array(wanted)).max() > 0.04:
         raise CheckFailed(
-            f"the tokens came with shares {told(seen)}",
+            f"the fractions of the tokens drawn are {told(seen)}",
             f"about {told(np.array(wanted))}",
         )
 

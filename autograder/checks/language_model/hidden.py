@@ -58,13 +58,13 @@ def loss_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
             expect.agree(loss, oracle_loss(logits, tokens), "the loss")
             if expect.tensor(loss, ()).dtype != dtype:
                 raise CheckFailed(
-                    f"the loss of {np.dtype(dtype)} logits has another dtype", ""
+                    f"the loss of {np.dtype(dtype)} logits has a different dtype", ""
                 )
 
 
 @next_token_loss.check(0.2)
 def loss_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
-    """Random masks, also with padding in front and between: real targets count."""
+    """With random masks, even with padding before or between, real targets count."""
     for _ in range(3):
         logits, tokens = 3 * draw(rng, 4, 8, 6), random_tokens(rng, 6, 4, 8)
         mask = torch.from_numpy(rng.random((4, 8)) < 0.6)
@@ -77,7 +77,7 @@ def loss_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
 
 @next_token_loss.check(0.1)
 def loss_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
-    """Logits of ±10 000 give a finite and right loss."""
+    """Logits of ±10 000 give a finite and correct loss."""
     logits = 1e4 * draw(rng, 2, 5, 4).sign() + draw(rng, 2, 5, 4)
     tokens = 1 + random_tokens(rng, 3, 2, 5)
     tokens[1, 3] = 0  # the only one, and a token like any other
@@ -92,7 +92,7 @@ def loss_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
 
 @next_token_loss.check(0.1)
 def loss_has_torchs_gradient(answer: Any, rng: np.random.Generator) -> None:
-    """The gradient is torch's, with a mask too: 0 where nothing is guessed."""
+    """The gradient equals torch's, even with a mask: 0 where nothing is guessed."""
     logits, tokens = draw(rng, 3, 5, 4), random_tokens(rng, 4, 3, 5)
     mask = torch.from_numpy(rng.random((3, 5)) < 0.6)
     # a target after padding, and rows of different lengths
@@ -128,7 +128,7 @@ def expect_exact(seen: np.ndarray, wanted: np.ndarray) -> None:
     room = 6 * np.sqrt(wanted * (1 - wanted) / TIMES) + 3 / TIMES
     room[wanted == 0] = 0
     if (np.abs(seen - wanted) > room).any():
-        raise CheckFailed("tokens came too often or too rarely", "")
+        raise CheckFailed("tokens were drawn too often or too rarely", "")
 
 
 def some_row(rng: np.random.Generator, n: int) -> torch.Tensor:
@@ -142,7 +142,7 @@ def seed_from(rng: np.random.Generator) -> int:
 
 @sample.check(0.15)
 def sample_obeys_the_temperature(answer: Any, rng: np.random.Generator) -> None:
-    """Random logits at random temperatures give the right shares."""
+    """Random logits at random temperatures give the right frequencies."""
     for temperature in (rng.uniform(0.4, 0.8), rng.uniform(1.5, 3)):
         row = some_row(rng, 6)
         seen = draws(answer, row, float(temperature), None, seed_from(rng), TIMES)
@@ -151,7 +151,7 @@ def sample_obeys_the_temperature(answer: Any, rng: np.random.Generator) -> None:
 
 @sample.check(0.15)
 def sample_obeys_top_k(answer: Any, rng: np.random.Generator) -> None:
-    """Any top_k, with any temperature, gives the right shares."""
+    """Any top_k, with any temperature, gives the right frequencies."""
     for top_k in (1, int(rng.integers(2, 5)), 6):
         row, temperature = some_row(rng, 6), float(rng.uniform(0.5, 2))
         seen = draws(answer, row, temperature, top_k, seed_from(rng), TIMES)
@@ -162,7 +162,7 @@ def sample_obeys_top_k(answer: Any, rng: np.random.Generator) -> None:
 
 @sample.check(0.1)
 def rows_are_drawn_independently(answer: Any, rng: np.random.Generator) -> None:
-    """Each row has its own kept logits, and what it draws tells nothing of others."""
+    """Each row keeps its own logits and is drawn independently of the others."""
     rows = torch.stack([some_row(rng, 5), 10 + some_row(rng, 5)])
     many = rows.repeat(TIMES // 2, 1)  # one, the other, and so on
     drawn = expect.call(answer, many, 1.0, 3, generator(answer, seed_from(rng)))
@@ -172,7 +172,7 @@ def rows_are_drawn_independently(answer: Any, rng: np.random.Generator) -> None:
     wanted = np.outer(*(oracle_shares(row, 1.0, 3) for row in rows))
     room = 6 * np.sqrt(2 * wanted / TIMES) + 6 / TIMES
     if (np.abs(pairs - wanted) > room).any() or pairs[wanted == 0].any():
-        raise CheckFailed("pairs of tokens came too often or too rarely", "")
+        raise CheckFailed("pairs of tokens were drawn too often or too rarely", "")
 
 
 @sample.check(0.1)
@@ -185,14 +185,14 @@ def chance_comes_from_the_generator(answer: Any, rng: np.random.Generator) -> No
     library(answer, "torch", "manual_seed")(seed_from(rng))
     again = expect.call(answer, logits, 1.0, None, generator(answer, seed))
     if not np.array_equal(ids(again, 60), found[0]):
-        raise CheckFailed("the same generator gave other tokens", "")
+        raise CheckFailed("the same generator gave different tokens", "")
     if np.array_equal(*found):
         raise CheckFailed("two draws in a row gave the same tokens", "")
 
 
 @sample.check(0.1)
 def sample_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
-    """Logits of ±10 000 and −∞ and a temperature near 0 do no harm."""
+    """Logits of ±10 000 and −∞ and a temperature near 0 work."""
     row = some_row(rng, 5)
     row[0], row[1] = -torch.inf, 1e4
     for temperature, shift in ((1.0, 0), (0.01, -1e4)):
@@ -228,7 +228,7 @@ def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @DecoderLayer.check(0.1)
 def layer_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
-    """Whatever comes after a position moves nothing up to it."""
+    """A change after a position changes nothing up to it."""
     layer = answer(12, 3, 20)
     loaded(layer, layer_shapes(12, 20), rng)
     layer.eval()

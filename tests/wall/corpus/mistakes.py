@@ -48,7 +48,7 @@ MISTAKES = [
         says="calls `square`, which has no answer yet",
     ),
     Case("left-open-in-the-cell", square="raise NotImplementedError", points=Q),
-    Case("left-open-with-pass", square=body("pass"), points=Q, says="did you mean `return`?"),
+    Case("left-open-with-pass", square=body("pass"), points=Q, says="did you forget `return`?"),
     Case("prints-instead-of-returning", body("print(x * x)"), points=Q, says="`return`"),
     Case("empty-notebook", square="", total="", points=(0.0, 0.0)),
     # ------------------------------------------------ cells that stop
