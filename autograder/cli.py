@@ -55,7 +55,7 @@ VERBS = {
     ),
     "names": (
         "autograder.grading.names",
-        "Write the names of a roster into the gradebook.",
+        "Write the names from a roster into the gradebook.",
     ),
     "grade": (
         "autograder.grading.grade",

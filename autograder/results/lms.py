@@ -117,7 +117,7 @@ def column_of(
     if not titles:
         raise NoColumn(f"{roster.sheet.name} has no column of an assignment.")
     raise NoColumn(
-        f"Canvas's gradebook has no column for {name}; say which one it is, such as "
+        f"Canvas's gradebook has no column for {name}; name the column, for example "
         f'--column "{name}={same_number(name, titles)}". It has: {", ".join(titles)}.'
     )
 

@@ -113,7 +113,7 @@ def scores_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
 
 @attention_scores.check(0.2)
 def scores_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
-    """Batches work, with one or two leading axes, cubic ones too."""
+    """Batches with one or two leading axes work, even cube-shaped ones."""
     for batch, n_q, n_k, d_k in [((3,), 3, 3, 3), ((2, 3), 4, 5, 6), ((2, 2), 2, 2, 2)]:
         Q, K = draw(rng, (*batch, n_q, d_k), (*batch, n_k, d_k))
         compare_scores(answer, Q, K)
@@ -147,7 +147,7 @@ def attention_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
 
 @scaled_dot_product_attention.check(0.1)
 def attention_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
-    """Batches work, with one or two leading axes, cubic ones too."""
+    """Batches with one or two leading axes work, even cube-shaped ones."""
     compare_attention(answer, *draw(rng, (3, 3, 3), (3, 3, 3), (3, 3, 3)))
     compare_attention(answer, *draw(rng, (2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7)))
 

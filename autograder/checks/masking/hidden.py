@@ -146,7 +146,7 @@ def causal_attention_of_random_arrays(answer: Any, rng: np.random.Generator) -> 
 
 @causal_attention.check(0.15)
 def causal_attention_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
-    """Batches work, with one or two leading axes, cubic ones too."""
+    """Batches with one or two leading axes work, even cube-shaped ones."""
     for batch, n, d_k, d_v in [((3,), 3, 3, 3), ((2, 3), 4, 5, 6)]:
         shapes = [(*batch, n, d_k), (*batch, n, d_k), (*batch, n, d_v)]
         compare_attention(answer, *(rng.standard_normal(shape) for shape in shapes))

@@ -123,7 +123,7 @@ def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
 
 @merge_heads.check(0.4)
 def merge_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes are merged correctly, equal ones and contiguous ones too."""
+    """Other sizes are merged correctly, including equal sizes and contiguous inputs."""
     for batch, n, n_heads, d_k in SIZES:
         heads = draw(rng, batch, n_heads, n, d_k)
         wanted = torch.cat(list(heads.unbind(1)), dim=-1)
