@@ -403,7 +403,7 @@ def test_at_the_default_scale_most_readers_stay_on_the_plateau():
 def test_how_many_heads_rest_on_the_first_token_of_the_sentence():
     (resting,) = lines("07-reading-attention", "first    ")
     count, heads = map(int, re.findall(r"\d+", resting))
-    said = f"In this sentence, {count} heads of {heads} rest on the first token"
+    said = f"In this sentence, {count} of {heads} heads rest on the first token"
     assert said in text("07-reading-attention")
 
 
