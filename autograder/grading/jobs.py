@@ -279,8 +279,8 @@ class Cluster(Executor):
             ) from None
         except TypeError:  # Dask finds no certificates in its configuration
             raise CourseError(
-                f"{address} uses TLS, but Dask has no certificate here; DASK_CONFIG "
-                "should lead to Dask's configuration."
+                f"{address} uses TLS, but Dask has no certificate here; point "
+                "DASK_CONFIG to Dask's configuration."
             ) from None
         self.plugin = f"autograder-{os.getpid()}-{'-'.join(releases)}"
         self.client.register_plugin(Learn(), name=self.plugin)

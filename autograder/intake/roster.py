@@ -117,7 +117,7 @@ class Roster:
             listed = ", ".join(sorted(people)[:5])
             raise Unknown(
                 f"names {len(people)} students of the roster ({listed}); say with "
-                "--pattern where the owner is named, or give teams with --teams"
+                "--pattern which part of the path is the owner, or give --teams"
             )
         return list(people.values())
 
