@@ -109,7 +109,7 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
     seen, due = (result_of(f, inputs[0]) for f in (check.shown[letter], check.right))
     card = CARD.search(cards(exercises)[f"card_{name}"])
     assert card is not None, name
-    sentence = re.split(r" (?:A is|It is wrong for|Find one)", card[2])[0]
+    sentence = re.split(r" (?:A is|For some inputs)", card[2])[0]
     code, ask, who = cards(exercises)[f"shown_{name}"], "For", "It"
     if kind == "spot":  # whoever remembers a letter has the functions in another order
         order = rng.sample(list(check.shown), len(check.shown))

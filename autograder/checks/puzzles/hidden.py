@@ -1,4 +1,4 @@
-"""Hidden checks of 00-puzzles: in grading, the visible ones run again on new inputs."""
+"""Hidden checks of 00-puzzles: grading runs the visible ones again on new inputs."""
 
 from __future__ import annotations
 

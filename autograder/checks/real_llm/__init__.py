@@ -152,7 +152,7 @@ def one_head_is_put_into_halves(answer: Any) -> None:
 
 @to_halves.visible
 def each_head_stays_where_it_is(answer: Any) -> None:
-    """Two heads of width 4: each is put into halves separately."""
+    """Two heads of width 4: each is converted to halves separately."""
     compare_order(answer, 2, [0, 2, 1, 3, 4, 6, 5, 7], 8)
 
 

@@ -1,4 +1,4 @@
-"""Hidden checks of 11-a-real-llm, for grading only, on inputs drawn then."""
+"""Hidden checks of 11-a-real-llm, for grading only, on inputs drawn for each run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ perplexity = Hidden(visible.perplexity, core=0.5)
 def agree_in_double(
     value: Any, expected: torch.Tensor, tolerance: float = 1e-9
 ) -> None:
-    """Double precision went in; it comes out, with the oracle's numbers."""
+    """The result agrees with the oracle and is in double precision, like the input."""
     seen = expect.tensor(value, tuple(expected.shape))
     if seen.dtype != np.float64:
         raise CheckFailed("a different dtype", kind="type")
@@ -77,7 +77,7 @@ def norm_keeps_double_precision(answer: Any, rng: np.random.Generator) -> None:
 
 
 def turned(x: np.ndarray, *, halves: bool) -> np.ndarray:
-    """Vectors (heads, n, d) turned by their positions, as complex numbers."""
+    """Return vectors (heads, n, d) turned by their positions, as complex numbers."""
     n, d = x.shape[-2:]
     if halves:
         pairs = x[..., : d // 2] + 1j * x[..., d // 2 :]
@@ -90,7 +90,7 @@ def turned(x: np.ndarray, *, halves: bool) -> np.ndarray:
 def scores(
     x: np.ndarray, q: np.ndarray, k: np.ndarray, n_heads: int, *, halves: bool
 ) -> np.ndarray:
-    """Scores (heads, n, n) of vectors (n, d_model) with two rotated projections."""
+    """Return scores (heads, n, n) of vectors (n, d_model), projected and rotated."""
     split = [
         (x @ w.T).reshape(len(x), n_heads, -1).swapaxes(0, 1).astype(np.float64)
         for w in (q, k)
@@ -101,7 +101,7 @@ def scores(
 
 @to_halves.check(0.25)
 def scores_of_a_long_text_stay(answer: Any, rng: np.random.Generator) -> None:
-    """Rotating halves afterwards gives the same scores as rotating pairs before."""
+    """The new rows rotated in halves give the same scores as the old rows in pairs."""
     for n_heads, d_k, d_model in [(3, 8, 10), (1, 6, 7), (4, 10, 5)]:
         q, k = (draw(rng, n_heads * d_k, d_model) for _ in range(2))
         x = rng.standard_normal((60, d_model))
@@ -115,7 +115,7 @@ def scores_of_a_long_text_stay(answer: Any, rng: np.random.Generator) -> None:
 
 @to_halves.check(0.15)
 def rows_of_any_size_find_their_place(answer: Any, rng: np.random.Generator) -> None:
-    """Row 2i of a head becomes row i, row 2i + 1 becomes row i + d_k / 2."""
+    """Row 2i of a head becomes row i, and row 2i + 1 becomes row i + d_k / 2."""
     for n_heads, half, d_model in [(2, 1, 3), (5, 3, 4), (3, 4, 24), (9, 32, 6)]:
         weight = draw(rng, n_heads * 2 * half, d_model)
         value = expect.call(answer, weight.clone(), n_heads)
@@ -141,10 +141,10 @@ def projection_keeps_double_precision(answer: Any, rng: np.random.Generator) -> 
 def oracle_layer(
     tensors: Mapping[str, torch.Tensor], index: int, x: np.ndarray, sizes: Sizes
 ) -> np.ndarray:
-    """What the published layer makes of vectors (n, d_model), pairs as published.
+    """Return the published layer's outputs for vectors (n, d_model), rotating pairs.
 
-    Double precision, complex numbers for the rotation, torch's fused kernel for
-    attention.
+    It uses double precision, complex numbers for the rotation, and torch's fused
+    kernel for attention.
     """
 
     def part(name: str) -> np.ndarray:
@@ -175,7 +175,7 @@ def oracle_layer(
 
 
 def compare_outputs(layer: Any, x: np.ndarray, wanted: np.ndarray) -> None:
-    """The layer's outputs for (n, d_model) against those that are right."""
+    """Compare the layer's outputs for vectors (n, d_model) with the correct ones."""
     value = expect.call(layer, torch.from_numpy(x[None]))
     expect.close(
         expect.tensor(value, (1, *x.shape), "the output")[0], wanted, tolerance=1e-4
@@ -184,7 +184,7 @@ def compare_outputs(layer: Any, x: np.ndarray, wanted: np.ndarray) -> None:
 
 @load_decoder_layer.check(0.2)
 def layers_of_any_size_are_loaded(answer: Any, rng: np.random.Generator) -> None:
-    """Layers with other numbers of heads are loaded, whatever the index."""
+    """Layers with other numbers of heads are loaded correctly, whatever the index."""
     for n_layers, sizes in [
         (3, (16, 2, 1, 6)),
         (13, (24, 4, 4, 5)),
@@ -214,7 +214,7 @@ def loaded_layer_reads_a_long_text(answer: Any, rng: np.random.Generator) -> Non
 
 
 def oracle_share(weights: torch.Tensor) -> torch.Tensor:
-    """Head by head."""
+    """Compute the shares head by head."""
     return torch.stack(
         [
             torch.stack(
@@ -227,7 +227,7 @@ def oracle_share(weights: torch.Tensor) -> torch.Tensor:
 
 @sink_share.check(0.3)
 def shares_of_random_maps(answer: Any, rng: np.random.Generator) -> None:
-    """Maps of several sizes give the mean weight of late queries on token 0."""
+    """The shares are the mean weights that late queries put on token 0."""
     for layers, heads, n in [(3, 4, 9), (2, 6, 6), (4, 1, 12)]:
         weights = (2 * draw(rng, layers, heads, n, n)).softmax(dim=-1)
         expect.agree(expect.call(answer, weights), oracle_share(weights))
@@ -251,13 +251,13 @@ def shares_keep_double_precision(answer: Any, rng: np.random.Generator) -> None:
 
 
 def oracle_perplexity(logits: torch.Tensor, tokens: torch.Tensor) -> float:
-    """torch's cross-entropy of the next token, in double precision."""
+    """Return the exponential of torch's cross-entropy, in double precision."""
     return float(F.cross_entropy(logits[:-1].double(), tokens[1:]).exp())
 
 
 @perplexity.check(0.3)
 def perplexity_of_random_logits(answer: Any, rng: np.random.Generator) -> None:
-    """Texts and vocabularies of several sizes agree with torch's cross-entropy."""
+    """For texts and vocabularies of several sizes, torch gives the same perplexity."""
     for n, vocabulary in [(12, 30), (40, 7), (2, 5), (9, 9)]:
         logits = 2 * draw(rng, n, vocabulary)
         tokens = torch.from_numpy(rng.integers(0, vocabulary, n))

@@ -1,4 +1,4 @@
-"""Hidden checks of 07-real-model, for grading only, on inputs drawn then."""
+"""Hidden checks of 07-real-model, for grading only, on inputs drawn for each run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ strongest_head = Hidden(visible.strongest_head, core=0.5)
 
 @load_layer.check(0.25)
 def layers_of_any_size_are_copied(answer: Any, rng: np.random.Generator) -> None:
-    """Layers of several sizes are copied, whatever the index."""
+    """Layers of several sizes are copied correctly, whatever the index."""
     for n_layers, d_model, d_ff in [(3, 6, 5), (13, 4, 4), (2, 5, 9)]:
         tensors = published(rng, n_layers, d_model, d_ff)
         index = int(rng.integers(1, n_layers))
@@ -44,7 +44,7 @@ def layers_of_any_size_are_copied(answer: Any, rng: np.random.Generator) -> None
 
 @load_layer.check(0.25)
 def loaded_layer_computes_the_same(answer: Any, rng: np.random.Generator) -> None:
-    """The loaded layer's outputs agree with torch's own layer."""
+    """The loaded layer's outputs agree with those of torch's own layer."""
     tensors, index = published(rng, 2, 12, 20), int(rng.integers(0, 2))
     layer = new_layer(answer, 12, 3, 20)
     answer(layer, tensors, index)
@@ -75,7 +75,7 @@ def loaded_layer_computes_the_same(answer: Any, rng: np.random.Generator) -> Non
 
 
 def oracle_embedding(hidden: torch.Tensor, mask: torch.Tensor) -> np.ndarray:
-    """Sentence by sentence, in double precision."""
+    """Compute the vectors sentence by sentence, in double precision."""
     rows = []
     for tokens, real in zip(hidden.double().numpy(), mask.numpy(), strict=True):
         mean = tokens[real].mean(axis=0)
@@ -96,7 +96,7 @@ def embeddings_of_random_sentences(answer: Any, rng: np.random.Generator) -> Non
 
 @sentence_embedding.check(0.15)
 def padding_does_not_matter(answer: Any, rng: np.random.Generator) -> None:
-    """The content of the padding changes nothing, however large."""
+    """The numbers in the padding change nothing, however large they are."""
     hidden = draw(rng, 2, 5, 6)
     mask = torch.arange(5) < torch.tensor([[3], [4]])
     loud = torch.where(mask[..., None], hidden, 1e6 * draw(rng, 2, 5, 6))
@@ -119,7 +119,7 @@ def double_precision_is_kept(answer: Any, rng: np.random.Generator) -> None:
 
 
 def with_decoys(rng: np.random.Generator, query: int, key: int) -> torch.Tensor:
-    """Maps (4, 6, 3, 3) with one strongest look, and stronger ones elsewhere."""
+    """Return maps (4, 6, 3, 3) where other weights are larger than the one sought."""
     maps = torch.full((4, 6, 3, 3), 0.1)
     layers, heads = rng.permutation([1, 2]), rng.permutation(6)
     maps[0, :, query, key] = 0.5  # the strongest layer on the mean
@@ -132,7 +132,7 @@ def with_decoys(rng: np.random.Generator, query: int, key: int) -> torch.Tensor:
 
 
 def compare_strongest(answer: Any, maps: torch.Tensor, query: int, key: int) -> None:
-    """The answer against a search through a NumPy array."""
+    """Compare the answer with a search through a NumPy array."""
     numbers = maps[:, :, query, key].numpy()
     layer, head = np.argwhere(numbers == numbers.max())[0].tolist()
     wanted = (layer, head, float(numbers[layer, head]))
@@ -141,7 +141,7 @@ def compare_strongest(answer: Any, maps: torch.Tensor, query: int, key: int) -> 
 
 @strongest_head.check(0.4)
 def strongest_of_random_maps(answer: Any, rng: np.random.Generator) -> None:
-    """Maps of several sizes give layer, head and weight."""
+    """The answer finds layer, head and weight in maps of several sizes."""
     for layers, heads, n in [(6, 12, 5), (5, 2, 4), (3, 3, 3), (1, 7, 6)]:
         maps = (4 * draw(rng, layers, heads, n, n)).softmax(dim=-1)
         query, key = (int(i) for i in rng.permutation(n)[:2])
