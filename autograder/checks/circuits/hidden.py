@@ -1,4 +1,4 @@
-"""Hidden checks of 12-circuits, for grading only, on inputs drawn then."""
+"""Hidden checks of 12-circuits; only grading runs them, on newly drawn inputs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def oracle_score(weights: torch.Tensor, back: int, start: int) -> torch.Tensor:
 
 @previous_token_score.check(0.3)
 def previous_scores_of_random_maps(answer: Any, rng: np.random.Generator) -> None:
-    """Maps of any size and any number of leading axes."""
+    """Maps of any size, with any number of leading axes, get the right score."""
     for shape in ((2, 3, 4, 7, 7), (5, 5), (4, 6, 6)):
         weights = maps(rng, *shape)
         expect.agree(expect.call(answer, weights), oracle_score(weights, 1, 1))
@@ -47,7 +47,7 @@ def previous_scores_of_random_maps(answer: Any, rng: np.random.Generator) -> Non
 
 @previous_token_score.check(0.2)
 def two_tokens_are_enough(answer: Any, rng: np.random.Generator) -> None:
-    """With n = 2 one entry counts; single precision stays single precision."""
+    """With n = 2 one entry counts, and the score stays in single precision."""
     weights = maps(rng, 3, 2, 2).float()
     result = expect.call(answer, weights)
     expect.agree(result, weights[:, 1, 0])
@@ -56,7 +56,7 @@ def two_tokens_are_enough(answer: Any, rng: np.random.Generator) -> None:
 
 @induction_score.check(0.3)
 def induction_scores_of_random_maps(answer: Any, rng: np.random.Generator) -> None:
-    """Maps of any size, with any period below n."""
+    """Maps of any size, with any period below n, get the right score."""
     for shape in ((2, 3, 8, 8), (9, 9), (2, 2, 2, 12, 12)):
         for period in (2, 3, shape[-1] // 2, shape[-1] - 1):
             weights = maps(rng, *shape)
@@ -75,7 +75,7 @@ def induction_keeps_single_precision(answer: Any, rng: np.random.Generator) -> N
 
 @ablate.check(0.35)
 def heads_of_any_model_are_cut(answer: Any, rng: np.random.Generator) -> None:
-    """Models of one to three layers and one to four heads."""
+    """Any head is cut in models of one to three layers and one to four heads."""
     for n_heads, n_layers, d_k in ((1, 1, 4), (4, 3, 2), (2, 2, 5)):
         sizes = Sizes(7, 9, n_heads * d_k, n_heads, n_layers)
         state = drawn(rng, sizes)
@@ -88,7 +88,7 @@ def heads_of_any_model_are_cut(answer: Any, rng: np.random.Generator) -> None:
 
 @ablate.check(0.15)
 def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
-    """Parameters, gradients and `requires_grad` stay, even in the cut layer."""
+    """Parameters, gradients, hooks and `requires_grad` stay unchanged in all layers."""
     sizes = Sizes(5, 6, 8, 2, 2)
     model = build(answer, sizes, drawn(rng, sizes))
     tokens = torch.from_numpy(rng.integers(0, 5, (1, 5)))
@@ -114,7 +114,7 @@ def nothing_else_is_touched(answer: Any, rng: np.random.Generator) -> None:
 
 @find_induction_head.check(0.5)
 def heads_of_random_circuits_are_found(answer: Any, rng: np.random.Generator) -> None:
-    """The head is found anywhere in 2 or 3 layers, for any period and all tokens."""
+    """The head is found in models of 2 or 3 layers, for any period and any token."""
     for n_layers, layer in ((2, 1), (3, 1), (3, 2)):
         places = [(a, b) for a in range(n_layers) for b in range(2)]
         others = ("same", "self", "blur")
@@ -145,7 +145,7 @@ def found_alone(answer: Any, *case: Any) -> None:
 
 @key_composition.check(0.5)
 def compositions_of_random_heads(answer: Any, rng: np.random.Generator) -> None:
-    """Random matrices of low and of full rank, in both precisions."""
+    """Random matrices of any rank give the right composition, in both precisions."""
     for d, rank in ((2, 1), (6, 2), (9, 9)):
         for dtype in (np.float64, np.float32):
             a, b, c, e = (draw(rng, d, rank, dtype=dtype) for _ in range(4))

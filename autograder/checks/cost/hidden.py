@@ -1,4 +1,4 @@
-"""Hidden checks of 08-cost, for grading only, on inputs drawn then."""
+"""Hidden checks of 08-cost; only grading runs them, on newly drawn inputs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ BATCHES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3))
 def inputs(
     rng: np.random.Generator, n_q: int, n_k: int, batch: tuple[int, ...] = ()
 ) -> list[np.ndarray]:
-    """Random Q, K, V; keys are 5 wide and values 4."""
+    """Random Q, K and V, with keys of width 5 and values of width 4."""
     shapes = [(n_q, 5), (n_k, 5), (n_k, 4)]
     return [rng.standard_normal((*batch, *shape)) for shape in shapes]
 
 
 def oracle_block(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Block:
-    """Query by query, in extended precision where the machine has it."""
+    """Compute a block query by query, in extended precision where available."""
     wide = np.longdouble
     m, s = np.empty(Q.shape[:-1]), np.empty(Q.shape[:-1])
     o = np.empty((*Q.shape[:-1], V.shape[-1]))
@@ -105,7 +105,7 @@ def blocks_keep_their_precision(answer: Any, rng: np.random.Generator) -> None:
 def split(
     rng: np.random.Generator, batch: tuple[int, ...] = (), n_k: int = 7
 ) -> tuple[list[Block], Block]:
-    """The blocks of three parts of random keys, and the block of all."""
+    """Return the blocks of three parts of random keys, and the block of all keys."""
     Q, K, V = inputs(rng, 3, n_k, batch)
     Q *= 3
     cuts = [slice(0, 2), slice(2, 3), slice(3, None)]
@@ -115,7 +115,7 @@ def split(
 
 @merge.check(0.25)
 def merging_random_blocks(answer: Any, rng: np.random.Generator) -> None:
-    """Three parts of random keys, merged in any nesting, are the block of all."""
+    """Three parts of random keys, merged in any nesting, give the block of all keys."""
     for batch in BATCHES:
         (a, b, c), wanted = split(rng, batch)
         same_block(merged(answer, merged(answer, a, b), c), wanted)
@@ -125,7 +125,7 @@ def merging_random_blocks(answer: Any, rng: np.random.Generator) -> None:
 
 @merge.check(0.2)
 def emptiness_is_a_matter_of_queries(answer: Any, rng: np.random.Generator) -> None:
-    """Blocks that are empty for only some queries, and large scores, work silently."""
+    """Blocks empty for only some queries work silently, even with large scores."""
     (a, b, _), _ = split(rng, (2,))
     nothing = empty(2, 3, d_v=4)
     both = merged(answer, a, b)
@@ -153,7 +153,7 @@ def emptiness_is_a_matter_of_queries(answer: Any, rng: np.random.Generator) -> N
 
 @merge.check(0.15)
 def distances_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Largest scores that are close, far, and very far apart."""
+    """Merging works whether the largest scores are close, far or very far apart."""
     (a, b, _), _ = split(rng)
     for distance in (1e-3, 20.0, -300.0, 1e4, -1e5):
         shifted = b[0] + distance, b[1], b[2]
@@ -169,7 +169,7 @@ def distances_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.25)
 def tiles_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Block sizes that divide the number of keys, do not, or exceed it; any batch."""
+    """Any batch and any block size work, even one that exceeds the number of keys."""
     for batch in BATCHES:
         arrays = inputs(rng, 3, 7, batch)
         wanted = oracle_output(*arrays)
@@ -202,7 +202,7 @@ def tiles_of_other_numbers(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.1)
 def tiles_without_a_table(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes need less than 0.4 of the table's memory, and the output is right."""
+    """With other sizes the output is right, in less than 0.4 of the table's memory."""
     n_q, n_k = int(rng.integers(90, 110)), int(rng.integers(2000, 3000))
     value, Q, (K, V) = keeps_no_table(answer, rng, n_q, n_k, 24)
     expect.agree(value, oracle_output(Q, K, V), "the output")
@@ -212,7 +212,7 @@ def tiles_without_a_table(answer: Any, rng: np.random.Generator) -> None:
 
 
 def compare_bytes(answer: Any, n: int, d: int, size: int | None, itemsize: int) -> None:
-    """The numbers that are moved, counted one table at a time."""
+    """Compare the answer with the numbers that are moved, counted table by table."""
     row, moved = d, 0
     if size is None:
         moved += 3 * n * row + n * row  # reads, and the output
@@ -227,7 +227,7 @@ def compare_bytes(answer: Any, n: int, d: int, size: int | None, itemsize: int) 
 
 @attention_bytes.check(0.2)
 def bytes_of_plain_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Plain attention of any length, width and size of numbers."""
+    """The bytes of plain attention are right for any length, width and `itemsize`."""
     for itemsize in (1, 2, 4, 8):
         n, d = (int(number) for number in rng.integers(1, 3000, 2))
         compare_bytes(answer, n, d, None, itemsize)
@@ -236,7 +236,7 @@ def bytes_of_plain_attention(answer: Any, rng: np.random.Generator) -> None:
 
 @attention_bytes.check(0.3)
 def bytes_of_tiled_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Block sizes that divide the length, do not, or exceed it."""
+    """The bytes are right for any block size, even one that exceeds the length."""
     n, d = int(rng.integers(500, 3000)), int(rng.integers(1, 200))
     for size in (1, int(rng.integers(2, 100)), n - 1, n, n + 1, 5 * n):
         compare_bytes(answer, n, d, size, 2)

@@ -1,4 +1,4 @@
-"""Hidden checks of 10-generating, for grading only, on inputs drawn then."""
+"""Hidden checks of 10-generating; only grading runs them, on newly drawn inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ check_rotate = Hunt(visible.check_rotate, visible.assignment)
 def oracle_rotate(
     x: np.ndarray, positions: np.ndarray, base: float = 10000.0
 ) -> np.ndarray:
-    """Pairs as complex numbers, each multiplied by its own power of e."""
+    """Rotate pairs as complex numbers, each multiplied by its own power of e."""
     pairs = np.ascontiguousarray(x, dtype=np.float64).view(np.complex128)
     i = np.arange(x.shape[-1] // 2)
     angles = np.multiply.outer(np.asarray(positions), base ** (-2 * i / x.shape[-1]))
@@ -40,7 +40,7 @@ def oracle_rotate(
 def oracle_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Head by head and query by query, over the allowed keys alone."""
+    """Compute attention head by head and query by query, over the allowed keys."""
     Q, K, V = (a.astype(np.float64) for a in (Q, K, V))
     weights = np.zeros((*Q.shape[:-1], K.shape[-2]))
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -106,7 +106,7 @@ def rotate_keeps_the_dtype(answer: Any, rng: np.random.Generator) -> None:
 
 @grouped_query_attention.check(0.2)
 def grouped_queries_of_random_arrays(answer: Any, rng: np.random.Generator) -> None:
-    """One, two or all key-value heads, with more keys than queries, work."""
+    """Any number of key-value heads that divides `n_heads` works."""
     for sizes in ((6, 2, 3, 5), (4, 1, 1, 7), (3, 3, 4, 4), (6, 3, 5, 2)):
         Q, K, V = heads(rng, sizes)
         expect.agree_pair(expect.call(answer, Q, K, V), oracle_attention(Q, K, V))
@@ -126,7 +126,7 @@ def grouped_queries_of_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @grouped_query_attention.check(0.15)
 def grouped_queries_under_random_masks(answer: Any, rng: np.random.Generator) -> None:
-    """Masks of any shape that broadcasts and large scores work, without a warning."""
+    """Any mask that broadcasts works, even with large scores, without a warning."""
     Q, K, V = heads(rng, (4, 2, 3, 5), (2,))
     for shape in ((3, 5), (2, 1, 1, 5), (4, 1, 5), (2, 4, 3, 5)):
         mask = rng.random(shape) < 0.6
@@ -152,7 +152,7 @@ def grouped_queries_keep_the_dtype(answer: Any, rng: np.random.Generator) -> Non
 
 
 def compare_mask(answer: Any, n: int, *sizes: int) -> None:
-    """The answer's mask against the sentence, position by position."""
+    """Compare the mask with the card's definition, position by position."""
     mask = expect.array(expect.call(answer, n, *sizes), (n, n), "the mask", kind="b")
     window, sinks = (*sizes, 0)[:2]
     for query in range(n):
@@ -164,7 +164,7 @@ def compare_mask(answer: Any, n: int, *sizes: int) -> None:
 
 @window_mask.check(0.2)
 def windows_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Windows from 1 to beyond the text's length work."""
+    """Windows of any size work, even windows longer than the text."""
     n = int(rng.integers(6, 14))
     for window in (1, int(rng.integers(2, 6)), n, n + 3):
         compare_mask(answer, n, window)
@@ -173,7 +173,7 @@ def windows_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @window_mask.check(0.3)
 def sinks_of_any_number(answer: Any, rng: np.random.Generator) -> None:
-    """No number of sinks, even above the number of positions, shows the future."""
+    """No query sees the future, even with more sinks than positions."""
     n = int(rng.integers(6, 14))
     for sinks in (0, int(rng.integers(2, 5)), n, n + 2):
         compare_mask(answer, n, int(rng.integers(1, 4)), sinks)
@@ -185,7 +185,7 @@ def sinks_of_any_number(answer: Any, rng: np.random.Generator) -> None:
 def compare_cache(
     answer: Any, rng: np.random.Generator, steps: int, window: int | None, *batch: int
 ) -> None:
-    """Random tokens, step by step, against slices of all of them."""
+    """Append random tokens, and compare each result with a slice of all tokens."""
     shapes = ((*batch, 2, steps, 4), (*batch, 2, steps, 3))
     tokens = [rng.standard_normal(shape) for shape in shapes]
     cache = expect.call(answer) if window is None else expect.call(answer, window)
@@ -208,7 +208,7 @@ def cache_of_random_tokens(answer: Any, rng: np.random.Generator) -> None:
 
 @KVCache.check(0.15)
 def cache_with_any_window(answer: Any, rng: np.random.Generator) -> None:
-    """Windows of 1, of a few, and of more than all tokens are kept."""
+    """A window may hold one token, a few tokens, or more than the whole text."""
     for window in (1, int(rng.integers(3, 6)), 20):
         compare_cache(answer, rng, 9, window)
     compare_cache(answer, rng, 7, 3, 2)
@@ -229,7 +229,7 @@ def cache_of_a_long_text(answer: Any, rng: np.random.Generator) -> None:
 
 @KVCache.check(0.05)
 def caches_are_apart(answer: Any, rng: np.random.Generator) -> None:
-    """Two caches, filled in turns, are independent of each other."""
+    """Two caches, filled alternately, are independent of each other."""
     caches = [expect.call(answer), expect.call(answer)]
     tokens = rng.standard_normal((2, 3, 1, 1, 2))
     for t in range(3):
@@ -262,7 +262,7 @@ def compare_steps(
     batch: tuple[int, ...] = (),
     window: int | None = None,
 ) -> None:
-    """Step by step against the last rows of attention on all tokens so far."""
+    """Compare each step with the last row of attention over all tokens so far."""
     n_heads, n_kv = sizes
     Q, K, V = heads(rng, (n_heads, n_kv, steps, steps), batch)
     positions = np.arange(steps)
@@ -282,7 +282,7 @@ def compare_steps(
 
 @decode_step.check(0.25)
 def steps_equal_causal_attention(answer: Any, rng: np.random.Generator) -> None:
-    """Token by token, heads that share keys give the rows of full causal attention."""
+    """With shared keys, each token gives the next row of full causal attention."""
     compare_steps(answer, rng, 7)
     compare_steps(answer, rng, 4, sizes=(3, 1))
     compare_steps(answer, rng, 4, sizes=(2, 2))
@@ -290,21 +290,21 @@ def steps_equal_causal_attention(answer: Any, rng: np.random.Generator) -> None:
 
 @decode_step.check(0.2)
 def steps_equal_windowed_attention(answer: Any, rng: np.random.Generator) -> None:
-    """With a window, the rows are those of the window mask, long after it is full."""
+    """With a window, each token gives the next row of attention under `window_mask`."""
     compare_steps(answer, rng, 9, window=int(rng.integers(2, 5)))
     compare_steps(answer, rng, 4, window=1)
 
 
 @decode_step.check(0.1)
 def steps_of_batches(answer: Any, rng: np.random.Generator) -> None:
-    """Batches work, with one or two leading axes."""
+    """Batches with one or two leading axes work."""
     compare_steps(answer, rng, 4, batch=(3,))
     compare_steps(answer, rng, 4, batch=(2, 1), window=2)
 
 
 @decode_step.check(0.05)
 def two_texts_are_apart(answer: Any, rng: np.random.Generator) -> None:
-    """Two texts, each with its own cache, written in turns, do not mix."""
+    """Two texts that are decoded alternately, each with its own cache, do not mix."""
     texts = [heads(rng, (2, 1, 3, 3)) for _ in range(2)]
     rows = [[a[:, :1] for a in text] for text in texts]
     caches = [cache_for(answer, *row) for row in rows]

@@ -1,4 +1,4 @@
-"""Hidden checks of 09-language-model, for grading only, on inputs drawn then."""
+"""Hidden checks of 09-language-model; only grading runs them, on new inputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def oracle_loss(
 
 @next_token_loss.check(0.2)
 def loss_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
-    """Random logits and tokens have torch's cross-entropy, in either precision."""
+    """For random logits, the loss is torch's cross-entropy, in both precisions."""
     for batch, n, vocabulary in [(3, 6, 5), (1, 2, 9), (4, 9, 3)]:
         for dtype in (np.float32, np.float64):
             logits = 3 * draw(rng, batch, n, vocabulary, dtype=dtype)
@@ -64,7 +64,7 @@ def loss_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @next_token_loss.check(0.2)
 def loss_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
-    """With random masks, even with padding before or between, real targets count."""
+    """Only the real targets count, even with padding before them or between them."""
     for _ in range(3):
         logits, tokens = 3 * draw(rng, 4, 8, 6), random_tokens(rng, 6, 4, 8)
         mask = torch.from_numpy(rng.random((4, 8)) < 0.6)
@@ -92,7 +92,7 @@ def loss_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
 
 @next_token_loss.check(0.1)
 def loss_has_torchs_gradient(answer: Any, rng: np.random.Generator) -> None:
-    """The gradient equals torch's, even with a mask: 0 where nothing is guessed."""
+    """The gradient equals torch's under a mask, even at positions without a target."""
     logits, tokens = draw(rng, 3, 5, 4), random_tokens(rng, 4, 3, 5)
     mask = torch.from_numpy(rng.random((3, 5)) < 0.6)
     # a target after padding, and rows of different lengths
@@ -115,7 +115,7 @@ TIMES = 6000  # a student who draws row by row waits for each of them
 def oracle_shares(
     row: torch.Tensor, temperature: float, top_k: int | None = None
 ) -> np.ndarray:
-    """Exact probabilities, with NumPy: the kept logits over the temperature."""
+    """Compute the exact probabilities of the kept logits at a temperature."""
     scaled = row.numpy().astype(np.float64) / temperature
     if top_k is not None:
         scaled[np.argsort(scaled)[:-top_k]] = -np.inf
@@ -124,7 +124,7 @@ def oracle_shares(
 
 
 def expect_exact(seen: np.ndarray, wanted: np.ndarray) -> None:
-    """Shares within six standard deviations; what cannot come never came."""
+    """Require shares within six standard deviations and no impossible tokens."""
     room = 6 * np.sqrt(wanted * (1 - wanted) / TIMES) + 3 / TIMES
     room[wanted == 0] = 0
     if (np.abs(seen - wanted) > room).any():
@@ -132,7 +132,7 @@ def expect_exact(seen: np.ndarray, wanted: np.ndarray) -> None:
 
 
 def some_row(rng: np.random.Generator, n: int) -> torch.Tensor:
-    """Logits without ties, all of them well apart, in any order."""
+    """Evenly spaced logits in random order, so that there are no ties."""
     return torch.from_numpy(rng.permutation(np.linspace(-1.5, 1.5, n)))
 
 
@@ -177,7 +177,7 @@ def rows_are_drawn_independently(answer: Any, rng: np.random.Generator) -> None:
 
 @sample.check(0.1)
 def chance_comes_from_the_generator(answer: Any, rng: np.random.Generator) -> None:
-    """Only the generator's state counts, and each draw moves it on."""
+    """Draws depend only on the generator's state, and each draw advances it."""
     logits, seed = torch.zeros(60, 8), seed_from(rng)
     shared, found = generator(answer, seed), []
     for _ in range(2):
@@ -192,7 +192,7 @@ def chance_comes_from_the_generator(answer: Any, rng: np.random.Generator) -> No
 
 @sample.check(0.1)
 def sample_of_extreme_logits(answer: Any, rng: np.random.Generator) -> None:
-    """Logits of ±10 000 and −∞ and a temperature near 0 work."""
+    """Logits of ±10 000 or −∞ work, and so does a temperature near 0."""
     row = some_row(rng, 5)
     row[0], row[1] = -torch.inf, 1e4
     for temperature, shift in ((1.0, 0), (0.01, -1e4)):
@@ -214,7 +214,7 @@ def causal(layer: Any, x: torch.Tensor) -> torch.Tensor:
 
 @DecoderLayer.check(0.2)
 def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
-    """Random parameters give what torch's own layer gives, for texts of any length."""
+    """With random parameters, the layer agrees with torch's for texts of any length."""
     for d_model, n_heads, d_ff in [(12, 3, 20), (6, 2, 6), (8, 1, 5)]:
         layer = answer(d_model, n_heads, d_ff)
         state = loaded(layer, layer_shapes(d_model, d_ff), rng)
@@ -228,7 +228,7 @@ def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @DecoderLayer.check(0.1)
 def layer_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
-    """A change after a position changes nothing up to it."""
+    """A change to later tokens does not change the output for earlier tokens."""
     layer = answer(12, 3, 20)
     loaded(layer, layer_shapes(12, 20), rng)
     layer.eval()
