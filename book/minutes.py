@@ -121,7 +121,7 @@ def write() -> None:
         path = notebooks.BOOK / f"{name}.md"
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"^(\|.*\.ipynb\).*\| )([\d.]+)(?= \|$)", plan, text, flags=re.M)
-        totals = "warm-up: about {} hours; exercises: about {} hours"
+        totals = "warm-up take about {} hours, the exercises about {} hours"
         text = re.sub(totals.format(r"\d+", r"\d+"), totals.format(*hours), text)
         path.write_text(text, encoding="utf-8")
 

@@ -92,7 +92,7 @@ def test_a_state_confuses_and_the_delta_rule_overwrites():
 def test_how_many_answers_of_a_state_are_wrong():
     wrong = [1 / (1 - share) for share in row("Linear", "new")[1:3]]
     assert round(wrong[0]) == 100 and 12 <= wrong[1] < 13
-    said = "one answer in a hundred is wrong at 8 pairs, one in twelve at 16"
+    said = "with 8 pairs one answer in a hundred is wrong, with 16 one in twelve"
     assert said in text(AFTER)
 
 
@@ -111,20 +111,20 @@ def test_keys_by_channel_and_values_by_token_need_the_fewest_bits():
     whole = [numbers(ln)[0] for ln in lines(AFTER, "bits: loss")]
     exact, eight, four, three = whole
     assert abs(eight - exact) < 0.02 and 0.95 < four - exact < 1.05
-    assert "the loss is 1.0 higher" in text(AFTER) and f"is {three:.2f}," in text(AFTER)
+    assert "the loss is 1.0 higher" in text(AFTER) and f"is {three:.2f};" in text(AFTER)
     tokens, channels, mixed = (
         numbers(lines(AFTER, f"{way}  ")[0])
         for way in ("both by token", "both by channel", "keys by channel")
     )
     assert all(way[0] - exact < 0.15 for way in (tokens, channels, mixed))
-    assert f"keys by token lose {tokens[1] - exact:.2f}" in text(AFTER)
+    assert f"grouping keys by token costs {tokens[1] - exact:.2f}" in text(AFTER)
     most = max(channels[1], mixed[1]) - exact
-    assert f"keys by channel {most:.2f} or less" in text(AFTER)
-    assert f"at {mixed[2]:.2f} and the others above 6.7" in text(AFTER)
+    assert f"and by channel {most:.2f} or less" in text(AFTER)
+    assert f"a loss of {mixed[2]:.2f} and the others above 6.7" in text(AFTER)
     assert min(tokens[2], channels[2]) > 6.7
     keys, values = numbers(lines(AFTER, "largest channel, times")[0])
     assert f"reaches {keys} times as far" in text(AFTER)
-    assert f"that of the values {values} times" in text(AFTER)
+    assert f"the largest of the values {values} times" in text(AFTER)
 
 
 def test_only_what_is_missing_gives_a_text_of_the_target():
@@ -137,8 +137,10 @@ def test_only_what_is_missing_gives_a_text_of_the_target():
 
 def test_four_guesses_bring_as_many_letters_as_the_chapter_says():
     rates = [numbers(ln)[0] for ln in lines(AFTER, "letters a call")]
-    assert f"asked for every {rates[2]:.1f} letters" in text(AFTER)
-    assert f"four more guesses add {rates[3] - rates[2]:.1f}:" in text(AFTER)
+    assert f"called once for every {rates[2]:.1f} letters" in text(AFTER)
+    assert f"Four more guesses add only {rates[3] - rates[2]:.1f} letters" in text(
+        AFTER
+    )
 
 
 def test_a_search_guesses_well_where_a_text_repeats_itself():
@@ -146,5 +148,5 @@ def test_a_search_guesses_well_where_a_text_repeats_itself():
     rows = [[int(n) for n in re.findall(r"\d+", line)] for line in found]
     (new, calls, same), (plain, asked, alike) = rows
     assert same == new and alike == plain
-    assert f"{new} tokens come from {calls} calls" in text(AFTER)
+    assert f"so {calls} calls give {new} tokens" in text(AFTER)
     assert asked == plain and f"each of the {plain} tokens costs a call" in text(AFTER)

@@ -93,8 +93,8 @@ def test_nothing_is_imported_from_the_library_before_it_is_derived():
 
 def test_the_index_says_which_pages_use_pytorch():
     sentence = (
-        "The warm-up needs no PyTorch, chapter 1 uses it near its end for "
-        "a comparison, and every later chapter trains or runs models with it."
+        "The warm-up needs no PyTorch. Chapter 1 uses PyTorch near its end for a "
+        "comparison, and every later chapter trains or runs models with it."
     )
     assert sentence in page("index")
     assert [name for name in chapters() if "torch" not in modules(name)] == ["warm-up"]
@@ -161,9 +161,9 @@ def test_the_index_says_which_chapters_have_an_exercise_and_how_many_are_in_the_
     assert "Chapters 1 to 12 end with a graded exercise" in text
     assert [int(number) for number in with_card] == [*range(1, 13)]
     solved_here = len(list((BOOK / "solve").glob("*.md")))
-    words = f"{NUMBERS[solved_here].title()} of the {NUMBERS[len(assignments)]} can be"
+    words = f"You can solve {NUMBERS[solved_here]} of the {NUMBERS[len(assignments)]} "
     assert words in text
-    few = f"{NUMBERS[solved_here].title()} of the exercises can be solved here"
+    few = f"You can solve {NUMBERS[solved_here]} of the exercises on this site"
     assert few in text
 
 
@@ -192,7 +192,8 @@ def test_the_readme_counts_the_exercises():
 def test_the_index_adds_up_the_hours():
     reading = sum(chapter_minutes().values()) / 60
     solving = sum(minutes.exercise_minutes().values()) / 60
-    total = f"warm-up: about {reading:.0f} hours; exercises: about {solving:.0f} hours"
+    read, solved = f"about {reading:.0f} hours", f"about {solving:.0f} hours"
+    total = f"the warm-up take {read}, the exercises {solved}."
     assert total in page("index")
 
 

@@ -63,7 +63,7 @@ def test_the_books_module_is_beside_the_notebook_where_a_given_cell_imports_it(r
     )
     assert transcript.held is None and result.score == 4.0
     said = " ".join(PAGE.read_text("utf-8").split())
-    assert "pasting the chapter's code would earn" in said
+    assert "earns as much as the chapter's code pasted into the notebook" in said
 
 
 ASKING = """from autograder.checks import attention as course
@@ -98,7 +98,7 @@ def test_the_courses_visible_checks_earn_the_same_however_a_check_asks_them(earn
     }
     assert set(found.values()) == {found["plainly"]} and 2 < found["plainly"] < 4, found
     said = " ".join(PAGE.read_text("utf-8").split())
-    assert "It earns what copying them would earn" in said
+    assert "It then earns what a copy of them would earn" in said
 
 
 FORGED = """
@@ -125,4 +125,4 @@ def test_a_picture_is_forged_as_the_page_admits(earned):
     )
     assert points == 0  # what is reported is compared here, number by number
     said = " ".join(PAGE.read_text("utf-8").split())
-    assert "can forge them, and so earn all points of a plot" in said
+    assert "can forge these observations, and so earn all points of a plot" in said
