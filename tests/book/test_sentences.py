@@ -227,7 +227,7 @@ def test_one_projection_for_query_and_key_lets_she_find_alice():
 
 
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
-    said = "keeps less per token than the one with seven billion, which does not"
+    said = "Llama 2 70B keeps fewer bytes per token than Llama 2 7B, which does not"
     assert said in text("10-generating")
     shared, alone = (
         printed("10-generating", name)[-1]
@@ -415,7 +415,7 @@ def test_how_many_heads_rest_on_the_first_token_of_the_sentence():
 
 def test_attention_without_positions_is_a_little_better_than_a_guess():
     (right,) = printed("08-cost", "attention without positions")
-    said = "with everything else as before, does little better than a guess"
+    said = "but otherwise unchanged, does little better than guessing"
     assert said in text("08-cost")
     assert 1 / 8 + 0.02 < right < 1 / 8 + 0.08  # over 1000 sequences
 
@@ -454,7 +454,7 @@ def test_only_the_longer_training_is_past_the_trigram_of_pairs():
         for line in lines("09-language-model", "nats a token")
     )
     assert long < bar < short
-    assert f"past the trigram of pairs, {bar:.2f}" in text("09-language-model")
+    assert f"better than the trigram of pairs, {bar:.2f}" in text("09-language-model")
 
 
 def test_which_of_the_widths_is_the_smallest_that_finds_a_likelier_text():
