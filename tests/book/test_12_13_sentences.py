@@ -119,12 +119,12 @@ def test_keys_by_channel_and_values_by_token_need_the_fewest_bits():
     assert all(way[0] - exact < 0.15 for way in (tokens, channels, mixed))
     assert f"grouping keys by token costs {tokens[1] - exact:.2f}" in text(AFTER)
     most = max(channels[1], mixed[1]) - exact
-    assert f"and by channel {most:.2f} or less" in text(AFTER)
+    assert f"and grouping by channel {most:.2f} or less" in text(AFTER)
     assert f"a loss of {mixed[2]:.2f} and the others above 6.7" in text(AFTER)
     assert min(tokens[2], channels[2]) > 6.7
     keys, values = numbers(lines(AFTER, "largest channel, times")[0])
     assert f"reaches {keys} times as far" in text(AFTER)
-    assert f"the largest of the values {values} times" in text(AFTER)
+    assert f"the largest value channel {values} times" in text(AFTER)
 
 
 def test_only_what_is_missing_gives_a_text_of_the_target():
