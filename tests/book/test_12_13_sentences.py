@@ -37,7 +37,7 @@ def test_in_two_seeds_one_head_carries_nearly_all_and_in_one_both_do(seeds):
     assert all(0.6 < price < 0.9 for price in shared)
     prices = [loss - row[0] for row in cuts for loss in row[3:]]
     assert min(prices) > 0.05 and max(prices) < 1.45
-    assert "cutting one costs between 0.1 and 1.4" in text(HEADS)
+    assert "Cutting one costs between 0.1 and 1.4" in text(HEADS)
 
 
 def test_one_head_of_the_published_model_carries_its_copying():
@@ -71,7 +71,7 @@ def test_how_fast_the_loss_falls_and_which_stripes_go():
     assert sentence in text(HEADS)
     left = [b / a for a, b in map(numbers, lines(HEADS, "with the first head cut"))]
     assert [share < 0.2 for share in left] == [False, True, True] and left[0] < 0.5
-    assert "of the second one all but disappears in seeds 1 and 2" in text(HEADS)
+    assert "of the second head all but disappears in seeds 1 and 2" in text(HEADS)
 
 
 def row(kind, which):

@@ -281,11 +281,14 @@ def test_how_many_layers_rest_on_the_first_token():
     assert f"12 of 30 layers and {rows[0, 2]:.0f} of 270 heads" in chapter
     others = np.delete(rows[:, 0], SIX.index("code"))
     assert f"{others.min():.0f} to {others.max():.0f} of the 30 layers" in chapter
-    assert f"in the piece of Python, {rows[SIX.index('code'), 0]:.0f} do" in chapter
+    assert (
+        f"shorter piece of Python, {rows[SIX.index('code'), 0]:.0f} layers do"
+        in chapter
+    )
 
 
 def test_the_right_layout_is_far_ahead_in_each_of_the_six_texts():
-    assert "the right layout is ahead by more than 2 nats" in text("11-a-real-llm")
+    assert "the right layout is better by more than 2 nats" in text("11-a-real-llm")
     right, halves, none = in_six_texts("last quarter:  pairs").T
     assert (np.minimum(halves, none) - right > 2).all()
     assert "differs from no rotation by 0.1 at most" in text("11-a-real-llm")
@@ -320,7 +323,9 @@ def test_how_long_the_six_texts_are_and_how_the_published_tokenizer_cuts():
     assert len(counts) == 5
     low, high = min(counts.values()), max(counts.values())
     assert f"of {low} to {high} tokens, 12 to 18" in text("11-a-real-llm")
-    assert 'which keeps "\'t" or a run of signs together' in text("11-a-real-llm")
+    assert 'which keeps "\'t" or a run of punctuation marks together' in text(
+        "11-a-real-llm"
+    )
     pieces = [tokenizer.tokens[n] for n in tokenizer.encode("didn't ...")]
     assert pieces == ["did", "n", "'t", "Ġ..."]
 
