@@ -44,7 +44,7 @@ def agree_in_double(
 
 @rms_norm.check(0.2)
 def norm_of_random_vectors(answer: Any, rng: np.random.Generator) -> None:
-    """Vectors in any number of batches agree with torch's own RMSNorm."""
+    """For any number of batches, the result agrees with torch's own RMSNorm."""
     for shape in [(7,), (3, 5), (2, 3, 4, 6)]:
         x, weight = 3 * draw(rng, *shape) + 1, draw(rng, shape[-1])
         wanted = F.rms_norm(x, shape[-1:], weight, eps=1e-5)
@@ -141,7 +141,7 @@ def projection_keeps_double_precision(answer: Any, rng: np.random.Generator) -> 
 def oracle_layer(
     tensors: Mapping[str, torch.Tensor], index: int, x: np.ndarray, sizes: Sizes
 ) -> np.ndarray:
-    """Return the published layer's outputs for vectors (n, d_model), rotating pairs.
+    """Return the published layer's outputs for vectors (n, d_model), in pairs.
 
     It uses double precision, complex numbers for the rotation, and torch's fused
     kernel for attention.
