@@ -108,7 +108,7 @@ TOKENS = torch.tensor([[0, 3, 1, 4], [2, 2, 0, 1]])
 def compare_cut(
     answer: Any, model: Any, state: State, sizes: Sizes, tokens: Any, at: tuple
 ) -> None:
-    """The logits without one head, for a model that is as before afterwards."""
+    """Check the logits without one head, and that the model is as before afterwards."""
     wanted = logits_by_head(state, sizes, tokens, at)
     result = expect.call(answer, model, tokens, *at)
     seen = expect.tensor(result, tuple(wanted.shape), "the logits")
@@ -123,7 +123,7 @@ def compare_cut(
 
 
 def unchanged(model: Any, state: State, sizes: Sizes, tokens: Any) -> None:
-    """The model has its parameters, its mode and no hooks, and answers as before."""
+    """The model keeps its parameters and mode, has no hooks and answers as before."""
     now = model.state_dict()
     if any(not torch.equal(now[name].detach(), state[name]) for name in state):
         raise CheckFailed(
@@ -149,7 +149,7 @@ def a_head_is_cut(answer: Any) -> None:
 
 @ablate.visible
 def a_failed_call_leaves_no_trace(answer: Any) -> None:
-    """After a text that is too long, the model is as before."""
+    """A text that is too long raises an exception and leaves the model as before."""
     state = drawn(np.random.default_rng(4), SMALL)
     model = build(answer, SMALL, state)
     long = torch.zeros(1, 9, dtype=torch.int64)
@@ -160,7 +160,7 @@ def a_failed_call_leaves_no_trace(answer: Any) -> None:
 
 @ablate.visible
 def the_mode_stays(answer: Any) -> None:
-    """A model in train mode stays in it, and one in eval mode too."""
+    """The model stays in the mode it was in, train or eval."""
     state = drawn(np.random.default_rng(5), SMALL)
     model = build(answer, SMALL, state)
     for training in (True, False):
@@ -183,7 +183,7 @@ def compare_head(
     seed: int = 1,
     sought: str = "induction",
 ) -> None:
-    """The head that is found, and what became of the generators."""
+    """Check the head that is found and the state of the generators."""
     sizes = DESIGN._replace(n_layers=n_layers)
     model = build(answer, sizes, designed(kinds, n_layers))
     source, state_of = (
@@ -235,13 +235,13 @@ def fewer_drawn(state: torch.Tensor, seed: int, n: int) -> bool:
 
 @find_induction_head.visible
 def the_head_is_found(answer: Any) -> None:
-    """Of a previous-token head and an induction head, the second is found."""
+    """Of a previous-token head and an induction head, the induction head is found."""
     compare_head(answer, CIRCUIT, 8)
 
 
 @find_induction_head.visible
 def the_head_is_found_elsewhere(answer: Any) -> None:
-    """In another model it is head 0 of layer 1."""
+    """In another model, the induction head is head 0 of layer 1."""
     kinds = {(0, 0): "previous", (0, 1): "blur", (1, 0): "induction", (1, 1): "same"}
     compare_head(answer, kinds, 6)
 
@@ -263,7 +263,7 @@ def compare_composition(
 
 @key_composition.visible
 def keys_read_what_was_written(answer: Any) -> None:
-    """The card's example: 1 for writing into what the key reads, otherwise 0."""
+    """The card's example gives 1 if a head writes what the key reads, otherwise 0."""
     reads, writes = table([0, 1], [0, 0]), table([1, 0], [0, 0])
     compare_composition(
         answer, 1.0, reads, reads.clone(), told="W_OV = [[0, 1], [0, 0]]"

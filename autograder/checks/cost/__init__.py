@@ -123,7 +123,7 @@ def the_smaller_one_shrinks(answer: Any) -> None:
 
 @merge.visible
 def queries_are_merged_one_by_one(answer: Any) -> None:
-    """Each query has its own largest score: two of them in one block."""
+    """Each of the two queries in a block has its own largest score."""
     two = np.log(2)
     a = np.array([0.0, 5 + two]), np.array([1.0, 1.0]), np.array([[4.0], [6.0]])
     b = np.array([two, 5.0]), np.array([1.0, 1.0]), np.array([[1.0], [2.0]])
@@ -133,7 +133,7 @@ def queries_are_merged_one_by_one(answer: Any) -> None:
 
 @merge.visible
 def far_scores_overflow_nothing(answer: Any) -> None:
-    """Largest scores of 100000 and -100000: the larger block remains, silently."""
+    """With largest scores of 100000 and -100000, the larger block remains, silently."""
     high, low = of_one(1e5, 2, 3), of_one(-1e5, 5, 7)
     for a, b in ((high, low), (low, high)):
         same_block(merged(answer, a, b), high, "m = 100000 and m = -100000")
@@ -229,5 +229,5 @@ def one_block_reads_everything_once(answer: Any) -> None:
 
 @attention_bytes.visible
 def bytes_grow_with_the_item(answer: Any) -> None:
-    """Numbers of 4 bytes instead of 2 move twice as many."""
+    """Numbers of 4 bytes instead of 2 double the bytes that are moved."""
     compare_bytes(answer, 2 * 8_912_896, 1024, 64, None, 4)

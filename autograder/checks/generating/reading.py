@@ -135,7 +135,7 @@ def grouped_queries_return_output_and_weights(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def neighbors_share_a_head(answer: Any) -> None:
-    """Query heads 0 and 1 read key-value head 0, query heads 2 and 3 head 1."""
+    """Query heads 0 and 1 read key-value head 0; query heads 2 and 3 read head 1."""
     V = np.array([10.0, 20.0]).reshape(2, 1, 1)
     result = expect.call(answer, np.ones((4, 1, 2)), np.ones((2, 1, 2)), V)
     output = expect.array(expect.pair(result, "output, weights")[0], (4, 1, 1))

@@ -170,7 +170,7 @@ def first_token_attends_to_itself(answer: Any) -> None:
 
 @decode_step.visible
 def distance_decides_between_equal_tokens(answer: Any) -> None:
-    """Three equal tokens: the last gives 0.176, 0.346 and 0.478 to them in order."""
+    """The last of three equal tokens gives them the weights 0.176, 0.346 and 0.478."""
     weights, wanted = cases.equal_tokens(answer, 3), cases.weights_of_distances(2, 1, 0)
     seen = f"the weights on three equal tokens are {np.round(weights, 3)}"
     expect.close(weights, wanted, seen, f"{np.round(wanted, 3)}")

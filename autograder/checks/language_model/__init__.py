@@ -174,7 +174,7 @@ def temperature_divides_the_logits(answer: Any) -> None:
 
 @sample.visible
 def top_k_keeps_the_largest(answer: Any) -> None:
-    """With top_k = 2, only the two largest of 0.1, 0.2, 0.3, 0.4 are drawn, 3 to 4."""
+    """With top_k = 2, only the two likeliest tokens are drawn, in the ratio 3 to 4."""
     row = torch.tensor([0.3, 0.1, 0.2, 0.4], dtype=torch.float64).log()
     expect_shares(draws(answer, row, 1.0, 2, 3), [3 / 7, 0, 0, 4 / 7])
 
@@ -188,7 +188,7 @@ def negative_temperatures_are_refused(answer: Any) -> None:
 
 @sample.visible
 def the_generator_decides(answer: Any) -> None:
-    """The same generator state gives the same tokens, a different one others."""
+    """The same generator state gives the same tokens; a different one gives others."""
     found = []
     for seed in (5, 5, 6):
         given = torch.zeros(50, 9), 1.0, None, generator(answer, seed)
