@@ -15,11 +15,13 @@ import argparse
 import contextlib
 import importlib
 import io
+import multiprocessing
+import pickle
 import random
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -114,6 +116,29 @@ class Limit:
         plt.close("all")
 
 
+def apart(work: Callable[[], Any]) -> Any:
+    """The result of a function in a process of its own; None where the process ends.
+
+    Torch's kernel of attention does not compare the lengths of keys and values, so a
+    changed answer may write where it should not.
+    """
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+
+    def send() -> None:
+        theirs.send_bytes(pickle.dumps(work()))
+
+    child = multiprocessing.get_context("fork").Process(target=send)
+    child.start()
+    theirs.close()  # so that reading ends with the child
+    try:
+        return pickle.loads(ours.recv_bytes())
+    except EOFError:
+        return None
+    finally:
+        child.join()
+        ours.close()
+
+
 class Names:
     """The names that changed answers to the questions of an assignment get."""
 
@@ -143,23 +168,30 @@ class Names:
 
     def judged(self, entry: Mistake | Style, code: str) -> tuple[str | None, bool]:
         """The id that a changed answer gets, and whether fresh inputs refute it."""
-        names = dict(self.catalog.prelude_names)
+        found = apart(lambda: self.named(entry, code))
+        if found is None:
+            return None, False
+        id, mine = found
+        agree = confirmed if id == entry.id else alike
+        named = self.of(id, entry.question)
+        return id, not any(agree(mine, one) for one in named)
+
+    def named(self, entry: Mistake | Style, code: str) -> tuple[str, list] | None:
+        """The id that a changed answer gets, and what it gives on fresh inputs."""
+        question, names = entry.question, dict(self.catalog.prelude_names)
         quiet = contextlib.redirect_stdout(io.StringIO())
-        question = entry.question
         try:
             with Limit(), quiet, np.errstate(all="ignore"):
                 exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
                 _, _, id = judge(self.package, question, names[question])
-                if id is None:
-                    return None, False
+            if id is None:
+                return None
             with Limit(), quiet, np.errstate(all="ignore"):
                 # again, since a class may remember what the judge gave it
                 exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
-                mine = given(self.package, question, names[question])
-                agree = confirmed if id == entry.id else alike
-                return id, not any(agree(mine, one) for one in self.of(id, question))
+                return id, given(self.package, question, names[question])
         except Exception:  # it is no answer at all, or never ends
-            return None, False
+            return None
 
     def count(self, question: str, share: int, rng: random.Random) -> Count:
         """Try one in ``share`` of the changed answers to a question."""

@@ -62,3 +62,10 @@ def test_an_answer_that_never_ends_has_no_name(monkeypatch):
     (entry, *_) = tried.catalog.of("softmax")
     code = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
     assert tried.judged(entry, code) == (None, False)
+
+
+def test_an_answer_that_ends_the_process_has_no_name():
+    tried = names.Names(attention)
+    (entry, *_) = tried.catalog.of("softmax")
+    code = "import os\ndef softmax(x, axis=-1):\n    os.kill(os.getpid(), 9)\n"
+    assert tried.judged(entry, code) == (None, False)

@@ -12,7 +12,7 @@ from autograder.tools.judging import catalog_of, packages
 from autograder.wall import Cell, Grader, Limits
 
 pytestmark = pytest.mark.best_wall
-SHARES = 10  # into which the entries of a catalog are dealt
+SHARES = 20  # into which the entries of a catalog are dealt
 
 STUDENT = """
 import numpy as np, torch, warnings
