@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder.notebook.ending import ending
 from autograder.notebook.running import FORKS, Job, Outcome
 
 HOME = str(Path(__file__).resolve().parents[2])
@@ -73,28 +74,30 @@ class Runner:
         names = {number: question for number, _, question in plan.cells}
         while True:
             job = Job(plan.cells, plan.profile, plan.books, done, skipped, ask)
-            stuck = None
+            at, how = None, f"did not finish in {self.seconds:g} s"
             for line in self._answers(job):
-                if "at" in line:
-                    stuck = line["at"]
-                elif "number" in line:
-                    stuck = None
+                at = line.get("at", at)
+                if "number" in line:
+                    at = None
                     if line["number"] > done:
                         done = line["number"]
                         yield Outcome(**line)
-            if stuck is None or len(skipped) == MANY_HANGS:
+                elif "fork" in line and at is not None:
+                    done = at
+                    yield stopped(at, names[at], ending(line["fork"]))
+                    at = None
+                elif "dead" in line:
+                    how = ending(line["dead"])
+            if at is None or len(skipped) == MANY_HANGS:
                 return
-            done, skipped = max(done, stuck), (*skipped, stuck)
-            yield Outcome(stuck, names[stuck], problem=self._stopped(names[stuck]))
-
-    def _stopped(self, question: str | None) -> str:
-        how = f"did not finish in {self.seconds:g} s"
-        if question is None:
-            return f"{how}; the cells after it ran without it"
-        return f"{question}: {how}; is there a loop that never ends?"
+            done, skipped = max(done, at), (*skipped, at)
+            yield stopped(at, names[at], how)
 
     def _answers(self, job: Job) -> Iterator[dict]:
-        """The lines that a job sends; fewer if a cell hangs or ends the process."""
+        """The lines that a job sends; fewer if a cell hangs or ends the process.
+
+        Then the last one says how the process ended, if it did.
+        """
         process = self._start()
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(json.dumps(asdict(job)) + "\n")
@@ -105,7 +108,10 @@ class Runner:
                 line = self.lines.get(timeout=patience)
                 if line is None:
                     ended = True
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(1)  # it may live on and have closed its output
                     self.close()
+                    yield {"dead": process.returncode}
                     return
                 told = json.loads(line)
                 child, patience = told.get("pid", child), self.seconds
@@ -159,6 +165,17 @@ class Runner:
             os.killpg(child, signal.SIGKILL)
         while (line := self.lines.get()) is not None and "dead" not in line:
             pass
+
+
+def stopped(number: int, question: str | None, how: str) -> Outcome:
+    """The outcome of a cell that did not come to its end."""
+    if question is None:
+        problem = f"{how}; the cells after it ran without it"
+    elif how.startswith("did not finish"):
+        problem = f"{question}: {how}; is there a loop that never ends?"
+    else:
+        problem = f"{question}: your code {how}"
+    return Outcome(number, question, problem=problem)
 
 
 def forward(stream: object, lines: queue.Queue[str | None]) -> None:

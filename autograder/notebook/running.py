@@ -131,7 +131,10 @@ class Run:
 
 
 def work(job: Job, send: Any) -> None:
-    """Do a job; ``send`` gets a line for each cell when it begins and when it ends."""
+    """Do a job; ``send`` gets a line for each cell when it begins and when it ends.
+
+    And one for each fork, which may have ended without an outcome.
+    """
     sys.meta_path[:0] = [NotOffered(job.profile, job.books), BookModules(job.books)]
     if job.profile != "torch":
         sys.modules.pop("torch", None)
@@ -146,7 +149,10 @@ def work(job: Job, send: Any) -> None:
             send(asdict(outcome))
         else:
             act = partial(answer, run, number, source, question, job.ask, send)
-            in_fork(act) if FORKS else act()
+            if FORKS:
+                send({"fork": in_fork(act)})
+            else:
+                act()
     send({"end": True})
 
 
@@ -160,13 +166,12 @@ def answer(
         send(asdict(run.question(number, source, question)))
 
 
-def in_fork(act: Any) -> None:
-    """Do something in a fork, and wait for it."""
+def in_fork(act: Any) -> int:
+    """Do something in a fork, and wait for it: how the fork ended."""
     state = random.getstate()
     threads.before_fork()
     if child := os.fork():
-        os.waitpid(child, 0)
-        return
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
         random.setstate(state)  # Python seeds this generator again in every fork
         threads.after_fork()
@@ -207,8 +212,8 @@ def main() -> None:
         child = os.fork()
         if child:
             send({"pid": child})
-            os.waitpid(child, 0)
-            send({"dead": True})
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            send({"dead": status})
             continue
         try:
             os.setsid()

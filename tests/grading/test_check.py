@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -272,6 +273,27 @@ def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
     code, said = check(text, "--seconds", "2")
     assert code == 1
     assert "attention_scores: did not finish in 2 s" in said
+    assert "softmax: 5 of 5 visible checks pass" in said
+
+
+CRASH = "import ctypes; ctypes.string_at(0)"
+
+
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [(CRASH, "crashed (signal 11, SIGSEGV)"), ("os._exit(3)", "(exit code 3)")],
+    ids=["signal", "exit"],
+)
+def test_an_answer_that_ends_the_process_is_told_and_the_others_are_judged(
+    check, untouched, answers, line, how
+):
+    """Where a library is written in C, wrong arrays may do that."""
+    loses = f"import os\ndef attention_scores(Q, K):\n    {line}\n"
+    text = solved(untouched, answers | {"attention_scores": loses})
+    code, said = check(with_code(text, f"import os; {line}"))
+    assert code == 1 and "did not finish" not in said
+    assert re.search(rf"^attention_scores: your code .*{re.escape(how)}$", said, re.M)
+    assert re.search(rf"^Code cell 1: .*{re.escape(how)}; the cells after", said, re.M)
     assert "softmax: 5 of 5 visible checks pass" in said
 
 

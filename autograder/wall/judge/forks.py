@@ -7,11 +7,12 @@ import socket
 from typing import Any
 
 from autograder.errors import Closed
+from autograder.notebook.ending import ending
 from autograder.wall.channel import Channel
 from autograder.wall.judge.host import Host
 from autograder.wall.judge.raised import Lost
 from autograder.wall.judge.remote import Link
-from autograder.wall.judge.student import GRACE, StudentProcess, ending
+from autograder.wall.judge.student import GRACE, StudentProcess
 from autograder.wall.records import Limits
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.errors import Closed, Held, Violation
 from autograder.explain.locations import Location
+from autograder.notebook.ending import ending
 from autograder.wall.channel import Channel
 from autograder.wall.locations import location_from
 from autograder.wall.records import Cell, Limits
@@ -204,18 +205,3 @@ class StudentProcess:
 def busy() -> bool:
     """Whether more processes want to run here than there are processors."""
     return os.getloadavg()[0] > (os.cpu_count() or 1)
-
-
-def ending(status: int, seconds: str) -> str:
-    """In words, how a process ended that could run for some ``seconds``."""
-    if status >= 0:
-        return f"ended the program (exit code {status})"
-    if -status == signal.SIGKILL:
-        return "was stopped (signal 9); perhaps it used too much memory"
-    if -status in (signal.SIGXCPU, signal.SIGPROF):
-        return f"ran longer than {seconds} s"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = "unknown"
-    return f"crashed (signal {-status}, {name})"
