@@ -160,15 +160,15 @@ def plan_of(path: Path) -> Plan:
         books = books_of([c.released for c in release.cells])
         plan = Plan(cells, release.profile, books, matched.notes, open_ones)
     if not plan.questions:
-        raise CourseError(f"{path} has no check of this course.")
+        raise CourseError(f"{path} has no checks of this course.")
     expect_installed(path.name, plan)
     sources = [source for _, source, question in plan.cells if question is None]
     folder = path.resolve().parent
     plan.notes += not_there(sources, folder, plan.profile, plan.books)
     if sys.version_info[:2] > GRADED_WITH:
         plan.notes.append(
-            "This is Python {}.{}; grading may run {}.{}, which lacks newer "
-            "features.".format(*sys.version_info[:2], *GRADED_WITH)
+            "You are using Python {}.{}, but grading may use {}.{}, which lacks "
+            "newer features.".format(*sys.version_info[:2], *GRADED_WITH)
         )
     return plan
 
@@ -181,8 +181,8 @@ def expect_installed(name: str, plan: Plan) -> None:
     missing = " ".join(sorted(one for one in needed if find_spec(one) is None))
     if missing:
         raise CourseError(
-            f"{name} was not checked, as it needs what is not installed here. "
-            f"Install it, and check again: pip install {missing}"
+            f"{name} was not checked, because it needs packages that are not "
+            f"installed here. Install them, and check again: pip install {missing}"
         )
 
 

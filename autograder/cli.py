@@ -26,8 +26,8 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 VERBS = {
     "new": (
         "autograder.release.new",
-        "Make a new assignment that works: a notebook with one question, and its "
-        "checks.",
+        "Make a small working assignment to start from: a notebook with one "
+        "question, and its checks.",
     ),
     "release": (
         "autograder.release.students",
@@ -45,13 +45,13 @@ VERBS = {
     ),
     "tutor": (
         "autograder.tutor",
-        "Serve coding agents over standard input and output (Model Context Protocol): "
-        "visible checks, diagnoses and paragraphs of the book, and nothing else.",
+        "Give coding agents visible checks, diagnoses and paragraphs of the book, "
+        "and nothing else, over standard input and output (Model Context Protocol).",
     ),
     "collect": (
         "autograder.intake.collect",
-        "Sort submissions into submitted/: a download from Moodle or Canvas, a zip, or "
-        "a folder with one folder for each student.",
+        "Sort submissions into submitted/, from a Moodle or Canvas download, a zip, "
+        "or a folder with one folder for each student.",
     ),
     "names": (
         "autograder.grading.names",
@@ -68,7 +68,7 @@ VERBS = {
     "feedback": (
         "autograder.results.feedback",
         "Make a page for each student in feedback/<student>/<assignment>/: the "
-        "notebook with points and messages, without any text of hidden checks.",
+        "notebook with points and messages, without any text from hidden checks.",
     ),
     "export": (
         "autograder.results.export",
@@ -77,7 +77,7 @@ VERBS = {
     ),
     "lti": (
         "autograder.lti.command",
-        "Send scores to Moodle or Canvas without files, by LTI 1.3.",
+        "Send scores to Moodle or Canvas over LTI 1.3, without files.",
     ),
     "report": (
         "autograder.results.report",
@@ -86,18 +86,18 @@ VERBS = {
     ),
     "term": (
         "autograder.results.term",
-        "Write one page about the term: a line for each student, who has fallen "
-        "silent, and what waits to be graded by hand.",
+        "Write one page about the term: each student's points, students who have "
+        "stopped submitting, and answers to grade by hand.",
     ),
     "interview": (
         "autograder.results.interview",
-        "Write three questions for each student about their own code, with answers, "
-        "for a conversation: one page per student.",
+        "Write a page for a conversation with each student: three questions about "
+        "their own code, with answers.",
     ),
     "sitting": (
         "autograder.sitting.paper",
-        "Write a 30-minute paper for a room, in several versions, with a key "
-        "that comes from running the code in question.",
+        "Write a 30-minute paper for the classroom, in several versions, with a key "
+        "that comes from running the code on the paper.",
     ),
     "similarity": (
         "autograder.results.similarity",
@@ -107,7 +107,7 @@ VERBS = {
     "certificate": (
         "autograder.results.certificate",
         "Write a signed certificate (Open Badges 3.0) and a page to print for a "
-        "student who has completed every assignment that was given.",
+        "student who has completed every required assignment.",
     ),
     "verify": (
         "autograder.results.verify",
@@ -117,8 +117,11 @@ VERBS = {
 DISTRIBUTION = "paying-attention"
 log = logging.getLogger("autograder")
 
-SEE_LOG = "`--log FILE` writes where it happened."
-NO_ROOM = "Free some space there; the same command then continues where it stopped."
+SEE_LOG = "Add `--log FILE` to write the place of the error to a file."
+NO_ROOM = (
+    "Free some space there, and run the same command again: it continues where it "
+    "stopped."
+)
 WHAT_TO_DO = {
     errno.ENOSPC: NO_ROOM,
     errno.EDQUOT: NO_ROOM,

@@ -14,9 +14,9 @@ from autograder.text import meant, nearest, one_line
 CONFIG = "nbgrader_config.py"
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
-    f"c.Autograder.variants in {CONFIG} has no effect any more: everybody has the "
-    "examples of the cards in exercises/. Notebooks with their own examples are "
-    "graded like all others; delete the line."
+    f"c.Autograder.variants in {CONFIG} no longer has an effect: everybody has the "
+    "examples of the cards in exercises/. Delete the line. Notebooks with other "
+    "examples are graded like all others."
 )
 
 
@@ -68,7 +68,8 @@ class Course:
                 refuse_another_copy(folder)
                 return cls(folder)
         raise CourseError(
-            f"{start} is not in a course folder: no {CONFIG} here or above."
+            f"{start} is not in a course folder: there is no {CONFIG} here or in "
+            "a folder above."
         )
 
     @property
@@ -274,9 +275,9 @@ def refuse_another_copy(root: Path) -> None:
 
     if contents(own) != contents(running):
         raise CourseError(
-            f"This is the autograder of {running.parent}, with its checks, but "
-            f"{root} has its own. Run {root}/.venv/bin/autograder; if that is "
-            f"missing or says the same, delete {root}/.venv and run `make setup` in "
+            f"This autograder and its checks belong to {running.parent}, but {root} "
+            f"has its own. Run {root}/.venv/bin/autograder. If that file is missing "
+            f"or prints this message too, delete {root}/.venv and run `make setup` in "
             f"{root}."
         )
 

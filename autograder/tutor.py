@@ -33,7 +33,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder tutor`."""
     describe(
         verb,
-        "For students: their coding agent starts it. It ends when its input ends.",
+        "This command is for students: their coding agent starts it. The command "
+        "ends when its input ends.",
         "autograder tutor exercises/",
     )
     verb.add_argument(
@@ -54,8 +55,8 @@ def run(options: argparse.Namespace) -> None:
         raise CourseError(f"{options.folder} is not a folder.")
     if (folder / CONFIG).exists():
         raise CourseError(
-            f"{folder} is a course folder, with solutions in it. Start the tutor in a "
-            "folder of exercises."
+            f"{folder} is a course folder, which contains solutions. Start the tutor "
+            "in a folder of exercises."
         )
     try:
         from mcp.server.mcpserver import MCPServer
@@ -182,6 +183,7 @@ def chosen(name: str, there: list[str], what: str) -> str:
     """``name``, if it is one of those that are there; CourseError else."""
     if name not in there:
         raise CourseError(
-            f"There is no {what} {one_line(name[:80])!r}; there is {', '.join(there)}."
+            f"There is no {what} {one_line(name[:80])!r}; choose one of "
+            f"{', '.join(there)}."
         )
     return name

@@ -21,16 +21,16 @@ CLOSE = 1e-4  # what is nearer than this differs by rounding
 LONGEST = 80
 MOST = 1_000_000  # numbers that are compared with one another
 ROUNDING = "`{}` fails on rounding errors: allow for them, as `np.allclose` does."
-TOLERANCE = "The tolerance leaves too little room for rounding."
-IDENTITY = "`is` asks whether both are one object; `==` compares values."
+TOLERANCE = "The tolerance is too small for rounding errors."
+IDENTITY = "`is` tests whether both sides are the same object; `==` compares values."
 DTYPE = "The card does not promise this dtype."
 NAN = (
     "One side is NaN, which equals nothing, not even NaN. Does your own calculation "
     "overflow, or divide 0 by 0?"
 )
 UNDERFLOW = (
-    "`exp` of a number far below 0 is exactly 0 in floating-point numbers: a right "
-    "result is not always above 0."
+    "In floating-point numbers, `exp` of a number far below 0 is exactly 0, so a "
+    "right result can be 0."
 )
 
 

@@ -48,7 +48,7 @@ def catalog_of(assignment: Assignment) -> Catalog | None:
     for path in sorted(folder.glob("*.toml")):
         question = assignment.questions.get(path.stem)
         if question is None:
-            broken.append(f"{path}: {assignment.package} has no such question.")
+            broken.append(f"{path}: {assignment.package} has no question of this name.")
             continue
         file = str(path.relative_to(ROOT))
         try:

@@ -21,8 +21,14 @@ from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
 ASSERTS = "an AssertionError: `assert` what has to be true of its results"
 FOLLOWS = "None: what it demands has to follow from the card"
-OPEN = "It accepts other right ways, but here it asks for what the card does not."
-OTHER = "No right way gives what it compares with: your expected value is wrong."
+OPEN = (
+    "Your check accepts other right functions, but it rejects this one for something "
+    "that the card does not ask for."
+)
+OTHER = (
+    "No right function returns the value that your check compares with: your "
+    "expected value is wrong."
+)
 RIGHT_RESULTS = ("in-place", "warns-for-empty")  # mistakes whose results are right
 
 
@@ -155,10 +161,12 @@ def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:
     stopped = f", and another error stopped it on {len(reasons)}" if reasons else ""
     hint = "no `assert` of yours is reached: an `except` around it catches the error"
     if reasons:
-        hint = "it raises another error; only an AssertionError rejects a function"
+        hint = (
+            "your check raises another error; only an AssertionError rejects a function"
+        )
     return CheckFailed(
         f"of {len(wrong)} wrong ways to write `{name}` your check accepts "
         f"{len(wrong) - len(reasons)}{stopped}",
         ASSERTS,
-        reason=f"What it asserts is true of these too, or {hint}.",
+        reason=f"Your assertions are true of these functions too, or {hint}.",
     )

@@ -25,8 +25,8 @@ from autograder.explain.locations import CELL
 Ask = Callable[..., Any]
 ACCEPTS, REJECTS, NEITHER = "accepts", "rejects", "neither"
 RAISES = (
-    "The function that is tried raises this for what your check gives it: expect it "
-    "with `try` and `except`, or give it something else."
+    "The function under test raises this error for the input that your check passes: "
+    "expect the error with `try` and `except`, or pass another input."
 )
 
 

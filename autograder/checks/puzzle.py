@@ -49,7 +49,8 @@ class Agrees:
         self.right, self.example, self.draw = right, example, draw
         self.result = result
         self.__doc__ = (
-            "The example on the card, and inputs drawn now, give the right results."
+            "The results are right for the example on the card and for newly "
+            "drawn inputs."
         )
         question.catalogued = (4, 2)  # the oracle is what its check is trusted for
         question.later = LATER
@@ -147,7 +148,9 @@ class Exposes:
     ) -> None:
         self.right, self.shown, self.allowed = right, shown, allowed
         self.names, self.why = names, why
-        self.__doc__ = "The input is allowed, and the wrong function is wrong for it."
+        self.__doc__ = (
+            "The input is allowed, and the wrong function gives a wrong result for it."
+        )
         question.catalogued = (0, 2)  # the functions are run: nothing has to be known
         question.later = LATER
         question.visible(self)

@@ -51,12 +51,17 @@ class Extension:
             try:
                 return cls(moment(text, zone).astimezone(UTC))
             except CourseError as error:
-                raise CourseError(f"{error} Or write +3 days, or x1.5.") from None
+                raise CourseError(
+                    f"{error} You can also write +3 days or x1.5."
+                ) from None
         number = float((rule["number"] or rule["factor"]).replace(",", "."))
         if rule["unit"]:
             return cls(longer=timedelta(**{f"{rule['unit']}s": number}))
         if number < 1:
-            raise CourseError(f"{one_line(text)!r} is less time; write x1.5 for more.")
+            raise CourseError(
+                f"{one_line(text)!r} would shorten the time; write x1.5, for example, "
+                "to extend it."
+            )
         return cls(factor=number)
 
     def end(self, due: datetime, begin: datetime | None, zone: tzinfo) -> datetime:
@@ -65,8 +70,8 @@ class Extension:
             return self.moment
         if self.factor > 1 and begin is None:
             raise CourseError(
-                f"x{self.factor:g} needs to know when the period began; write it in "
-                'c.Autograder.due: ("2026-03-02 09:00", "2026-03-09 23:59").'
+                f"x{self.factor:g} needs the start of the assignment; write start and "
+                'end in c.Autograder.due: ("2026-03-02 09:00", "2026-03-09 23:59").'
             )
         if begin and self.factor > 1:
             return begin + self.factor * (due - begin)
@@ -112,7 +117,7 @@ class Deadlines:
             if due is None and key in extended and name in key:
                 raise CourseError(
                     f"{one_line(student)} has an extension for {name}, which has no "
-                    "due date; give it one in c.Autograder.due."
+                    "due date; set one in c.Autograder.due."
                 )
             if due and key in extended:
                 return self.end(extended[key], key[1], name, due)
@@ -212,7 +217,8 @@ def read_extensions(
     wanted = ("student_id", "assignment", "due")
     if missing := [heading for heading in wanted if heading not in headings]:
         raise CourseError(
-            f"{path} has no column {missing[0]}; it needs {', '.join(wanted)}."
+            f"{path} has no column {missing[0]}; it needs the columns "
+            f"{', '.join(wanted)}."
         )
     extended: dict[tuple[str, str], Extension] = {}
     for row in sheet.rows:

@@ -55,9 +55,9 @@ def alone(course: Course) -> Iterator[None]:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise CourseError(
-                f"Another `autograder grade` is running in {course.root}. Start "
-                "this one when it has finished; what it has stored is not graded "
-                "again."
+                f"Another `autograder grade` is running in {course.root}. Start yours "
+                "when that one has finished. Submissions that it has graded are not "
+                "graded again."
             ) from None
         yield
 
@@ -143,7 +143,7 @@ class Driver:
         if changed and not self.dry_run:
             raise CourseError(
                 f"{assignment.name} has changed in {', '.join(changed)} since the "
-                "class was graded, which changes everybody's points; grade without "
+                "class was graded, so everybody's points may change; grade without "
                 "--student."
             )
         if not self.unproven:

@@ -29,18 +29,20 @@ from autograder.text import listed, one_line
 
 WEAKER = ("landlock", "none")
 UNPROTECTED = (
-    "Without the sandbox, the code of students runs as you: it can read and change "
-    "your files, use the network, and see other submissions. Only its points are still "
-    "decided in another process."
+    "Without the sandbox, students' code runs with your rights: it can read and "
+    "change your files, use the network, and see other submissions. Only the points "
+    "are still decided in another process."
 )
 BEHIND: dict[wall.Wall, str] = {
     "namespaces": "Students' code runs in its own Linux namespaces.",
     "landlock": "Students' code runs behind Landlock, since namespaces are forbidden "
-    "here: points are as safe; disk space is watched, not limited, and the names of "
-    "files can be probed (see the page on the wall).",
+    "here. Points are as safe as with namespaces. But disk space is watched, not "
+    "limited, and students' code can find out which file names exist (see the page on "
+    "the wall).",
 }
 GROUPS = (
-    "Each submission is limited as a whole: memory, processes, share of the processors."
+    "Each submission has limits for its memory, its processes and its share of "
+    "the processors."
 )
 NO_SANDBOX_HINT = "`--no-sandbox` grades without protection; see `--help`."
 
@@ -49,10 +51,10 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder grade`."""
     describe(
         verb,
-        "Verdicts go into the gradebook, and notebooks with outputs into autograded/. "
-        "Submissions that already have a verdict are skipped, so an interrupted run "
-        "resumes where it stopped. Submissions that cannot be judged are held for "
-        "you, with the reason.",
+        "Verdicts go into the gradebook, and notebooks with outputs into "
+        "autograded/. Submissions that already have a verdict are skipped, so an "
+        "interrupted run resumes where it stopped. Submissions that cannot be judged "
+        "are held until you have looked at them; the reason is printed.",
         "autograder grade 01-attention --json results.json",
     )
     add_assignments(verb)
@@ -210,8 +212,8 @@ def say_wall(course: Course, no_sandbox: bool) -> None:
         raise CourseError(f"{missing} Nothing was graded. {NO_SANDBOX_HINT}")
     elif tree := wall.holds(course.root):
         raise CourseError(
-            f"The course is in {tree}, which students can read because Python's "
-            "libraries are there. Move the course. Nothing was graded."
+            f"The course is in {tree}. Students' code can read that folder because "
+            "Python's libraries are there. Move the course. Nothing was graded."
         )
     else:
         print(BEHIND[wall.best()], file=sys.stderr)

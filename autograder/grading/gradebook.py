@@ -107,13 +107,13 @@ class OpenGradebook:
             raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
         except IntegrityError:
             raise CourseError(
-                "Another program made the same row of the gradebook at the same "
+                "Another program wrote the same row of the gradebook at the same "
                 "moment. Grades so far are stored; run the same command again."
             ) from None
         except DatabaseError as error:
             raise CourseError(
-                f"The gradebook cannot be used: {error.orig}. Move it away, or "
-                "restore a copy of it."
+                f"The gradebook cannot be used: {error.orig}. Move the file away, or "
+                "restore a backup of it."
             ) from None
 
     @contextmanager
@@ -288,8 +288,8 @@ class OpenGradebook:
             by_hand = any(g.manual_score is not None for g in cell.grades)
             if by_hand or any(c.manual_comment for c in cell.comments):
                 raise CourseError(
-                    f"{release.assignment} no longer has {cell.name}, which "
-                    "people have graded already; put the cell back."
+                    f"{release.assignment} no longer has the cell {cell.name}, "
+                    "although people have graded it already; put the cell back."
                 )
             for row in [*cell.grades, *cell.comments, cell]:
                 session.delete(row)

@@ -39,9 +39,10 @@ from autograder.wall import Grader, Wall, best
 log = logging.getLogger(__name__)
 
 ONE_BY_ONE = (
-    "No semaphore could be made ({error}): worker processes need one, in /dev/shm. "
-    "Submissions are graded one after the other. In a container, make /dev/shm "
-    "writable (`--shm-size 64m`) to grade several at the same time."
+    "Worker processes need a semaphore in /dev/shm, but none could be made "
+    "({error}). Submissions are therefore graded one after the other. In a "
+    "container, make /dev/shm writable (`--shm-size 64m`) to grade several at the "
+    "same time."
 )
 
 
@@ -98,7 +99,9 @@ class Jobs:
                 yield task, verdict
         for task in again:
             log.info("%s is judged once more, on its own", task.submission)
-            reason = "The process that graded this ended unexpectedly, twice."
+            reason = (
+                "The process that graded this submission ended unexpectedly, twice."
+            )
             verdict = self.outcome(task, self.submit(task))
             yield task, verdict or hold(reason, task.release.max_score, task.notes)
 

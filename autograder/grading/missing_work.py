@@ -89,7 +89,7 @@ def remarks(
     if course.tests_of(assignment.name) == "inside":
         yield (
             f"{assignment.name}: its tests run inside the students' process, where a "
-            "dishonest student can earn undeserved points"
+            "dishonest student can get points that are not earned"
         )
     if missing := without_work(course, store, assignment.name):
         yield f"no work for {assignment.name}: {listed(missing)}"

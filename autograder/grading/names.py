@@ -17,8 +17,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder names`."""
     describe(
         verb,
-        "Formgrader and nbgrader's tables show them. Students of the roster who have "
-        "handed in nothing are added, so that they show as missing.",
+        "Formgrader and nbgrader's tables show these names. Students on the roster "
+        "who have submitted nothing are added, so that they show as missing.",
         "autograder names students.csv",
     )
     verb.add_argument(

@@ -69,7 +69,7 @@ def opened(path: Path) -> Iterator[list[Entry]]:
         raise CourseError(f"There is no archive {path}.") from None
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise CourseError(
-            f"{path} cannot be opened as a zip: {error}. Unpack it, and give the "
+            f"{path} cannot be opened as a zip: {error}. Unpack it, and collect the "
             "folder."
         ) from None
     with archive:

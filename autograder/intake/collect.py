@@ -35,10 +35,11 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "Notebooks are recognized by their cells, not by their file names. Every "
-        "version is kept in collected/. With a roster, work goes only to the students "
-        "on it; anything ambiguous is skipped and listed. Submission times come from "
-        "Moodle's worksheet or from a plain zip; the archives of Moodle and "
-        "Canvas do not contain them. The exit code is 1 when nothing was collected.",
+        "version is kept in collected/. With a roster, only work of the students on "
+        "it is collected; anything ambiguous is skipped and listed. Submission times "
+        "come from Moodle's worksheet or from a plain zip; the archives of Moodle "
+        "and Canvas do not contain them. The exit code is 1 when nothing was "
+        "collected.",
         "autograder collect submissions.zip --roster students.csv",
     )
     verb.add_argument("archive", type=Path, metavar="ARCHIVE")
@@ -197,8 +198,8 @@ class Collector:
                 and not self.blind(person, name)
             ]
             lines.append(
-                f"{name}: {len(missing)} of {len(people)} students of the "
-                f"roster have no work{': ' if missing else ''}{listed(missing)}."
+                f"{name}: {len(missing)} of {len(people)} students on the roster "
+                f"submitted nothing{': ' if missing else ''}{listed(missing)}."
             )
         return lines
 
@@ -271,8 +272,8 @@ class Collector:
             folder = next(iter(groups.values()))[0].entry.path.parts[0]
             raise CourseError(
                 f"The folder {one_line(folder)} has several notebooks of one "
-                "assignment: a student's versions, or the work of a class? "
-                + ASKED.format(example=f"{folder}/{{student}} - {{file}}")
+                "assignment. Are they one student's versions, or the work of a "
+                "class? " + ASKED.format(example=f"{folder}/{{student}} - {{file}}")
             )
 
     def leave(self, entry: Entry, why: str) -> None:

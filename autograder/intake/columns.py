@@ -70,9 +70,9 @@ def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
     known |= wanted
     if not known.keys() & {"student", "number"}:
         raise CourseError(
-            f"The roster {sheet.name} has no column that names students; give it a "
-            "column student_id, or use the list that Canvas or Moodle exports, or "
-            f"say which column does with --columns: {', '.join(sheet.columns)}."
+            f"The roster {sheet.name} has no column that identifies students. Add a "
+            "column student_id, use the list that Canvas or Moodle exports, or "
+            f"choose a column with --columns: {', '.join(sheet.columns)}."
         )
     return Columns(platform, known)
 
@@ -134,9 +134,9 @@ def named(values: list[str], mail: bool, sheet: Sheet) -> bool:
     if different <= max(2, len(values) // 3) and len(values) > 3:
         return False
     raise CourseError(
-        f"It is not clear whether {sheet.columns[1]!r} of {sheet.name} has names; "
-        f"say --columns name=HEADING, or --columns name={sheet.columns[0]!r} when "
-        "marking is blind."
+        f"It is not clear whether the column {sheet.columns[1]!r} of {sheet.name} has "
+        "names. Add --columns name=HEADING or, if marking is blind, "
+        f"--columns name={sheet.columns[0]!r}."
     )
 
 

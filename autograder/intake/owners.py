@@ -21,8 +21,8 @@ from autograder.text import one_line
 
 GRADESCOPE = "submission_metadata.yml"
 ASKED = (
-    "Give the students with --roster, or say with --pattern where their names are, "
-    "such as --pattern '{example}'."
+    "Pass a list of the students with --roster, or say with --pattern where their "
+    "names are, for example --pattern '{example}'."
 )
 
 
@@ -116,7 +116,7 @@ class Owners:
                     ]
             except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
                 raise CourseError(
-                    f"{entry.path} is not as Gradescope writes it: {error}."
+                    f"{entry.path} does not have Gradescope's form: {error}."
                 ) from None
 
     def wrapped(self, paths: list[PurePosixPath], class_folder: str) -> bool:
@@ -140,9 +140,9 @@ class Owners:
         if self.pattern or inside & self.submitters.keys():
             return True
         raise CourseError(
-            f"Everything is in one folder, {one_line(top)}: a student's, or the "
-            f"class's? {ASKED.format(example='{student}_{file}')} Or collect that "
-            "folder itself."
+            f"Everything is in one folder, {one_line(top)}. Is it one student's "
+            f"folder, or the class's? {ASKED.format(example='{student}_{file}')} You "
+            "can also collect that folder itself."
         )
 
     # ---------------------------------------------------------------- one file

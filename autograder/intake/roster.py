@@ -230,8 +230,8 @@ def read_roster(
         if columns.platform == "moodle" and real and columns["student"] is None:
             raise CourseError(
                 f"{sheet.name} has names but no e-mail addresses, and Moodle's "
-                "numbers differ in each assignment. Include the addresses in the "
-                "worksheet, or use the names: --columns "
+                "numbers are different in each assignment. Include the addresses in "
+                "the worksheet, or use the names: --columns "
                 f"student={sheet.columns[columns.known['name']]!r}."
             )
         if columns.platform == "moodle" and not value.get("student"):
@@ -252,7 +252,7 @@ def read_roster(
         team = value.get("team", "")
         people.append(Person(student, name, number, team, word, time, row))
     if not people:
-        raise CourseError(f"The roster {sheet.name} lists no student.")
+        raise CourseError(f"The roster {sheet.name} lists no students.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))
 
 
@@ -266,9 +266,9 @@ def without_twins(people: list[Person], table: str) -> list[Person]:
         first = known.setdefault(safe(person.student), person)
         if (plain(first.name), first.number) != (plain(person.name), person.number):
             raise CourseError(
-                f"{table}, line {person.row + 1}: {person.student} is "
-                f"{person.name}, but in line {first.row + 1} {first.name}; give "
-                "each student a different id."
+                f"{table}, line {person.row + 1}: {person.student} is the id of "
+                f"{person.name}, but in line {first.row + 1} it is the id of "
+                f"{first.name}; give each student a different id."
             )
     return list(known.values())
 

@@ -72,7 +72,9 @@ class Sheet:
             if column.strip() == heading.strip():
                 return number
         known = ", ".join(repr(column) for column in self.columns)
-        raise CourseError(f"{self.name} has no column {heading!r}; it has {known}.")
+        raise CourseError(
+            f"{self.name} has no column {heading!r}; its columns are {known}."
+        )
 
     def change(self, row: int, column: int, value: str) -> None:
         """Replace one cell."""

@@ -10,14 +10,15 @@ from autograder.options import add_file, add_flag, describe
 
 PORT = 8765
 STEPS = {
-    "register": "Make a key pair and print what the platform asks for; then store what "
-    "the platform gave in return.",
-    "link": "Wait on this machine for one click on the tool in the course, check it, "
-    "and store which course it is.",
+    "register": "Make a key pair and print what the platform asks for. With options, "
+    "store the ids that the platform gives in return.",
+    "link": "Wait on this machine for one click on the tool in the course, check the "
+    "launch, and store which course it came from.",
     "roster": "Write the students of the linked course as a table for "
     "`collect --roster`.",
-    "push": "Send final points as final, and mark what waits for a person as pending. "
-    "Grades that somebody typed in the platform are kept.",
+    "push": "Send final points as final, and mark points as pending while a person "
+    "still has to grade an answer. Grades that somebody typed in the platform are "
+    "kept.",
 }
 REGISTER = {
     "address": "where you open the platform, such as https://moodle.example.org",
@@ -34,8 +35,9 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder lti`."""
     describe(
         verb,
-        "Register the course once, link it to a course of the platform once, then "
-        "push scores as often as you like. Each step has its own --help.",
+        "Register the tool once, link the course folder to a course of the platform "
+        "once, and then push scores as often as you like. Each step has its own "
+        "--help.",
         "autograder lti push 01-attention --dry-run",
     )
     steps = verb.add_subparsers(metavar="STEP", dest="step", required=True)

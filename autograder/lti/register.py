@@ -84,8 +84,9 @@ def to_paste(private: str, page: str) -> str:
         f"Initiate login URL:           {page}/login\n\n"
         f"Moodle, public key:\n{public}\n"
         f"Canvas, configuration:\n{json.dumps(for_canvas(public, page), indent=2)}\n\n"
-        "Where to paste it: the guide, Scores into Moodle and Canvas. Then run the "
-        "command\nagain with --platform, --address, --client-id and --deployment-id."
+        "The guide explains where to paste this (Scores into Moodle and Canvas). "
+        "Then run\nthe command again with --platform, --address, --client-id and "
+        "--deployment-id."
     )
 
 

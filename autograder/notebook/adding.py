@@ -64,7 +64,7 @@ class Added:
             if cell.grade_id in by_name:
                 released = by_name[cell.grade_id]
                 self.note(
-                    f"The cell {cell.grade_id} is there more than once; "
+                    f"The cell {cell.grade_id} occurs more than once; "
                     + (
                         "the first one that is filled in counts."
                         if released.kind == "written"
@@ -94,8 +94,8 @@ class Added:
         if code and not (parsed(added.before) and parsed(added.after)):
             added = Lines(cell.source)
         self.note(
-            f"The cell {released.grade_id} had been changed; the course's own was "
-            "used, and what was added is kept next to it."
+            f"The cell {released.grade_id} had been changed; the course's own cell "
+            "was used, and the lines that were added are kept next to it."
         )
         if released.kind == "test" and added.after:  # a test's imports stay in the test
             imports = "\n".join(IMPORT.findall(released.released))

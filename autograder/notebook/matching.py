@@ -46,8 +46,8 @@ def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
     find_answers(release, submitted, found)
     if release.judged and is_another(release, submitted, found):
         raise Held(
-            f"No question of {release.assignment} was found in this notebook; is it "
-            "another assignment's?"
+            f"No question of {release.assignment} was found in this notebook; does it "
+            "belong to another assignment?"
         )
     matching = Matching(release, submitted, found)
     if known == 0 and found:
@@ -96,8 +96,8 @@ class Matching:
                 here = max(here, self.after_answer(cell, rank))
                 if there is None:
                     self.note(
-                        f"The cell {cell.grade_id} was missing; the course's own was "
-                        "used."
+                        f"The cell {cell.grade_id} was missing; the course's own cell "
+                        "was used."
                     )
             elif cell.kind not in GRADED:
                 if there is None or there not in in_order:
@@ -120,7 +120,7 @@ class Matching:
         if own is not None and own.cell_type != cell.cell_type:
             self.note(
                 f"The cell {cell.grade_id} had become a {own.cell_type} cell; it was "
-                f"read as {cell.cell_type}."
+                f"read as a {cell.cell_type} cell."
             )
         empty = (
             own is None
@@ -188,8 +188,8 @@ class Matching:
         )
         if near:
             self.note(
-                f"{cell.grade_id} was left blank, but there is text near it; a "
-                "person decides."
+                f"{cell.grade_id} was left blank, but there is text near it; a person "
+                "has to look at it."
             )
         elif own is None:
             self.note(

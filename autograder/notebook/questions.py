@@ -177,8 +177,8 @@ def not_there(
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(
-                f"`{name}` is imported here; grading has NumPy, Matplotlib, seaborn "
-                "and pandas, but may not have it."
+                f"`{name}` is imported here, but grading may not have it; grading has "
+                "NumPy, Matplotlib, seaborn and pandas."
             )
     return notes
 

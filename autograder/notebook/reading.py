@@ -121,7 +121,10 @@ def upgraded(cell: Any) -> dict[str, Any]:
 def plain_cell(cell: Any) -> SubmittedCell:
     """What we keep of a submitted cell."""
     if not isinstance(cell, dict):
-        raise Held("The notebook is damaged: one of its cells is not a cell.")
+        raise Held(
+            "The notebook is damaged: one of its cells does not have the form of a "
+            "cell."
+        )
     kind = cell.get("cell_type")
     if kind not in ("code", "markdown", "raw"):
         raise Held(f"The notebook has a cell of unknown type {str(kind)[:20]!a}.")

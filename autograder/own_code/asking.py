@@ -22,7 +22,10 @@ def dialog(found: Iterable[tuple[str | None, list[dict[str, Any]]]]) -> None:
             asked, right = asked + 1, right + (answer == key)
             print("Right." if answer == key else f"It is {key}.", question["why"])
     if asked:
-        print(f"\n{right} of {asked} right. No points: the questions are for you.")
+        print(
+            f"\n{right} of {asked} right. There are no points for these questions; "
+            "they are for you."
+        )
     else:
         print("There are no questions about this code.")
 
@@ -40,4 +43,4 @@ def answered(question: dict[str, Any]) -> str | None:
             return None
         if not answer or answer in letters:
             return answer or None
-        print("Type one of the letters, or nothing to stop.")
+        print("Type one of the letters, or press Enter to stop.")

@@ -87,11 +87,15 @@ def fails(subject: Subject) -> Iterator[Draft]:
         passing = [one for one in subject.sentences if one not in failed]
         why = f"Failing: {'; '.join(failed)}. Still passing: {'; '.join(passing)}."
         if len(failed) == 1:
-            text = suppose(altered, "Which visible check fails then, and no other?")
+            text = suppose(
+                altered, "Which visible check is then the only one that fails?"
+            )
             yield Draft(text, failed[0], subject.some(passing), why)
         ended = all(call.result for calls in altered.trials for call in calls)
         if len(passing) == 1 and ended:
-            text = suppose(altered, "Which visible check still passes, and no other?")
+            text = suppose(
+                altered, "Which visible check is then the only one that still passes?"
+            )
             yield Draft(text, passing[0], subject.some(failed), why)
 
 
@@ -171,7 +175,7 @@ def overflows(subject: Subject) -> Iterator[Draft]:
             continue
         rest = [f"`{k} = {literal(v)}`" for k, v in given if k != name]
         beside = f", with {listed(rest)}," if rest else ""
-        question = f"For which input{beside} does the result hold NaN or infinity?"
+        question = f"For which input{beside} does the result contain NaN or infinity?"
         inputs = [array, array * 0, array * 1000, array * 1000 - 5000, array / 4]
         for altered in subject.altered:
             came = {}

@@ -21,8 +21,8 @@ from autograder.text import one_line
 SKELETON = Path(__file__).with_name("skeleton")
 FOLDER = re.compile(r"(?P<number>\d\d)-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
 NEXT = """\
-Its cards and checks send readers to {chapter}#{section}.
-It can be released and graded as it is. To make it yours:
+The cards and checks of this assignment point to {chapter}#{section}.
+You can release and grade the assignment as it is. To make it yours:
   1. rewrite the notebook, and then the checks that it calls; point them to what
      students should read
   2. autograder try {folder}: releases it, and says what its checks notice
@@ -33,7 +33,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder new`."""
     describe(
         verb,
-        "It is in solutions/NN-name/ and autograder/checks/name/, and the command "
+        "The command writes into solutions/NN-name/ and autograder/checks/name/, and "
         "prints what is left to do.",
         "autograder new 14-tokenizers",
     )
@@ -54,8 +54,8 @@ def new(course: Course, folder: str) -> list[Path]:
     parts = FOLDER.fullmatch(folder)
     if parts is None:
         raise CourseError(
-            f"{one_line(folder)} is not a name for an assignment; it takes two digits, "
-            "a dash, and words in lower case, such as 14-tokenizers."
+            f"{one_line(folder)} is not a valid name for an assignment; use two "
+            "digits, a dash, and words in lower case, such as 14-tokenizers."
         )
     name = parts["words"].replace("-", "_")
     checks = Path(autograder.__file__).parent / "checks" / name

@@ -111,7 +111,8 @@ def plan(course: Course, assignment: Assignment) -> Release:
     language = language_of(release)
     if release.judged and language != "python":
         raise CourseError(
-            f"{assignment.source} is in {one_line(language)}; the grader runs Python."
+            f"{assignment.source} is in {one_line(language)}; the grader runs "
+            "only Python."
         )
     return replace(release, hash=fingerprint(release))
 

@@ -20,8 +20,8 @@ from autograder.wall import Cell, Grader, Transcript
 
 PROVED = ".proved.json"  # beside the gradebook
 INSIDE = """\
-With its tests inside the students' process, it gets all points. If that is what you
-  want, say so in nbgrader_config.py; the guide explains what it gives up:
+If its tests run inside the students' process, it gets full points. If that is what
+  you want, say so in nbgrader_config.py; the guide explains the drawback:
     c.Autograder.tests = {{"{assignment}": "inside"}}"""
 
 
@@ -75,7 +75,7 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
         if not result.full:
             points = f"{result.score:g} of {result.max_score:g}"
             why = " ".join((result.message or "").split())
-            why = why or "The value of the test's last line is the points."
+            why = why or "The points are the value of the test's last line."
             yield f"{result.id}: {points}. {why}"
 
 
@@ -117,8 +117,9 @@ def prove(
     if broken:
         listed = "".join(f"\n  {sentence}" for sentence in broken)
         raise CourseError(
-            f"{assignment.name} has changed, and its own solution no longer gets all "
+            f"{assignment.name} has changed, and its own solution no longer gets full "
             f"points:{listed}\nNobody was graded. Repair the check or the solution; "
-            f"if this is intended: autograder grade {assignment.name}{look} --unproven"
+            f"if this is intended: autograder grade {assignment.name}{look} "
+            "--unproven"
         )
     note(course, *releases)

@@ -22,8 +22,8 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
     if package is None:
         return []
     broken = [
-        f"Cell {number} ({summary(cell)}) has no grade_id of nbgrader; give it one, "
-        "and lock it."
+        f"Cell {number} ({summary(cell)}) has no grade_id from nbgrader; add one, and "
+        "lock the cell."
         for number, cell in enumerate(solution.cells, 1)
         if not about(cell).get("grade_id")
     ]
@@ -39,12 +39,12 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
         if not test.startswith("test_") or test.removeprefix("test_") not in answers:
             broken.append(
                 f"The test cell {test} belongs to no answer; its grade_id has to be "
-                "test_ and then an answer's grade_id."
+                "test_ followed by an answer's grade_id."
             )
     questions: dict[str, Any] = package.assignment.questions
     for name in questions:
         if f"test_{name}" not in tests:
-            broken.append(f"There are checks of {name}, but no test cell test_{name}.")
+            broken.append(f"There are checks for {name}, but no test cell test_{name}.")
     return broken + thin_catalog(assignment.notebook, questions)
 
 
@@ -108,7 +108,7 @@ def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
         if mistakes < least[0] or styles < least[1]:
             broken.append(
                 f"The catalog has {mistakes} wrong and {styles} right answers to "
-                f"{name}; it needs {least[0]} and {least[1]}."
+                f"{name}; it needs at least {least[0]} and {least[1]}."
             )
     return broken
 

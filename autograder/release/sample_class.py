@@ -32,9 +32,9 @@ NAMES = [
     "tova",
 ]
 WRITTEN = (
-    "A query says what a token looks for, a key what it can be found by, a value what "
-    "it hands over. With one vector for all three, the scores are symmetric and every "
-    "token looks mostly at itself."
+    "A query says what a token looks for, a key says what it can be found by, and a "
+    "value says what it hands over. With one vector for all three, the scores are "
+    "symmetric and every token looks mostly at itself."
 )
 Cell = dict[str, Any]  # of a notebook file, as JSON has it
 READS_SOLUTIONS = """\

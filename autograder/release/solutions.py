@@ -29,7 +29,7 @@ def solution_notebook(assignment: Assignment) -> NotebookNode:
     if twice := [name for name, times in names.items() if times > 1]:
         raise CourseError(
             f"{assignment.source} has several cells with the same grade id: "
-            f"{', '.join(map(one_line, twice))}. Give each a name of its own."
+            f"{', '.join(map(one_line, twice))}. Give each cell its own id."
         )
     return notebook
 

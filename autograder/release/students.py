@@ -71,7 +71,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     add_assignments(verb)
     add_flag(
-        verb, "--unproven", "write it even if its own solution does not get all points"
+        verb, "--unproven", "write it even if its own solution does not get full points"
     )
 
 
@@ -134,7 +134,7 @@ def release(
         listed = "".join(f"\n  {sentence}" for sentence in missed)
         raise CourseError(
             f"{assignment.name} is not released, since its own solution "
-            f"({assignment.source.name}) does not get all points:{listed}"
+            f"({assignment.source.name}) does not get full points:{listed}"
         )
     target = course.exercises / assignment.name / assignment.source.name
     for name, data in extra_files(assignment).items():

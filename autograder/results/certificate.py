@@ -31,9 +31,10 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder certificate`."""
     describe(
         verb,
-        "It requires every assignment with a due date in c.Autograder.due; where none "
-        "has one, every assignment that was graded for anybody. The key is made on "
-        "first use: keep certificate.key secret, and publish certificate.pub.",
+        "The student needs a grade in every assignment with a due date in "
+        "c.Autograder.due or, if no assignment has one, in every assignment that was "
+        "graded for anybody. The key is created on first use. Keep certificate.key "
+        "secret, and publish certificate.pub.",
         'autograder certificate ada --name "Ada Lovelace"',
     )
     verb.add_argument("student", metavar="STUDENT")
@@ -68,8 +69,8 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     verdicts = {title: results.get(title, {}).get(student) for title in given}
     if not any(student in found for found in results.values()):
         raise CourseError(
-            f"Nothing of {one_line(student)} is graded; give a student's id as in "
-            "submitted/."
+            f"No work of {one_line(student)} is graded; give the student's id as it "
+            "is in submitted/."
         )
     for assignment, verdict in verdicts.items():
         who = f"{one_line(student)} has no certificate yet: {assignment}"
@@ -82,7 +83,7 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     if score < least * most:
         raise CourseError(
             f"{one_line(student)} has no certificate yet: {score:g} of {most:g} "
-            f"points, but it takes {least:.0%} of them."
+            f"points, but a certificate requires {least:.0%} of them."
         )
     title = str(course.nbgrader().CourseDirectory.course_id)
     points = f"{score:g} of {most:g} points"
@@ -161,7 +162,9 @@ def signing_key(course: Course) -> Ed25519PrivateKey:
         try:
             key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(path.read_text()))
         except (OSError, ValueError):
-            raise CourseError(f"{path} is not a key of this program.") from None
+            raise CourseError(
+                f"{path} is not a key that this program has made."
+            ) from None
     else:
         key = Ed25519PrivateKey.generate()
         with open(descriptor, "w") as file:

@@ -36,8 +36,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "For Canvas and Moodle, the command fills in the file that they export and "
-        "import. It leaves out points that are not final, lists them, and changes "
-        "nothing else.",
+        "import. The command leaves out points that are not final, and lists them. "
+        "It changes nothing else in the file.",
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)

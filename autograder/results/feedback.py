@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     due = {a.name: record.to_send(lines, a.name) for a in assignments}
     only = due if options.again else None
     if options.again and not any(due.values()):
-        raise CourseError("No feedback page is new or has changed.")
+        raise CourseError("There are no new or changed feedback pages.")
     written, failures = write_feedback(
         course, assignments, options.students, options.book or course.book(), only
     )

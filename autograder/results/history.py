@@ -20,8 +20,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder history`."""
     describe(
         verb,
-        "It also lists the feedback pages that have to go out: those that "
-        "are out of date, and first pages.",
+        "The command also lists the feedback pages that you have to send: those that "
+        "are out of date, and those of students who had none yet.",
         "autograder history ada 01-attention",
     )
     verb.add_argument(

@@ -42,8 +42,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder interview`."""
     describe(
         verb,
-        "They are in interview/ASSIGNMENT.html, each student's on a new page, with "
-        "answers at the end. It contains nothing from hidden checks.",
+        "The pages are in interview/ASSIGNMENT.html; the answers are at the end of "
+        "each page. They contain nothing from hidden checks.",
         "autograder interview 04-masking",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")

@@ -40,9 +40,9 @@ def export_lms(
 
     if wishes.roster is None:
         raise CourseError(
-            f"{wishes.format.title()} knows students by its own numbers; give the list "
-            "it exports with --roster (Canvas: the gradebook, Moodle: the grading "
-            "worksheet)."
+            f"{wishes.format.title()} identifies students by its own numbers; pass "
+            "the list that it exports with --roster (Canvas: the gradebook, Moodle: "
+            "the grading worksheet)."
         )
     roster = read_roster(
         wishes.roster, parse_columns(wishes.columns), course_zone(course)
@@ -57,7 +57,7 @@ def export_lms(
         raise CourseError(NOTHING)
     if wishes.format == "moodle" and len(results) > 1:
         raise CourseError(
-            "A grading worksheet of Moodle belongs to one assignment; name it: "
+            "A grading worksheet of Moodle is for one assignment; say which one: "
             f"{', '.join(results)}."
         )
     lines = Left("not exported")
@@ -105,7 +105,7 @@ def column_of(
         if (grade := roster.columns["grade"]) is not None:
             return grade
         raise CourseError(
-            f"{roster.sheet.name} has no column Grade; say which one it is with "
+            f"{roster.sheet.name} has no column Grade; choose the right column with "
             f"--column: {', '.join(roster.sheet.columns)}."
         )
     titles = [column for column in roster.sheet.columns if TITLE.fullmatch(column)]
@@ -115,7 +115,7 @@ def column_of(
     if name in roster.sheet.columns:
         return roster.sheet.find(name)
     if not titles:
-        raise NoColumn(f"{roster.sheet.name} has no column of an assignment.")
+        raise NoColumn(f"{roster.sheet.name} has no column for an assignment.")
     raise NoColumn(
         f"Canvas's gradebook has no column for {name}; name the column, for example "
         f'--column "{name}={same_number(name, titles)}". It has: {", ".join(titles)}.'

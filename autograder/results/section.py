@@ -111,8 +111,8 @@ class Section:
         if not self.open:
             return f"All scores are final: {found} of {self.highest:g}."
         return (
-            f"So far, from {len(self.values)} of {len(self.graded)} scores: {found} of "
-            f"{self.highest:g}. The others are not final."
+            f"So far, {len(self.values)} of {len(self.graded)} scores are final: "
+            f"{found} of {self.highest:g}."
         )
 
     @property
@@ -129,8 +129,8 @@ class Section:
             tells = question.discrimination
             if question.answers >= ENOUGH and tells is not None and tells < 0:
                 found.append(
-                    f"Look at `{question.title}`: students who are strong elsewhere do "
-                    "worse here."
+                    f"Look at `{question.title}`: students who do well on other "
+                    "questions do worse on this one."
                 )
         return found
 

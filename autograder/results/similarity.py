@@ -26,9 +26,10 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder similarity`."""
     describe(
         verb,
-        "Lines that many otherwise different submissions share are ignored; work that "
-        "many share is listed once, as a group. Short answers can resemble each "
-        "other by chance, so check before you accuse anyone. No points are changed.",
+        "Lines that many otherwise different submissions share are ignored. "
+        "Submissions that share most of their code are listed once, as a group. "
+        "Short answers can resemble each other by chance, so check before you accuse "
+        "anyone. No points are changed.",
         "autograder similarity 01-attention --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
@@ -62,7 +63,10 @@ def run(options: argparse.Namespace) -> None:
     print(f"Alike: {found}. No points were changed.")
     if unread:
         names = ", ".join(map(one_line, unread))
-        print(f"Not compared: {len(unread)} that cannot be read ({names}).")
+        print(
+            f"Not compared: {counted(len(unread), 'submission')} that cannot be read "
+            f"({names})."
+        )
     if groups:
         path = options.output or course.root / f"similarity-{assignment.name}.html"
         people = known_names(course)

@@ -29,7 +29,7 @@ def sentences(verdict: Verdict) -> list[str]:
         )
     if verdict.lateness:
         cost = "no points" if not verdict.penalty else f"{verdict.penalty:g} points"
-        said.append(f"Handed in {verdict.lateness}; that costs {cost}.")
+        said.append(f"Handed in {verdict.lateness}, which costs {cost}.")
     return said
 
 

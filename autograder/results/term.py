@@ -59,8 +59,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder term`."""
     describe(
         verb,
-        f"Students without work for the last {SILENT} assignments or more that are due "
-        "are listed first.",
+        f"Students who submitted nothing for at least the last {SILENT} assignments "
+        "that are due are listed first.",
         "autograder term --output term.html",
     )
     add_file(verb, "--output", "output file (default: term.html of the course)")

@@ -31,7 +31,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder verify`."""
     describe(
         verb,
-        "The exit code is 0 when the course signed exactly this.",
+        "The exit code is 0 when the course signed exactly this certificate.",
         "autograder verify certificates/ada.json --key certificate.pub",
     )
     verb.add_argument("file", type=Path, metavar="FILE")

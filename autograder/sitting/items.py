@@ -132,7 +132,9 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
         code,
         tuple(choices),
         right,
-        ticked(f"{who} returns `{plain(seen)}`; a right one, `{plain(due)}`."),
+        ticked(
+            f"{who} returns `{plain(seen)}`; a right function returns `{plain(due)}`."
+        ),
         f"00-puzzles, {name}",
         letter if kind == "spot" else "",
     )

@@ -39,7 +39,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder sitting`."""
     describe(
         verb,
-        "It may show right answers to the assignments: hold it after their deadlines.",
+        "The paper may show right answers to the assignments, so hold the "
+        "sitting after their deadlines.",
         "autograder sitting 01-attention 04-masking --versions 6",
     )
     verb.add_argument(
@@ -52,7 +53,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "--versions",
         type=at_least_one,
         default=2,
-        help="number of versions, one for each row of the room (default: 2)",
+        help="number of versions, one for each row of the classroom (default: 2)",
     )
     verb.add_argument(
         "--seed",

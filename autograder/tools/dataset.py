@@ -153,9 +153,9 @@ def croissant(data: bytes, count: int) -> dict[str, Any]:
         "datePublished": "2026-11-23",
         "creator": {"@type": "sc:Organization", "name": "Paying Attention"},
         "citeAs": "The Paying Attention authors (2026): mistakes about attention.",
-        "rai:dataCollection": "Invented by the authors of the course, or by somebody "
-        "who had seen neither checks nor catalog, as the field source says. No answer "
-        "is a student's.",
+        "rai:dataCollection": "The answers were invented by the authors of the course, "
+        "or by somebody who had seen neither the checks nor the catalog; the field "
+        "source says by whom. No answer is a student's.",
         "distribution": [
             {
                 "@type": "cr:FileObject",
@@ -232,7 +232,10 @@ def main() -> int:
     print(f"{len(data)} wrong answers, in {options.folder}/answers.jsonl")
     if options.baseline:
         right, asked = baseline(data)
-        print(f"The text that looks most alike has the mistake in {right} of {asked}.")
+        print(
+            f"The most similar answer makes the same mistake in {right} of {asked} "
+            "cases."
+        )
     return 0
 
 

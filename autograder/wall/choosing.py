@@ -42,9 +42,9 @@ def available() -> str | None:
     """None if a wall works here, else a sentence: why not, and what to do."""
     if sys.platform != "linux":
         return (
-            f"{platform.system()} has neither user namespaces nor Landlock, which "
-            "the sandbox needs. Grade in a Linux virtual machine or container, or "
-            "with --no-sandbox if you trust every submission."
+            f"{platform.system()} has neither user namespaces nor Landlock, and the "
+            "sandbox needs one of them. Grade in a Linux virtual machine or "
+            "container, or with --no-sandbox if you trust every submission."
         )
     try:
         best()
@@ -56,36 +56,36 @@ def available() -> str | None:
 def _advice(error: str, second: str) -> str:
     """What to do on this Linux, by the settings that forbid namespaces."""
     reason = (
-        f"Linux does not let this user create namespaces here ({error}), and without "
-        f"them there is no sandbox either ({second}). "
+        f"Linux does not let this user create namespaces here ({error}), and the "
+        f"sandbox without namespaces does not work either ({second}). "
     )
-    otherwise = " Or grade with --no-sandbox if you trust every submission."
+    otherwise = " You can also grade with --no-sandbox if you trust every submission."
     for setting, forbidding, remedy in (
         (
             "kernel/apparmor_restrict_unprivileged_userns",
             "1",
-            "On Ubuntu, an administrator allows them with "
-            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.",
+            "On Ubuntu, an administrator allows namespaces with `sudo sysctl "
+            "kernel.apparmor_restrict_unprivileged_userns=0`.",
         ),
         (
             "kernel/unprivileged_userns_clone",
             "0",
-            "On Debian, an administrator allows them with "
-            "`sudo sysctl kernel.unprivileged_userns_clone=1`.",
+            "On Debian, an administrator allows namespaces with `sudo sysctl "
+            "kernel.unprivileged_userns_clone=1`.",
         ),
         (
             "user/max_user_namespaces",
             "0",
-            "An administrator allows them with "
-            "`sudo sysctl user.max_user_namespaces=10000`.",
+            "An administrator allows namespaces with `sudo sysctl "
+            "user.max_user_namespaces=10000`.",
         ),
     ):
         with contextlib.suppress(OSError):
             if Path("/proc/sys", setting).read_text().strip() == forbidding:
                 return reason + remedy + otherwise
     return (
-        reason
-        + "In a container, its seccomp profile is the usual reason: start it with "
-        "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, "
-        "or grade outside it." + otherwise
+        reason + "In a container, the usual reason is the container's seccomp profile: "
+        "start the container with `--security-opt seccomp=unconfined "
+        "--security-opt systempaths=unconfined`, or grade outside the container."
+        + otherwise
     )

@@ -42,7 +42,7 @@ RAISES = re.compile(
 )
 DTYPE = re.compile(r"Suppose that (.*?) (?:is|are) of dtype (\w+)\. ")
 CHOICE = re.compile(r"Line (\d+) (?:reads `(.*)`|is left out)\.")
-INPUT = re.compile(r"For which input(?:, with (.*?),)? does the result hold NaN")
+INPUT = re.compile(r"For which input(?:, with (.*?),)? does the result contain NaN")
 SHAPE = re.compile(r"`(\w+)` (?:of shape )?(\([\d, ]*\))")
 TYPE = re.compile(r"`(\w+)` of type (\w+)")
 VALUE = re.compile(r"`(\w+) = (.*?)`")

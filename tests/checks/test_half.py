@@ -140,11 +140,9 @@ def test_why_a_right_function_is_refused(test, reason):
 
 
 def test_an_error_of_the_function_is_not_called_one_of_the_check():
-    assert (
-        "The function that is tried raises" in reasons("softmax(np.ones(2), axis=5)")[0]
-    )
+    assert "The function under test raises" in reasons("softmax(np.ones(2), axis=5)")[0]
     own = reasons("softmax(np.ones(2))", "assert np.ones(2) + np.ones(3)")[0]
-    assert "The function that is tried" not in own
+    assert "The function under test" not in own
 
 
 def test_what_only_some_right_ways_fulfill_is_said_not_to_be_on_the_card(capsys):
@@ -160,5 +158,5 @@ def check_causal_mask(causal_mask):
     masking.check_causal_mask(written(code, "check_causal_mask"))
     refused = capsys.readouterr().out.split("refused:")
     assert len(refused) > 1
-    reason = "but here it asks for what the card does not"
+    reason = "but it rejects this one for something that the card does not ask for"
     assert all(reason in one for one in refused[1:])

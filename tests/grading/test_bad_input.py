@@ -82,7 +82,7 @@ def test_no_sandbox_says_what_is_not_protected(classroom, capsys, right):
     classroom.hand_in("ada", right)
     target = classroom.root / "out.json"
     assert main(["grade", "--no-sandbox", "--json", str(target)]) == 0
-    assert "runs as you" in capsys.readouterr().err
+    assert "runs with your rights" in capsys.readouterr().err
     assert json.loads(target.read_text())["submissions"][0]["score"] == 20.0
 
 

@@ -119,13 +119,13 @@ def test_the_autograder_of_another_copy_grades_nobody(tmp_path, monkeypatch, cap
     for verb in ("grade", "collect x.zip", "export", "feedback", "history"):
         assert cli.main(verb.split()) == 2
         said = capsys.readouterr().err
-        assert f"This is the autograder of {running.parent}, " in said
-        assert f"Run {tmp_path}/.venv/bin/autograder; " in said
+        assert f"This autograder and its checks belong to {running.parent}, " in said
+        assert f"Run {tmp_path}/.venv/bin/autograder. " in said
     shutil.rmtree(own)
     shutil.copytree(running, own)  # the same checks, as in the image of a hub
     assert cli.main(["grade"]) == 2
-    assert "This is the autograder of" not in capsys.readouterr().err
+    assert "This autograder and its checks belong to" not in capsys.readouterr().err
     with (own / "checks/attention/hidden.py").open("a") as file:
         file.write("# repaired\n")
     assert cli.main(["grade"]) == 2
-    assert "This is the autograder of" in capsys.readouterr().err
+    assert "This autograder and its checks belong to" in capsys.readouterr().err

@@ -339,7 +339,7 @@ def test_a_setting_without_effect_is_named_and_grading_goes_on(
     classroom.hand_in("ada", right.replace(test, f"{test}, variant='0123456789ab'"))
     assert classroom.grade()["ada"]["score"] == 20
     said = capsys.readouterr().err
-    assert f"c.Autograder.variants in {CONFIG} has no effect any more" in said
+    assert f"c.Autograder.variants in {CONFIG} no longer has an effect" in said
 
 
 def test_a_gradebook_of_the_config_is_used(classroom, right):

@@ -76,8 +76,8 @@ def test_test_cells_come_from_the_instructor(release, cells):
     result = matched(release, cells)
     assert "check.hidden.softmax" in by_name(result)["test_softmax"].source
     assert result.notes == [
-        "The cell test_softmax had been changed; the course's own was used, and "
-        "what was added is kept next to it."
+        "The cell test_softmax had been changed; the course's own cell was used, "
+        "and the lines that were added are kept next to it."
     ]
 
 
@@ -234,8 +234,8 @@ def test_what_python_cannot_read_or_needs_gigabytes_for_is_no_code(
     cell = cells[place(cells, "imports")]
     cell["source"] += f"\n{text}"
     assert matched(release, cells).notes == [
-        "The cell imports had been changed; the course's own was used, and what was "
-        "added is kept next to it."
+        "The cell imports had been changed; the course's own cell was used, "
+        "and the lines that were added are kept next to it."
     ]
 
 

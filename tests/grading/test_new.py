@@ -122,7 +122,7 @@ def test_a_new_assignment_sends_readers_to_a_chapter(repository, number):
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
 def test_a_name_that_is_none_is_refused(classroom, name, capsys):
     assert main(["new", name]) == 2
-    assert "is not a name for an assignment" in capsys.readouterr().err
+    assert "is not a valid name for an assignment" in capsys.readouterr().err
 
 
 def test_nothing_that_is_there_is_overwritten(classroom, capsys):
@@ -177,7 +177,7 @@ def add_an_answer(notebook, cells):
     ("change", "says"),
     [
         (change_points, "test_softmax says 5 points, and its question says 4."),
-        (add_a_plain_cell, "Cell 3 (x = 1) has no grade_id of nbgrader"),
+        (add_a_plain_cell, "Cell 3 (x = 1) has no grade_id from nbgrader"),
         (rename_a_test, "The test cell softmax_test belongs to no answer"),
         (rename_a_test, "The answer softmax has no test cell"),
         (lose_the_hidden_half, "has no line check.hidden.softmax(softmax)."),

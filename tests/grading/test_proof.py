@@ -249,14 +249,14 @@ def test_a_kernel_of_another_name_is_python_and_another_language_is_none(
     notebook["metadata"] = {"kernelspec": {"display_name": "Other", **kernel}}
     path.write_text(json.dumps(notebook))
     assert main(["release"]) == code
-    assert ("the grader runs Python" in capsys.readouterr().err) == bool(code)
+    assert ("the grader runs only Python" in capsys.readouterr().err) == bool(code)
 
 
 def test_partial_credit_that_falls_short_says_so(release, course):
     course.configure('c.Autograder.tests = {"ps": "inside"}')
     code, said = release("def f(x):\n    return x", "assert f(1) == 1\nf(1)")
     assert code == 2
-    assert "test_answer: 1 of 2. The value of the test's last line is the points." in (
+    assert "test_answer: 1 of 2. The points are the value of the test's last line." in (
         " ".join(said.split())
     )
 
@@ -293,7 +293,7 @@ def test_a_check_that_changed_is_tried_on_the_solution_before_a_class_is(
     for options, same in ((["--dry-run"], " --dry-run"), ([], "")):
         assert main(["grade", "ps", *UNPROTECTED, *options]) == 2
         said = capsys.readouterr().err
-        assert "ps has changed, and its own solution no longer gets all points" in said
+        assert "ps has changed, and its own solution no longer gets full points" in said
         assert "test_answer: 0 of 2" in said
         assert said.endswith(f"autograder grade ps{same} --unproven\n")
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:

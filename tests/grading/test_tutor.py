@@ -136,7 +136,7 @@ def test_every_place_that_a_diagnosis_names_has_paragraphs():
 
 def test_it_does_not_start_among_solutions(capsys):
     assert main(["tutor", str(ROOT)]) == 2
-    assert "is a course folder, with solutions in it" in capsys.readouterr().err
+    assert "is a course folder, which contains solutions" in capsys.readouterr().err
     assert main(["tutor", "nowhere/"]) == 2
     assert "nowhere is not a folder" in capsys.readouterr().err
 

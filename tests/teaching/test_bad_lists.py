@@ -19,14 +19,14 @@ REFUSED = {
     "another encoding": (OWN.encode("latin-1"), "is not in UTF-8; save it as CSV"),
     "a workbook": (b"PK\x03\x04\xff\xfe", "is a workbook or another archive"),
     "nothing": (b"\xef\xbb\xbf\r\n", "is empty."),
-    "a header alone": (b"student_id,name\n", "lists no student."),
+    "a header alone": (b"student_id,name\n", "lists no students."),
     "one id for two": (
         f"{OWN}ada,Ada Byron\n".encode(),
-        "line 4: ada is Ada Byron, but in line 2 Ada Lovelace; give each student",
+        "line 4: ada is the id of Ada Byron, but in line 2 it is the id of Ada Lovelace",
     ),
     "one id for two, in two normal forms": (
         "student_id,name\nrené,A\nrene\u0301,B\n".encode(),
-        "but in line 2 A; give each student a different id.",
+        "but in line 2 it is the id of A; give each student a different id.",
     ),
     "a student without an id": (
         f"{OWN},Alan Turing\n".encode(),
@@ -77,7 +77,7 @@ def test_a_list_that_is_clear_is_read(course, collect, right, capsys, kind):
     files = {"Ada Lovelace/a.ipynb": right, "José Núñez/a.ipynb": right}
     assert collect(files, READ[kind]) == 0
     assert students(course) == ["ada", "jose"]
-    assert "0 of 2 students of the roster have no work." in capsys.readouterr().out
+    assert "0 of 2 students on the roster submitted nothing." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("id", ["dept/ada", "..", "."])
@@ -87,7 +87,7 @@ def test_an_id_that_is_no_name_of_a_folder_is_a_student_all_the_same(
     roster = f"student_id,name\n{id},Ada Lovelace\n".encode()
     assert collect({"Ada Lovelace/a.ipynb": right}, roster) == 0
     assert students(course) == [safe(id)]
-    assert "0 of 1 students of the roster have no work." in capsys.readouterr().out
+    assert "0 of 1 students on the roster submitted nothing." in capsys.readouterr().out
 
 
 def test_one_name_in_two_normal_forms_is_one_student(course, collect, right, untouched):
@@ -130,4 +130,4 @@ def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsy
     assert students(course) == ["participant-12"]
     said = capsys.readouterr().out
     assert "1 keep the number under which they were collected" in said
-    assert said.endswith("0 of 1 students of the roster have no work.\n")
+    assert said.endswith("0 of 1 students on the roster submitted nothing.\n")

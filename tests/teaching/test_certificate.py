@@ -216,10 +216,13 @@ def test_the_key_is_kept_secret_and_stays(course, key):
 def test_nobody_is_told_that_a_stranger_is_still_to_be_graded(course, marked, capsys):
     marked({"ada@x.org": 20.0})
     assert main(["certificate", "ada"]) == 2
-    assert "Nothing of ada is graded; give a student's id" in capsys.readouterr().err
+    assert "No work of ada is graded; give the student's id" in capsys.readouterr().err
     assert main(["certificate", "ada@x.org"]) == 0
     assert main(["certificate", "ada@x.org", "--least", "0.9"]) == 2
-    assert "20 of 24 points, but it takes 90% of them" in capsys.readouterr().err
+    assert (
+        "20 of 24 points, but a certificate requires 90% of them"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.fixture

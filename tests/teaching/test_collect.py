@@ -318,5 +318,5 @@ def test_work_under_a_name_that_two_students_have_goes_to_neither(
     assert main(["collect", str(path), "--roster", str(roster)]) == 0
     said = capsys.readouterr().out
     assert "Ada Lovelace is the name of 2 students in the roster" in said
-    assert "2 of 3 students of the roster have no work: al1, al2." in said
+    assert "2 of 3 students on the roster submitted nothing: al1, al2." in said
     assert students(course) == ["ag"]

@@ -148,7 +148,7 @@ def test_pages_go_out_again_to_those_whose_points_have_changed(course, marked, c
     assert "12 of 24 (comment)" in report and "16 of 24 (graded)" not in report
     record.sent(course, NAME, ["bob"])
     assert main(["feedback", "--again"]) == 2
-    assert "No feedback page is new or has changed." in capsys.readouterr().err
+    assert "There are no new or changed feedback pages." in capsys.readouterr().err
 
 
 def test_a_first_page_goes_out_with_those_that_changed_in_a_zip_of_their_own(

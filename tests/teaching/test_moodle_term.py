@@ -102,7 +102,7 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
     first = archive(work, "first.zip")
     assert main(["collect", str(first), "--roster", str(blind)]) == 0
     said = capsys.readouterr().out
-    assert "1 of 4 students of the roster have no work: participant-15." in said
+    assert "1 of 4 students on the roster submitted nothing: participant-15." in said
 
     team = tmp_path / "team.csv"
     team.write_text(TEAM.format(most=""))
@@ -110,7 +110,10 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
         {f"Rocket_57_{FILE}/scaling (1).ipynb": (second, DOWNLOADED)}, "second.zip"
     )
     assert main(["collect", str(other), "--roster", str(team)]) == 0
-    assert "1 of 3 students of the roster have no work: cleo" in capsys.readouterr().out
+    assert (
+        "1 of 3 students on the roster submitted nothing: cleo"
+        in capsys.readouterr().out
+    )
 
     assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
     said = capsys.readouterr().out

@@ -82,21 +82,21 @@ GOLDEN = {
         "",
         [f"Ada Lovelace_12_{FILE}/attention.ipynb", f"Miles OBrien_60_{FILE}/a.ipynb"],
         ["ada@x.org", "miles@x.org"],
-        ["1 of 3 students of the roster have no work: grace@x.org."],
+        ["1 of 3 students on the roster submitted nothing: grace@x.org."],
     ),
     "canvas, whose test student is no student without work": (
         GRADEBOOK + '"Student, Test",9999,,a1b2,A,,\n',
         "",
         ["lovelaceada_34_567_a.ipynb"],
         ["ada"],
-        ["2 of 3 students of the roster have no work: 35, grace."],
+        ["2 of 3 students on the roster submitted nothing: 35, grace."],
     ),
     "moodle, as it was before 4.1": (
         WORKSHEET,
         "",
         [f"Ada Lovelace_12_{FILE}_/attention.ipynb", f"Ada Lovelace_12_{FILE}_/x.png"],
         ["ada@x.org"],
-        ["x.png is not a notebook", "2 of 3 students of the roster have no work"],
+        ["x.png is not a notebook", "2 of 3 students on the roster submitted nothing"],
     ),
     "moodle, flat": (
         WORKSHEET,
@@ -116,7 +116,7 @@ GOLDEN = {
             f"Ada Lovelace_12_{FILE}/b/c.ipynb",
         ],
         ["ada@x.org"],
-        ["2 of 3 students of the roster have no work"],
+        ["2 of 3 students on the roster submitted nothing"],
     ),
     "moodle, in the folder that it was unpacked to": (
         WORKSHEET,
@@ -140,7 +140,7 @@ GOLDEN = {
         "",
         [f"Team Rocket_57_{FILE}/a.ipynb", f"Default group_{FILE}/a.ipynb"],
         ["ada@x.org", "alan@x.org", "grace@x.org"],
-        ["0 of 3 students of the roster have no work."],
+        ["0 of 3 students on the roster submitted nothing."],
     ),
     "moodle, teams of another table": (
         WORKSHEET,
@@ -182,7 +182,7 @@ GOLDEN = {
         "",
         ["lovelaceada_LATE_34_567_attention-1.ipynb", "wuchen_li_35_568_a.ipynb"],
         ["35", "ada"],
-        ["1 of 3 students of the roster have no work: grace."],
+        ["1 of 3 students on the roster submitted nothing: grace."],
     ),
     "canvas, names apart": (
         NAMES_APART,
@@ -354,7 +354,7 @@ def test_a_folder_that_could_be_a_class_or_a_student_is_asked_about(
     course, collect, capsys, paths
 ):
     assert collect(paths) == 2
-    assert "a student's, or the class's?" in capsys.readouterr().err
+    assert "Is it one student's folder, or the class's?" in capsys.readouterr().err
     assert students(course) == []
 
 
@@ -380,14 +380,17 @@ def test_what_columns_tell_is_asked_for_when_it_is_unclear(course, collect, caps
     two = BLIND_GERMAN.replace("Status", "Zustand").split("Teilnehmer/in58")[0]
     paths = [f"Teilnehmerin_12_{FILE}/a.ipynb"]
     assert collect(paths, two) == 2
-    assert "--columns name='ID' when marking is blind" in capsys.readouterr().err
+    assert "if marking is blind, --columns name='ID'." in capsys.readouterr().err
     assert collect(paths, two, "", "--columns", "name=ID") == 0
     assert students(course) == ["participant-12"]
     capsys.readouterr()
     assert collect(paths, two, "", "--columns", "nmae=ID") == 2
     assert "did you mean name?" in capsys.readouterr().err
     assert collect(paths, two, "", "--columns", "name=Idd") == 2
-    assert "has no column 'Idd'; it has 'ID', 'Zustand'" in capsys.readouterr().err
+    assert (
+        "has no column 'Idd'; its columns are 'ID', 'Zustand'"
+        in capsys.readouterr().err
+    )
 
 
 TIMES = {

@@ -46,8 +46,7 @@ def section(attention):
 
 def test_means_leave_out_what_is_not_final(section):
     assert section.average == (
-        "So far, from 3 of 4 scores: mean 5.0, median 4.0 of 10. "
-        "The others are not final."
+        "So far, 3 of 4 scores are final: mean 5.0, median 4.0 of 10."
     )
     bars = {bar.label: (bar.solid, bar.open) for bar in section.scores() if bar.whole}
     assert bars == {"1": (1, 0), "4": (1, 0), "7": (0, 1), "9": (1, 0)}
@@ -128,7 +127,7 @@ def test_the_report_can_be_read_everywhere_and_a_row_opens(
     charts = page.locator("svg.chart")
     assert [chart.get_attribute("role") for chart in charts.all()] == ["img", "img"]
     assert (
-        "1 from 9. So far, from 3 of 4 scores: mean 5.0"
+        "1 from 9. So far, 3 of 4 scores are final: mean 5.0"
         in charts.first.get_attribute("aria-label")
     )
     message = page.get_by_text("seen: <b>rows</b>").nth(1)

@@ -312,7 +312,7 @@ c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
     result, seen = run(draw, *["1"] * 15, test="0.5")
     assert result.score == 0.5 and seen.held is None
     assert "image/png" in seen.outputs["cell-2"][0]["data"]
-    assert "larger than what is kept" in text_of(seen, "cell-16")
+    assert "too large to keep all of them" in text_of(seen, "cell-16")
 
 
 def test_a_picture_that_would_unpack_to_gigabytes_is_left_out(run):

@@ -15,7 +15,9 @@ MAX_OUTPUTS = 2000
 MAX_KEPT = 40 << 20  # of one submission; its pictures grow by a third in a notebook
 MAX_PIXELS = 40_000_000
 TOO_MANY_PIXELS = "A picture with more than 40 million pixels is left out.\n"
-NOT_KEPT = "The notebook's outputs are larger than what is kept; these are left out.\n"
+NOT_KEPT = (
+    "The notebook's outputs are too large to keep all of them; these are left out.\n"
+)
 
 
 def stream(name: str, text: str) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class StudentProcess:
         self.lost += lost
         self.crashes += not lost
         if self.lost > MAX_LOST:
-            raise Held("The sandbox was lost several times.")
+            raise Held("The sandbox stopped several times.")
         if self.crashes > self.limits.crashes:
             self.given_up = "the notebook crashed too often"
 
