@@ -35,7 +35,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "Notebooks are recognized by their cells, not by their file names. Every "
-        "version is kept in collected/. With a roster, only work of the students on "
+        "version is kept in collected/. With a roster, only the work of students on "
         "it is collected; anything ambiguous is skipped and listed. Submission times "
         "come from Moodle's worksheet or from a plain zip; the archives of Moodle "
         "and Canvas do not contain them. The exit code is 1 when nothing was "

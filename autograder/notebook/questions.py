@@ -177,7 +177,7 @@ def not_there(
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(
-                f"`{name}` is imported here, but grading may not have it; grading has "
+                f"`{name}` is imported here, but may be missing in grading, which has "
                 "NumPy, Matplotlib, seaborn and pandas."
             )
     return notes

@@ -20,8 +20,8 @@ from autograder.wall import Cell, Grader, Transcript
 
 PROVED = ".proved.json"  # beside the gradebook
 INSIDE = """\
-If its tests run inside the students' process, it gets full points. If that is what
-  you want, say so in nbgrader_config.py; the guide explains the drawback:
+If the tests run inside the students' process, the solution gets full points. If that
+  is what you want, say so in nbgrader_config.py; the guide explains the drawback:
     c.Autograder.tests = {{"{assignment}": "inside"}}"""
 
 

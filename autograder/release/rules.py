@@ -74,7 +74,7 @@ def different_points(name: str, test: NotebookNode, points: float) -> list[str]:
     if said == points:
         return []
     return [
-        f"The test cell test_{name} says {said:g} points, and its question says "
+        f"The test cell test_{name} says {said:g} points, but its question says "
         f"{points:g}."
     ]
 

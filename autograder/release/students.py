@@ -65,8 +65,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder release`."""
     describe(
         verb,
-        "A notebook that would leak an answer, or breaks a rule that grading relies "
-        "on, is not written.",
+        "The command refuses to write a notebook that would leak an answer or that "
+        "breaks a rule of grading.",
         "autograder release 01-attention",
     )
     add_assignments(verb)

@@ -69,8 +69,8 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     verdicts = {title: results.get(title, {}).get(student) for title in given}
     if not any(student in found for found in results.values()):
         raise CourseError(
-            f"No work of {one_line(student)} is graded; give the student's id as it "
-            "is in submitted/."
+            f"No work by {one_line(student)} is graded yet; give the student's id as "
+            "it appears in submitted/."
         )
     for assignment, verdict in verdicts.items():
         who = f"{one_line(student)} has no certificate yet: {assignment}"

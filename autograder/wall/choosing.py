@@ -64,19 +64,19 @@ def _advice(error: str, second: str) -> str:
         (
             "kernel/apparmor_restrict_unprivileged_userns",
             "1",
-            "On Ubuntu, an administrator allows namespaces with `sudo sysctl "
+            "On Ubuntu, an administrator can allow namespaces with `sudo sysctl "
             "kernel.apparmor_restrict_unprivileged_userns=0`.",
         ),
         (
             "kernel/unprivileged_userns_clone",
             "0",
-            "On Debian, an administrator allows namespaces with `sudo sysctl "
+            "On Debian, an administrator can allow namespaces with `sudo sysctl "
             "kernel.unprivileged_userns_clone=1`.",
         ),
         (
             "user/max_user_namespaces",
             "0",
-            "An administrator allows namespaces with `sudo sysctl "
+            "An administrator can allow namespaces with `sudo sysctl "
             "user.max_user_namespaces=10000`.",
         ),
     ):

@@ -77,7 +77,7 @@ def test_modules_that_grading_does_not_have_are_named(check, right, tmp_path):
     _, said = check(text)
     assert "`my_helper` is next to the notebook" in said
     assert (
-        "`scipy` is imported here, but grading may not have it; grading has NumPy"
+        "`scipy` is imported here, but may be missing in grading, which has NumPy"
         in said
     )
     assert "`math`" not in said and "`tools`" not in said and "`numpy`" not in said

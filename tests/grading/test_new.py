@@ -176,7 +176,7 @@ def add_an_answer(notebook, cells):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (change_points, "test_softmax says 5 points, and its question says 4."),
+        (change_points, "test_softmax says 5 points, but its question says 4."),
         (add_a_plain_cell, "Cell 3 (x = 1) has no grade_id from nbgrader"),
         (rename_a_test, "The test cell softmax_test belongs to no answer"),
         (rename_a_test, "The answer softmax has no test cell"),

@@ -112,7 +112,7 @@ def test_points_that_differ_are_refused_by_release_and_grade(classroom, capsys, 
     for verb in ("release", "grade"):
         assert main([verb, "01-attention"]) == 2
         said = capsys.readouterr().err
-        assert "test_softmax says 6 points, and its question says 4" in said
+        assert "test_softmax says 6 points, but its question says 4" in said
 
 
 def test_an_autotest_is_released_and_graded(course, capsys):

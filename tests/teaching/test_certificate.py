@@ -216,7 +216,9 @@ def test_the_key_is_kept_secret_and_stays(course, key):
 def test_nobody_is_told_that_a_stranger_is_still_to_be_graded(course, marked, capsys):
     marked({"ada@x.org": 20.0})
     assert main(["certificate", "ada"]) == 2
-    assert "No work of ada is graded; give the student's id" in capsys.readouterr().err
+    assert (
+        "No work by ada is graded yet; give the student's id" in capsys.readouterr().err
+    )
     assert main(["certificate", "ada@x.org"]) == 0
     assert main(["certificate", "ada@x.org", "--least", "0.9"]) == 2
     assert (
