@@ -180,7 +180,7 @@ class Keeper:
             self.counts["replaced"] += 1
             return True
         else:
-            self.lines.append(f"{who}: the one in submitted/ counts by the rule")
+            self.lines.append(f"{who}: kept the one in submitted/ (--keep {self.keep})")
         self.counts["kept"] += 1
         return False
 

@@ -161,7 +161,7 @@ except BaseException as error:
 @pytest.mark.parametrize("make", ["np.asarray(f())", "np.allclose(f(), 0.0)"])
 def test_an_object_of_the_student_is_never_made_an_array_here(run, make):
     result, _ = run(ARRAYS, test=f"import numpy as np\n{make}")
-    assert "there is a `Arrays` where an array was due" in result.message
+    assert "there is a `Arrays` where an array was expected" in result.message
     assert result.seconds < 5
 
 

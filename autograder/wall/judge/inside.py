@@ -75,7 +75,7 @@ class Inside:
         if kind == "NotImplementedError":
             return "no answer yet"
         if ran.failed == "OutOfTime":
-            return str(CheckFailed("your code did not come back in time"))
+            return str(CheckFailed("your code did not finish in time"))
         place = ran.place
         own = self.cells.get(place.cell) if place else None
         if kind == "NameError" and (name := self._undefined(found)):

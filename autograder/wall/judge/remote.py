@@ -258,7 +258,7 @@ class Remote:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         """Never item by item: only what crossed as an array is one."""
-        raise NoArray(f"there is a `{type(self).__name__}` where an array was due")
+        raise NoArray(f"there is a `{type(self).__name__}` where an array was expected")
 
     def __deepcopy__(self, _: dict) -> Remote:
         return self
