@@ -132,7 +132,7 @@ def test_a_term_from_moodles_archives_to_its_worksheets(
 
     assert main(["feedback", "--zip", "moodle"]) == 0
     late = course.feedback / "participant-13/01-attention/attention.html"
-    assert "Handed in 2 d 10 h late; that costs 3 points." in late.read_text()
+    assert "Handed in 2 d 10 h late, which costs 3 points." in late.read_text()
     with zipfile.ZipFile(course.root / "feedback-moodle-02-scaling.zip") as pages:
         assert sorted(pages.namelist()) == [
             "Ada Lovelace_22_assignfeedback_file_/scaling.html",
