@@ -251,7 +251,7 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
     page = (course.feedback / "ada/01-attention/attention.html").read_text()
     for words in (
         f"Not final: 4 of {most} points are not graded yet (explain_roles).",
-        f"Handed in 3 d 12 h late; that costs {full} points.",
+        f"Handed in 3 d 12 h late, which costs {full} points.",
         f"Score so far: <strong>0 of {most}</strong>",
     ):
         assert words in page, words

@@ -31,7 +31,7 @@ def test_a_copy_is_found_and_untouched_notebooks_are_not(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[1:] == ["ada", "bob"]
     assert lines[1] == "Alike: 1 group, 2 students. No points were changed."
-    assert lines[2] == "Not compared: 1 that cannot be read (tom)."
+    assert lines[2] == "Not compared: 1 submission that cannot be read (tom)."
     assert not (course.root / "gradebook.db").exists()
 
 
