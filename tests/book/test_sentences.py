@@ -467,7 +467,7 @@ def test_which_of_the_widths_is_the_smallest_that_finds_a_likelier_text():
     widths = [int(re.findall(r"width +(\d+)", row)[0]) for row in rows]
     found = [float(re.findall(r"-\d+\.\d+", row)[0]) for row in rows]
     better = [w for w, p in zip(widths, found, strict=True) if p > found[0]]
-    said = f"of the widths we tried, {min(better)} is the smallest that finds one"
+    said = f"Of the widths we tried, {min(better)} is the smallest that finds one"
     assert said in text("09-language-model")
     same = [w for w, p in zip(widths, found, strict=True) if p == found[0]]
     assert f"Widths {same[1]} and {same[2]} find the text" in text("09-language-model")
