@@ -63,7 +63,7 @@ def check_softmax(softmax):
 """
     with pytest.raises(CheckFailed) as failed:
         attention.check_softmax(written(code))
-    assert failed.value.reason.startswith("It demands a mistake: This is the sigmoid")
+    assert failed.value.reason.startswith("It demands a mistake: The sigmoid is used")
 
 
 def test_a_check_that_asks_for_the_same_object_reads_what_is_asks():

@@ -110,7 +110,7 @@ def test_what_slipped_through_is_told_by_diagnosis_and_never_as_code(hunt):
     body, _ = LADDER["good"]
     _, message = hunt(f"def check_softmax(softmax):\n{body}\n")
     assert "missed:   The last axis is always used; it should be `axis`." in message
-    assert "caught:   This is the sigmoid" in message
+    assert "caught:   The sigmoid is used" in message
     for entry in catalog("check_softmax").of("softmax"):
         code = [line.strip() for line in entry.code.splitlines()]
         assert not [line for line in code if len(line) > 12 and line in message]

@@ -1,4 +1,4 @@
-"""Hidden checks of 01-attention, for grading only, on inputs drawn then."""
+"""Hidden checks of 01-attention, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ check_softmax = Hunt(visible.check_softmax, visible.assignment)
 
 
 def oracle_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    """By definition, over pairs: 1 / Σ_j exp(x_j - x_i); never overflows to NaN."""
+    """Compute the softmax as 1 / Σ_j exp(x_j - x_i), which never overflows to NaN."""
     moved = np.moveaxis(np.asarray(x, dtype=np.float64), axis, -1)
     with np.errstate(over="ignore"):
         ratios = np.exp(moved[..., None, :] - moved[..., :, None])
@@ -27,7 +27,7 @@ def oracle_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
-    """Output and weights by einsum, in double precision."""
+    """Compute the output and the weights with einsum, in double precision."""
     Q, K, V = (a.astype(np.float64) for a in (Q, K, V))
     scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
     weights = oracle_softmax(scores)
@@ -37,13 +37,13 @@ def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
 def compare_attention(
     answer: Any, Q: Any, K: Any, V: Any, tolerance: float = 1e-6
 ) -> None:
-    """The answer's output and weights against the oracle's."""
+    """Compare the answer's output and weights with the oracle's."""
     result = expect.call(answer, Q, K, V)
     expect.agree_pair(result, oracle_attention(Q, K, V), tolerance=tolerance)
 
 
 def draw(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[np.ndarray]:
-    """Standard normal arrays of the given shapes."""
+    """Draw standard normal arrays of the given shapes."""
     return [rng.standard_normal(shape) for shape in shapes]
 
 
@@ -59,7 +59,7 @@ def softmax_of_random_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_along_any_axis(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays with three axes work along each of them, square ones too."""
+    """Arrays with three axes work along each axis, even if all sizes are equal."""
     for shape in ((2, 3, 4), (3, 3, 3)):
         x = rng.normal(scale=3, size=shape)
         for axis in (0, 1, 2, -2):
@@ -68,7 +68,7 @@ def softmax_along_any_axis(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
-    """Scores around ±1e5 give finite, exact weights, even in rows far apart."""
+    """Scores around ±1e5 give finite, exact weights, even when rows are far apart."""
     x = rng.normal(size=(4, 5))
     x += np.array([1e5, -1e5, 0, 700])[:, None]
     x[2, 1] = 1e5
@@ -77,7 +77,7 @@ def softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.1)
 def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
-    """A score of minus infinity gets a weight of exactly 0, however low the others."""
+    """A score of minus infinity gets a weight of exactly 0, whatever the others are."""
     x = rng.normal(size=(3, 4)) + np.array([[0.0], [-1e5], [1e5]])
     column = int(rng.integers(4))
     x[:, column] = -np.inf
@@ -91,7 +91,7 @@ def softmax_of_minus_infinity(answer: Any, rng: np.random.Generator) -> None:
 
 @softmax.check(0.05)
 def softmax_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Scores in single precision and whole numbers work as well, large ones too."""
+    """Single-precision and integer scores work, even large ones."""
     # rows far apart, and entries far apart within a row: exp alone fails on each
     far = np.array([[500.0], [-500.0]]) + rng.permutation([0.0, 150.0, 300.0])
     x = (far + rng.normal(size=(2, 3))).astype(np.float32)
@@ -121,7 +121,7 @@ def scores_of_random_batches(answer: Any, rng: np.random.Generator) -> None:
 
 @attention_scores.check(0.1)
 def scores_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays in single precision and whole numbers work as well."""
+    """Single-precision and integer arrays work."""
     Q, K = (a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5)))
     compare_scores(answer, Q, K, tolerance=1e-4)
     compare_scores(answer, *(rng.integers(-9, 9, (n, 5)) for n in (4, 3)))
@@ -130,7 +130,7 @@ def scores_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
 def compare_scores(
     answer: Any, Q: np.ndarray, K: np.ndarray, tolerance: float = 1e-6
 ) -> None:
-    """The answer's scores against einsum."""
+    """Compare the answer's scores with those from einsum."""
     expected = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
     expect.agree(expect.call(answer, Q, K), expected, "scores", tolerance=tolerance)
 
@@ -176,7 +176,7 @@ def attention_with_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @scaled_dot_product_attention.check(0.05)
 def attention_in_single_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays in single precision and whole numbers work as well."""
+    """Single-precision and integer arrays work."""
     arrays = [a.astype(np.float32) for a in draw(rng, (4, 5), (3, 5), (3, 2))]
     compare_attention(answer, *arrays, tolerance=1e-4)
     compare_attention(answer, *(rng.integers(-3, 4, (n, 5)) for n in (4, 3, 3)))

@@ -1,4 +1,4 @@
-"""Hidden checks of 06-encoder-layer, for grading only, on inputs drawn then."""
+"""Hidden checks of 06-encoder-layer, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ check_feed_forward = Hunt(visible.check_feed_forward, visible.assignment)
 
 
 def compare(value: Any, expected: torch.Tensor) -> None:
-    """An output against the oracle's."""
+    """Compare an output with the oracle's."""
     expect.agree(value, expected, "the output", tolerance=2e-4)
 
 
@@ -91,7 +91,7 @@ def ffn_drops_after_the_activation(answer: Any, rng: np.random.Generator) -> Non
 def expect_gradients(
     layer: Any, oracle: Any, rng: np.random.Generator, **options: Any
 ) -> None:
-    """Gradients of a random input (2, 3, 6) and of the parameters are the oracle's."""
+    """Gradients of a (2, 3, 6) input and of the parameters match the oracle's."""
     x, weights = draw(rng, 2, 3, 6), draw(rng, 2, 3, 6)
     found = gradients(layer, x, weights=weights)
     given = x.clone().requires_grad_()
@@ -113,7 +113,7 @@ def expect_gradients(
 
 
 def expect_half_dropped(answer: Any) -> None:
-    """With dropout=0.5 half of what each branch gives is dropped, one by one."""
+    """With dropout=0.5, half of each branch's numbers are dropped, one by one."""
     quiet = {name: torch.zeros(shape) for name, shape in layer_shapes(12, 20).items()}
     quiet |= {f"norm{i}.weight": torch.ones(12) for i in (1, 2)}
     for branch in ("self_attn.W_o.bias", "ffn.linear2.bias"):
@@ -130,7 +130,7 @@ def expect_half_dropped(answer: Any) -> None:
 
 @EncoderLayer.check(0.2)
 def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
-    """Random parameters, norms included, give what torch's own layer gives."""
+    """With random parameters, norms included, the layer agrees with torch's own."""
     for d_model, n_heads, d_ff in [(12, 3, 20), (6, 2, 6), (8, 1, 5)]:
         layer = answer(d_model, n_heads, d_ff)
         state = loaded(layer, layer_shapes(d_model, d_ff), rng)
@@ -141,7 +141,7 @@ def layer_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @EncoderLayer.check(0.1)
 def layer_obeys_masks(answer: Any, rng: np.random.Generator) -> None:
-    """A padding mask and a causal mask give what torch's own layer gives."""
+    """With a padding mask and with a causal mask, the layer agrees with torch's own."""
     layer = answer(12, 3, 20)
     state = loaded(layer, layer_shapes(12, 20), rng)
     layer.eval()
@@ -157,7 +157,7 @@ def layer_obeys_masks(answer: Any, rng: np.random.Generator) -> None:
 
 @EncoderLayer.check(0.1)
 def layer_drops_on_both_branches(answer: Any, rng: np.random.Generator) -> None:
-    """In train mode dropout acts on both branches before the sum, and nowhere else."""
+    """In train mode, dropout acts on both branches before the sum and nowhere else."""
     layer = answer(12, 3, 20, dropout=1.0)  # the branches vanish, residuals stay
     state = loaded(layer, layer_shapes(12, 20), rng)
     x = draw(rng, 2, 4, 12)
@@ -204,7 +204,7 @@ def layers_of_any_size_are_counted(answer: Any, rng: np.random.Generator) -> Non
 
 
 def sinusoids(n: int, d_model: int) -> torch.Tensor:
-    """Positions by complex numbers: pair i turns with its own frequency."""
+    """Compute the positions with complex numbers: pair i turns at its own frequency."""
     rates = 10000.0 ** (-2 * np.arange(d_model // 2) / d_model)
     turns = np.exp(1j * np.multiply.outer(np.arange(n), rates))
     waves = np.stack([turns.imag, turns.real], axis=-1).reshape(n, d_model)

@@ -1,4 +1,4 @@
-"""Hidden checks of 04-masking, for grading only, on inputs drawn then."""
+"""Hidden checks of 04-masking, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ check_causal_mask = Hunt(visible.check_causal_mask, visible.assignment)
 
 
 def oracle_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Row by row, over the allowed keys alone."""
+    """Compute the masked softmax row by row, over the allowed keys only."""
     mask = np.broadcast_to(mask, scores.shape)
     weights = np.zeros(scores.shape)
     for index in np.ndindex(scores.shape[:-1]):
@@ -33,7 +33,7 @@ def oracle_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
-    """Output and weights of causal attention, in double precision."""
+    """Compute output and weights of causal attention, in double precision."""
     Q, K, V = (a.astype(np.float64) for a in (Q, K, V))
     n = Q.shape[-2]
     scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
@@ -47,7 +47,7 @@ def oracle_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple:
 
 @causal_mask.check(0.25)
 def causal_mask_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Masks of other sizes are correct too, even for one position."""
+    """Masks of other sizes are correct, even for a single position."""
     for n in (1, int(rng.integers(6, 20))):
         mask = expect.array(expect.call(answer, n), (n, n), "the mask", kind="b")
         rows, columns = np.indices((n, n))
@@ -60,7 +60,7 @@ def causal_mask_of_any_size(answer: Any, rng: np.random.Generator) -> None:
 
 @padding_mask.check(0.2)
 def padding_mask_of_any_batch(answer: Any, rng: np.random.Generator) -> None:
-    """Batches of random lengths are correct, even with an empty and a full sentence."""
+    """Masks for random lengths are correct, even with an empty or a full sentence."""
     n = int(rng.integers(5, 12))
     lengths = np.concatenate([[0, n], rng.integers(0, n, size=3)])
     compare_padding(answer, lengths, lengths, n)
@@ -74,7 +74,7 @@ def padding_mask_of_a_list(answer: Any, rng: np.random.Generator) -> None:
 
 
 def compare_padding(answer: Any, given: Any, lengths: np.ndarray, n: int) -> None:
-    """The answer's mask against a comparison, position by position."""
+    """Compare the answer's mask with the lengths, position by position."""
     mask = expect.call(answer, given, n)
     mask = expect.array(mask, (len(lengths), 1, n), "the mask", kind="b")
     if not all(
@@ -91,7 +91,7 @@ def compare_padding(answer: Any, given: Any, lengths: np.ndarray, n: int) -> Non
 def compare_softmax(
     answer: Any, scores: np.ndarray, mask: np.ndarray, call: Any = expect.call
 ) -> None:
-    """The answer's weights against the oracle's, with exact zeros."""
+    """Compare the answer's weights with the oracle's, and require exact zeros."""
     weights = call(answer, scores, mask)
     weights = expect.array(weights, scores.shape, "the weights")
     expect.close(weights, oracle_softmax(scores, mask))
@@ -110,7 +110,7 @@ def masked_softmax_of_random_scores(answer: Any, rng: np.random.Generator) -> No
 
 @masked_softmax.check(0.15)
 def masked_softmax_broadcasts(answer: Any, rng: np.random.Generator) -> None:
-    """A mask of fewer axes, or with an axis of length 1, works for a whole batch."""
+    """A mask with fewer axes, or with an axis of length 1, works for a whole batch."""
     scores = rng.normal(size=(3, 4, 4))
     for shape in [(4, 4), (3, 1, 4)]:
         mask = rng.random(shape) < 0.6
@@ -132,7 +132,7 @@ def masked_softmax_of_large_scores(answer: Any, rng: np.random.Generator) -> Non
 
 
 def compare_attention(answer: Any, *arrays: np.ndarray) -> None:
-    """The answer's output and weights against the oracle's."""
+    """Compare the answer's output and weights with the oracle's."""
     expect.agree_pair(expect.call(answer, *arrays), oracle_attention(*arrays))
 
 
@@ -154,7 +154,7 @@ def causal_attention_of_random_batches(answer: Any, rng: np.random.Generator) ->
 
 @causal_attention.check(0.15)
 def the_future_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
-    """Nothing at t changes when later tokens do, however large their scores."""
+    """No output at t changes when later tokens do, however large their scores."""
     n = 6
     for t in (2, 3, 4):
         Q, K, V = (rng.standard_normal((n, 4)) for _ in range(3))

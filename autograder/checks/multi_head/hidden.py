@@ -1,4 +1,4 @@
-"""Hidden checks of 03-multi-head, for grading only, on inputs drawn then."""
+"""Hidden checks of 03-multi-head, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ check_split_heads = Hunt(visible.check_split_heads, visible.assignment)
 
 
 def compare(result: Any, expected: tuple[torch.Tensor, torch.Tensor]) -> None:
-    """A pair (output, weights) against the oracle's."""
+    """Compare a pair (output, weights) with the oracle's."""
     expect.agree_pair(result, expected, tolerance=1e-4)
 
 
 def weights_of(q: torch.Tensor, k: torch.Tensor, mask: Any = None) -> torch.Tensor:
-    """Weights by torch's own attention: with the identity as values."""
+    """Compute the weights with torch's own attention and the identity as values."""
     eye = torch.eye(k.shape[-2]).expand(*k.shape[:-1], k.shape[-2])
     return F.scaled_dot_product_attention(q, k, eye, attn_mask=mask)
 
@@ -81,7 +81,7 @@ def head_lets_gradients_through(answer: Any, rng: np.random.Generator) -> None:
 def compare_gradients(
     module: Any, state: dict, inputs: tuple, weights: torch.Tensor, oracle: Any
 ) -> None:
-    """The module's gradients against those of ``oracle(state, *inputs)``."""
+    """Compare the module's gradients with those of ``oracle(state, *inputs)``."""
     found = gradients(module, *inputs, weights=weights)
     inputs = tuple(x.clone().requires_grad_() for x in inputs)
     state = {name: value.clone().requires_grad_() for name, value in state.items()}
@@ -99,7 +99,7 @@ def compare_gradients(
 
 @plot_attention.check(0.3)
 def map_of_any_sentence(answer: Any, rng: np.random.Generator) -> None:
-    """Other sentences are drawn correctly, even with a token that occurs twice."""
+    """Weights of other sentences are drawn correctly, even if a token occurs twice."""
     n = int(rng.integers(5, 9))
     tokens = ["the", *(f"word{i}" for i in range(n - 2)), "the"]
     weights = rng.dirichlet(np.ones(n), size=n)
@@ -113,7 +113,7 @@ SIZES = [(2, 5, 3, 4), (3, 3, 3, 3), (1, 7, 2, 5), (2, 4, 6, 1), (2, 2, 1, 6)]
 
 @split_heads.check(0.4)
 def split_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
-    """Other sizes are split correctly, equal ones and a transposed input too."""
+    """Other sizes are split correctly, including equal sizes and transposed inputs."""
     for batch, n, n_heads, d_k in SIZES:
         x = draw(rng, batch, n, n_heads * d_k)
         wanted = torch.stack(x.split(d_k, dim=-1), dim=1)
@@ -136,7 +136,7 @@ def merge_of_random_tensors(answer: Any, rng: np.random.Generator) -> None:
 def multi_head_oracle(
     state: dict, n_heads: int, query: Any, key: Any, value: Any, mask: Any = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Head by head, with torch's own attention."""
+    """Compute multi-head attention head by head, with torch's own attention."""
     q = query @ state["W_q.weight"].T
     k = key @ state["W_k.weight"].T
     v = value @ state["W_v.weight"].T
@@ -156,7 +156,7 @@ def multi_head_oracle(
 
 @MultiHeadAttention.check(0.2)
 def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
-    """With random weights, and keys unlike values, it agrees with torch's attention."""
+    """With random weights, and keys unlike values, the module agrees with torch."""
     for batch, n_q, n_k, d_model, n_heads in [
         (2, 3, 5, 12, 3),
         (4, 4, 4, 4, 2),
@@ -173,7 +173,7 @@ def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @MultiHeadAttention.check(0.15)
 def multi_head_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
-    """Masks (n_q, n_k), (batch, 1, 1, n_k) and (batch, n_heads, n_q, n_k) all work."""
+    """Masks (n_q, n_k), (batch, 1, 1, n_k) and (batch, n_heads, n_q, n_k) work."""
     module = answer(12, 3)
     state = loaded(module, multi_head_shapes(12), rng)
     query, key, value = (draw(rng, 2, n, 12) for n in (4, 5, 5))

@@ -1,4 +1,4 @@
-"""Hidden checks of 05-positional-encoding, for grading only, on inputs drawn then."""
+"""Hidden checks of 05-positional-encoding, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ check_positional_encoding = Hunt(visible.check_positional_encoding, visible.assi
 
 
 def even(rng: np.random.Generator, low: int, high: int) -> int:
-    """An even number from ``low`` to ``high``."""
+    """Draw an even number from ``low`` to ``high``."""
     return 2 * int(rng.integers(low // 2, high // 2 + 1))
 
 
 @positional_encoding.check(0.3)
 def encoding_of_any_size(answer: Any, rng: np.random.Generator) -> None:
-    """Encodings of other sizes, long and wide ones too, have the right numbers."""
+    """Encodings of other sizes, including long and wide ones, are correct."""
     sizes = [(int(rng.integers(2, 30)), even(rng, 6, 40)), (1500, even(rng, 8, 20))]
     for n_positions, d_model in [*sizes, (1, 2)]:
         shape = (n_positions, d_model)
@@ -43,7 +43,7 @@ def every_odd_width_is_refused(answer: Any, rng: np.random.Generator) -> None:
 
 @shift_matrix.check(0.25)
 def shifts_of_any_distance(answer: Any, rng: np.random.Generator) -> None:
-    """Other distances and widths work, long and backward distances too."""
+    """Other distances and widths work, including long and backward distances."""
     distances = [0, -int(rng.integers(1, 9)), int(rng.integers(5, 400))]
     for k in distances:
         d_model = even(rng, 6, 24)
@@ -56,7 +56,7 @@ def shifts_of_any_distance(answer: Any, rng: np.random.Generator) -> None:
 
 @shift_matrix.check(0.25)
 def shifts_are_rotations(answer: Any, rng: np.random.Generator) -> None:
-    """The matrix turns each pair of columns separately and keeps every length."""
+    """The matrix turns each pair of columns separately and changes no length."""
     d_model = even(rng, 6, 12)
     matrix = expect.call(answer, int(rng.integers(1, 20)), d_model)
     matrix = expect.array(matrix, (d_model, d_model), "the matrix")
@@ -67,7 +67,7 @@ def shifts_are_rotations(answer: Any, rng: np.random.Generator) -> None:
 
 @plot_encoding_heatmap.check(0.3)
 def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
-    """Arrays of other sizes, even square, are drawn correctly, with colors for all."""
+    """Arrays of other sizes are drawn correctly, and the colors cover all numbers."""
     sizes = rng.integers([12, 55], [40, 90])
     for shape in ((int(sizes[0]), 6), (5, 5), (int(sizes[1]), 12)):
         pe = rng.uniform(-1, 1, size=shape)
@@ -76,7 +76,7 @@ def heatmap_of_any_array(answer: Any, rng: np.random.Generator) -> None:
 
 @plot_encoding_waves.check(0.3)
 def waves_of_any_dimensions(answer: Any, rng: np.random.Generator) -> None:
-    """Other dimensions of another encoding are drawn correctly, in any order."""
+    """Other dimensions of a new encoding are drawn correctly, in any order."""
     for n_positions in rng.integers([9, 110], [30, 300]):
         pe = rng.uniform(-1, 1, size=(n_positions, 9))
         dims = [int(dim) for dim in rng.permutation(9)[:4]]

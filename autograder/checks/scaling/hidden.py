@@ -1,4 +1,4 @@
-"""Hidden checks of 02-scaling, for grading only, on inputs drawn then."""
+"""Hidden checks of 02-scaling, run only in grading, on random inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ plot_saturation = Hidden(visible.plot_saturation, core=0.6)
 
 @score_std.check(0.5)
 def score_std_of_these_very_draws(answer: Any, rng: np.random.Generator) -> None:
-    """With the same generator, the result is the spread of exactly these pairs."""
+    """The result is the spread of the pairs that the given generator draws."""
     for _ in range(2):
         d_k, n_pairs = (int(n) for n in rng.integers(5, 40, size=2))
         seed = int(rng.integers(2**32))
@@ -43,7 +43,7 @@ def score_std_of_these_very_draws(answer: Any, rng: np.random.Generator) -> None
 
 
 def oracle_entropy(weights: np.ndarray) -> np.ndarray:
-    """Σ w log 1/w, key by key."""
+    """Compute Σ w log 1/w, key by key."""
     total = np.zeros(weights.shape[:-1])
     for index in np.ndindex(weights.shape):
         if weights[index] > 0:
@@ -52,7 +52,7 @@ def oracle_entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def compare_entropy(answer: Any, weights: np.ndarray) -> None:
-    """The answer's entropies against the oracle's, without a warning."""
+    """Compare the answer's entropies with the oracle's, and allow no warning."""
     seen = expect.quiet_call(answer, weights)
     seen = expect.array(seen, weights.shape[:-1], "the entropy")
     expect.close(seen, oracle_entropy(weights))
@@ -66,7 +66,7 @@ def entropy_of_random_weights(answer: Any, rng: np.random.Generator) -> None:
 
 @entropy.check(0.2)
 def entropy_of_attention_with_zeros(answer: Any, rng: np.random.Generator) -> None:
-    """Masked weights, with zeros in different places, work in batches too."""
+    """Batches of masked weights, with zeros in different places, work."""
     weights = rng.dirichlet(np.ones(4), size=(3, 4))
     weights *= np.tri(4)
     compare_entropy(answer, weights / weights.sum(-1, keepdims=True))
@@ -116,7 +116,7 @@ def saturated_weights_have_no_gradient(answer: Any, rng: np.random.Generator) ->
 
 @cache
 def expected_largest(d_k: int, scale: float) -> float:
-    """Mean largest of ten softmax weights, by a large sample of our own."""
+    """Estimate the mean largest of ten softmax weights from a large sample."""
     rng = np.random.default_rng(d_k)
     q = rng.standard_normal((4000, 1, d_k))
     k = rng.standard_normal((4000, 10, d_k))
@@ -124,7 +124,7 @@ def expected_largest(d_k: int, scale: float) -> float:
 
 
 def moved(answer: Any, rng: np.random.Generator) -> float:
-    """How far small widths lie from what they should be, over four runs."""
+    """Measure how far the lines at small widths are from their true values."""
     apart = []
     for _ in range(4):
         draws = np.random.default_rng(rng.integers(2**32))
@@ -151,6 +151,6 @@ def lines_show_the_mean_largest_weight(answer: Any, rng: np.random.Generator) ->
 
 @plot_saturation.check(0.1)
 def every_query_has_keys_of_its_own(answer: Any, rng: np.random.Generator) -> None:
-    """Every query has its own ten keys, so another draw hardly moves the lines."""
+    """Every query has its own ten keys, so a new draw hardly moves the lines."""
     if moved(answer, rng) > 0.026:  # a third of what ten keys for all give, or less
         raise CheckFailed("the lines move too far from one draw to the next", "")
