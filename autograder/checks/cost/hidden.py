@@ -202,7 +202,7 @@ def tiles_of_other_numbers(answer: Any, rng: np.random.Generator) -> None:
 
 @tiled_attention.check(0.1)
 def tiles_without_a_table(answer: Any, rng: np.random.Generator) -> None:
-    """With other sizes the output is right, in less than 0.4 of the table's memory."""
+    """Other sizes give the right output in less than 0.4 of the table's memory."""
     n_q, n_k = int(rng.integers(90, 110)), int(rng.integers(2000, 3000))
     value, Q, (K, V) = keeps_no_table(answer, rng, n_q, n_k, 24)
     expect.agree(value, oracle_output(Q, K, V), "the output")
