@@ -180,11 +180,15 @@ def test_one_students_grading_moves_nobody_elses_deadline(
             "line 3: ada has another extension for 01-attention in a line above",
         ),
         (DUE, "student_id,assignment,due\nada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
-        (DUE, "student_id,assignment,due\nada,*,x0.5\n", "line 2, ada: 'x0.5' is less"),
+        (
+            DUE,
+            "student_id,assignment,due\nada,*,x0.5\n",
+            "line 2, ada: 'x0.5' would shorten",
+        ),
         (
             DUE,
             "student_id,assignment,due\nada,01-attention,x1.5\n",
-            "line 2, ada: x1.5 needs to",
+            "line 2, ada: x1.5 needs the start",
         ),
         (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
         ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
