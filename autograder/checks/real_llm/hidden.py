@@ -141,10 +141,10 @@ def projection_keeps_double_precision(answer: Any, rng: np.random.Generator) -> 
 def oracle_layer(
     tensors: Mapping[str, torch.Tensor], index: int, x: np.ndarray, sizes: Sizes
 ) -> np.ndarray:
-    """Return the published layer's outputs for vectors (n, d_model), in pairs.
+    """Return the outputs (n, d_model) of the published layer, which rotates pairs.
 
-    It uses double precision, complex numbers for the rotation, and torch's fused
-    kernel for attention.
+    The code uses double precision, complex numbers for the rotation, and torch's
+    fused kernel for attention.
     """
 
     def part(name: str) -> np.ndarray:
