@@ -248,7 +248,7 @@ def test_a_question_that_people_graded_is_not_removed(
     ]
     classroom.solution.write_text(json.dumps(notebook))
     assert main(["grade", *UNPROTECTED]) == 2
-    assert "no longer has explain_roles" in capsys.readouterr().err
+    assert "no longer has the cell explain_roles" in capsys.readouterr().err
     with gradebook() as book:
         assert book.find_grade("explain_roles", *where).manual_score == 3.0
 
