@@ -1,7 +1,8 @@
 """Isolation of checks from settings that a student's cells have changed.
 
-While a check runs, NumPy's errors and printing and torch's dtype are at their defaults;
-afterwards they are as before. It also seeds and restores random numbers.
+While a check runs, NumPy's errors and printing and torch's dtype are at their defaults,
+and no warning is printed; afterwards all is as before. It also seeds and restores
+random numbers.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -43,8 +45,12 @@ def settled() -> Iterator[None]:
 
     So that checks see the same on a laptop, in the page and in grading, where they and
     the answer run in different processes. Afterwards all is as the cells left it.
+    Warnings are for checks that record them: one that is printed, by an answer or by a
+    known mistake that is compared with it, costs all points in nbgrader.
     """
     with contextlib.ExitStack() as undo:
+        undo.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
         if numpy := sys.modules.get("numpy"):
             undo.enter_context(numpy.errstate(**NUMPY_ERRORS))
             undo.enter_context(numpy.printoptions(**NUMPY_PRINTS))

@@ -1,10 +1,12 @@
 """The tests are tested: every misconception loses points and is named, every correct
 style earns all points, and the reference and the stub get what they deserve."""
 
+import contextlib
 import copy
 import inspect
 import pickle
 import re
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -13,6 +15,7 @@ import torch
 
 from autograder.checks import attention, encoder_layer, masking
 from autograder.checks.assignment import Assignment
+from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
 from autograder.checks.puzzle import Redrawn
@@ -117,6 +120,19 @@ def test_hidden_checks_decide_alike_for_many_seeds(package, question):
                 )
         for entry in catalog.every(question):
             assert judge(package, question, catalog.answer(entry), seed)[0] < points
+
+
+def test_no_check_prints_a_warning_which_would_cost_all_points_in_nbgrader():
+    """Neither of the answer nor of a known mistake that is compared with it."""
+    catalog = catalog_of(masking)
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        for entry in catalog.every("masked_softmax"):
+            answer = catalog.answer(entry)
+            with contextlib.suppress(CheckFailed):
+                masking.masked_softmax(answer)
+                masking.hidden.masked_softmax(answer)
+    assert printed == []
 
 
 class Table:
