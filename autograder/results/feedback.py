@@ -300,7 +300,7 @@ def safe_page(page: str) -> str:
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     if "<head>" not in page:
-        raise CourseError("The feedback template has no <head> to protect.")
+        raise CourseError("The feedback template needs a <head> element.")
     return page.replace("<head>", f"<head>\n{policy}", 1)
 
 

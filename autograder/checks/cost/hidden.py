@@ -89,7 +89,7 @@ def blocks_of_large_scores(answer: Any, rng: np.random.Generator) -> None:
 
 @attend_block.check(0.1)
 def blocks_keep_their_precision(answer: Any, rng: np.random.Generator) -> None:
-    """Single precision is accepted and keeps its accuracy; integers give float64."""
+    """Float32 input is accepted without losing accuracy; integers give float64."""
     single = [a.astype(np.float32) for a in inputs(rng, 3, 4)]
     compare_block(answer, *single)
     whole_numbers = [rng.integers(-4, 5, a.shape) for a in single]
@@ -212,7 +212,7 @@ def tiles_without_a_table(answer: Any, rng: np.random.Generator) -> None:
 
 
 def compare_bytes(answer: Any, n: int, d: int, size: int | None, itemsize: int) -> None:
-    """Compare the answer with the numbers that are moved, counted table by table."""
+    """Compare the answer with a table-by-table count of the numbers moved."""
     row, moved = d, 0
     if size is None:
         moved += 3 * n * row + n * row  # reads, and the output
