@@ -76,6 +76,12 @@ def test_no_more_than_two_code_cells_follow_each_other(notebook):
     assert [row[0].source for row in rows if len(row) > 2] == []
 
 
+def test_no_code_cell_ends_with_an_empty_line(notebook):
+    """In the page it would not, and a cell runs there as it stands here."""
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert [source for source in code if source != source.rstrip()] == []
+
+
 def test_a_finding_is_a_number_and_not_only_a_yes_or_no(notebook):
     """Arrays of truth values are data, and ``bias=False`` is the name of a case."""
     lines = [line for cell in notebook.cells for line in printed(cell)]
