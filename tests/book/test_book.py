@@ -13,7 +13,7 @@ import yaml
 BOOK = notebooks.BOOK
 ROOT = BOOK.parent
 NUMBERS = {4: "four", 5: "five", 6: "six", 7: "seven", 9: "nine", 10: "ten"}
-NUMBERS |= {11: "eleven", 12: "twelve"}
+NUMBERS |= {11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen"}
 
 
 def page(name):
