@@ -30,8 +30,8 @@ def refuted(package, share, seed):
 def test_few_changed_answers_get_a_name_that_fresh_inputs_refute(name, seed):
     """None is expected, and one is allowed: another share is drawn in every run.
 
-    Of 8,412 changed answers 36 had such a name before these were repaired. About three
-    of a thousand still have one; the long run allows one of a hundred.
+    Of 8,412 changed answers 36 had such a name before these were repaired. Of 19,287 of
+    six assignments 27 still have one; the long run allows one of two hundred.
     """
     tried, untrue = refuted(PACKAGES[name], SHARE, seed)
     assert tried and len(untrue) <= 1, untrue
@@ -41,7 +41,7 @@ def test_few_changed_answers_get_a_name_that_fresh_inputs_refute(name, seed):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_of_all_changed_answers_few_do(name):
     tried, untrue = refuted(PACKAGES[name], 1, 0)
-    assert tried > 400 and len(untrue) <= tried / 100, "\n".join(untrue)
+    assert tried > 400 and len(untrue) <= tried / 200, "\n".join(untrue)
 
 
 def test_a_name_that_visible_checks_alone_would_give_is_refuted(monkeypatch):
