@@ -500,7 +500,7 @@ def test_the_size_of_the_published_file():
     count = sum(math.prod(shape) for shape, *_ in places)
     chapter = text("11-a-real-llm")
     assert f"as one file of {size / 1e6:.0f} MB" in chapter
-    assert "are not quite six bits a number" in chapter
+    assert "take nearly six bits each" in chapter
     assert 5.75 < 8 * size / count < 6
 
 
