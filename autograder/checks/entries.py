@@ -171,7 +171,7 @@ class Reader:
         if name == "nothing" and not table.keys() & {"code", "edit"}:
             table["code"] = returns_nothing(self.reference)
         if not (says := table.get("says")):
-            raise Broken("no sentence says what is wrong; it is called `says`")
+            raise Broken("no sentence says what is wrong; add it as `says`")
         about = f"{self.question}-{name}", self.question, says, self.section
         code, unseen, extra = self.code(table), reason(table), self.extra(table)
         found.mistakes.append(Mistake(*about, code, unseen, planted, extra))
@@ -212,7 +212,7 @@ class Reader:
         of the reference.
         """
         if ("code" in table) == ("edit" in table):
-            raise Broken("it takes either `code` or `edit`")
+            raise Broken("an entry takes either `code` or `edit`")
         if "edit" in table:
             code = edited(self.reference, table["edit"])
         else:
@@ -227,7 +227,7 @@ def known(kind: str, table: dict[str, Any]) -> None:
     if unknown := table.keys() - KEYS[kind]:
         raise Broken(
             f"{', '.join(sorted(unknown))} is unknown here; "
-            f"there are {', '.join(sorted(KEYS[kind]))}"
+            f"the known keys are {', '.join(sorted(KEYS[kind]))}"
         )
 
 
@@ -243,7 +243,7 @@ def edited(code: str, edits: list[str]) -> str:
     Raises Broken unless each old text occurs exactly once.
     """
     if len(edits) % 2:
-        raise Broken("`edit` lists old and new texts by turns; one is missing")
+        raise Broken("`edit` lists pairs of an old and a new text; one is missing")
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         if (hits := code.count(old)) != 1:
             raise Broken(f"{old!r} occurs {hits} times in the reference, not once")

@@ -50,7 +50,7 @@ def undisturbed(result: Any, held: int) -> tuple[Any, int]:
     """A measurement that was not disturbed."""
     if held < 0:
         raise CheckFailed(
-            "your function stops or resets `tracemalloc`, which measures it",
+            "your function stops or resets `tracemalloc`, which measures its memory",
             "`tracemalloc` is left alone",
         )
     return result, held

@@ -165,7 +165,7 @@ class Exposes:
             letter, value = expect.pair(value, f"letter, {form}")
             if not isinstance(letter, str) or letter not in self.shown:
                 raise CheckFailed(
-                    "the first part of your answer is no letter of a function",
+                    "the first part of your answer is not the letter of a function",
                     " or ".join(map(repr, self.shown)),
                     kind="type",
                 )
@@ -183,7 +183,7 @@ class Exposes:
         )
         if not differ(seen, right):
             raise CheckFailed(
-                f"for {given(inputs)} {name} gives what a right one gives: "
+                f"for {given(inputs)} {name} gives what a right function gives: "
                 f"{spelled(right)}",
                 "an input for which the results differ",
                 reason=self.why(**inputs) if self.why else "",

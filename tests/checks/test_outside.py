@@ -122,7 +122,7 @@ def test_an_input_that_breaks_nothing_is_told_why():
         if isinstance(entry, Mistake) and entry.question.startswith("break"):
             answer = defined(catalog_of(puzzles), entry.question, entry.code)
             message = str(judge(puzzles, entry.question, answer)[1])
-            same = "gives what a right one gives" in message
+            same = "gives what a right function gives" in message
             listed = LISTED in message  # how to make an array of a list
             assert (same or listed) == ("\n  likely:" in message), message
             assert not (same and listed)

@@ -128,7 +128,7 @@ def test_an_input_on_which_all_agree_shows_nothing(name):
     code = line.partition("`return ")[2].partition("`")[0]
     answer = eval(f"lambda: ({code})", {"np": np})
     points, message, _ = judge(puzzles, name, answer)
-    assert points == 0 and "gives what a right one gives" in message
+    assert points == 0 and "gives what a right function gives" in message
 
 
 def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
@@ -141,7 +141,7 @@ def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
 def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
     answer = letter, np.array([0.0, 0.0, 3000.0])
     points, message, _ = judge(puzzles, "spot_softmax", lambda: answer)
-    assert points == 0 and f"{letter} gives what a right one gives" in message
+    assert points == 0 and f"{letter} gives what a right function gives" in message
 
 
 OUTSIDE = {
@@ -164,7 +164,7 @@ OUTSIDE = {
 def test_an_input_that_the_card_rules_out_is_rejected(name):
     for answer in OUTSIDE[name]:
         points, message, _ = judge(puzzles, name, lambda answer=answer: answer)
-        assert points == 0 and "gives what a right one gives" not in message
+        assert points == 0 and "gives what a right function gives" not in message
 
 
 def test_an_input_that_is_made_up_has_a_size_that_can_be_run():

@@ -165,7 +165,7 @@ def the_future_does_not_leak(answer: Any, rng: np.random.Generator) -> None:
         )
         before = expect.array(before, (n, 4), "the output")[:t]
         after = expect.array(after, (n, 4), "the output")[:t]
-        expect.close(after, before, "outputs before the changed tokens moved", "")
+        expect.close(after, before, "earlier outputs changed with later tokens", "")
         compare_attention(answer, *changed)
         K[0] = -Q[0]  # what the first token may see scores low as well
         compare_attention(answer, 1e4 * Q, K, V)

@@ -28,7 +28,7 @@ def split_heads(X: Any, n_heads: int) -> str:
         return "with one head there is nothing to split"
     if len(X) == 1:
         return "with one token, each head gets its columns either way"
-    return "equal numbers are in the places where the two results differ"
+    return "the places where the two results could differ hold equal numbers"
 
 
 def repeat_kv(K: Any, groups: int) -> str:
