@@ -132,7 +132,7 @@ def array_due(line: Line, _: re.Match[str]) -> str:
 
 rules.say(
     r"unexpected keyword argument '(?:dim|axis|keepdims?)'",
-    sentence="NumPy says `axis` and `keepdims`, torch `dim` and `keepdim`",
+    sentence="NumPy says `axis` and `keepdims`; torch says `dim` and `keepdim`",
 )
 
 # --------------------------------------------------------------------------- dtypes

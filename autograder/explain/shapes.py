@@ -127,8 +127,8 @@ def lost_axis(line: Line, match: re.Match[str]) -> str:
                 and would_fit(match, side is sides[0])
             ):
                 return (
-                    f"`{code(side)}` loses the axis that it works along; if kept with "
-                    "size 1, it would line up"
+                    f"`{code(side)}` loses the axis that it works along; with that "
+                    "axis kept at size 1, the shapes would line up"
                 )
         arrays = [value for side in sides if (value := line.array(side))]
         for small in arrays:
@@ -176,7 +176,7 @@ def lacks(small: Value, large: Value, given: bool) -> str:
     if last and not given and small.dtype.startswith("float"):
         return (
             f"{pair[0]} is like {pair[1]} without its last axis; a sum, mean or "
-            "maximum can keep that with size 1"
+            "maximum can keep that axis with size 1"
         )
     return f"{pair[0]} lacks an axis of {pair[1]}; it needs one of size 1 in that place"
 
@@ -188,8 +188,8 @@ def sizes_meet(line: Line, match: re.Match[str]) -> str:
     if not sizes or line.product():
         return ""
     return (
-        "shapes line up from the last axis, where sizes must be equal or 1; here "
-        f"{sizes[0]} meets {sizes[1]}"
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        f"of them 1; here {sizes[0]} meets {sizes[1]}"
     )
 
 
@@ -203,7 +203,7 @@ def boolean_index(_: Line, match: re.Match[str]) -> str:
     """A boolean index of another size than the axis."""
     return (
         "a boolean index needs an entry for each position on the axis; here it has "
-        f"{match['mask']} for {match['axis']}"
+        f"{match['mask']} entries for {match['axis']} positions"
     )
 
 
@@ -216,7 +216,7 @@ rules.say(
 )
 rules.say(
     r"^Cannot interpret '\d+' as a data type$",
-    sentence="a shape goes in as one tuple, in its own parentheses",
+    sentence="pass a shape as one tuple, in its own parentheses",
 )
 
 

@@ -131,16 +131,16 @@ RAISED = [
         lines("return x / x.sum(axis=-1)"),
         CUBE,
         "x (2, 3, 4)",
-        "`x.sum(axis=-1)` loses the axis that it works along; if kept with size 1, it "
-        "would line up",
+        "`x.sum(axis=-1)` loses the axis that it works along; with that axis "
+        "kept at size 1, the shapes would line up",
     ),
     Raised(
         "keepdims-forgotten-of-a-function",
         lines("return np.exp(x - np.max(x, axis=-1))"),
         CUBE,
         "x (2, 3, 4)",
-        "`np.max(x, axis=-1)` loses the axis that it works along; if kept with size "
-        "1, it would line up",
+        "`np.max(x, axis=-1)` loses the axis that it works along; with that "
+        "axis kept at size 1, the shapes would line up",
     ),
     Raised(
         "keepdims-forgotten-before",
@@ -148,7 +148,7 @@ RAISED = [
         CUBE,
         "x (2, 3, 4), m (2, 3)",
         "`m` (2, 3) is like `x` (2, 3, 4) without its last axis; a sum, mean or "
-        "maximum can keep that with size 1",
+        "maximum can keep that axis with size 1",
     ),
     Raised(
         "keepdim-forgotten",
@@ -156,7 +156,7 @@ RAISED = [
         TENSOR,
         "x (2, 3, 4), total (2, 3)",
         "`total` (2, 3) is like `x` (2, 3, 4) without its last axis; a sum, mean or "
-        "maximum can keep that with size 1",
+        "maximum can keep that axis with size 1",
     ),
     Raised(
         "an-argument-lacks-the-last-axis",
@@ -179,24 +179,24 @@ RAISED = [
         lines("return scores + bias", of="scores, bias"),
         "np.ones((2, 3, 4)), np.ones((5, 5))",
         "scores (2, 3, 4), bias (5, 5)",
-        "shapes line up from the last axis, where sizes must be equal or 1; here 4 "
-        "meets 5",
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        "of them 1; here 4 meets 5",
     ),
     Raised(
         "sizes-of-tensors-that-differ",
         lines("return scores.masked_fill(~mask, -1e9)", of="scores, mask"),
         "torch.ones(2, 3, 4), torch.ones(5, 5) > 0",
         "scores (2, 3, 4), mask (5, 5)",
-        "shapes line up from the last axis, where sizes must be equal or 1; here 5 "
-        "meets 4",
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        "of them 1; here 5 meets 4",
     ),
     Raised(
         "where-with-another-shape",
         lines("return np.where(mask, scores, -np.inf)", of="scores, mask"),
         "np.ones((2, 3, 4)), np.ones((5, 5), bool)",
         "mask (5, 5), scores (2, 3, 4)",
-        "shapes line up from the last axis, where sizes must be equal or 1; here 5 "
-        "meets 4",
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        "of them 1; here 5 meets 4",
     ),
     Raised(
         "boolean-index",
@@ -204,7 +204,7 @@ RAISED = [
         "np.ones((2, 4)), np.ones((3, 3), bool)",
         "x (2, 4), mask (3, 3)",
         "a boolean index needs an entry for each position on the axis; here it has 3 "
-        "for 2",
+        "entries for 2 positions",
     ),
     Raised(
         "boolean-index-of-a-tensor",
@@ -212,7 +212,7 @@ RAISED = [
         "torch.ones(2, 4), torch.ones(3, 3) > 0",
         "x (2, 4), keep (3, 3)",
         "a boolean index needs an entry for each position on the axis; here it has 3 "
-        "for 2",
+        "entries for 2 positions",
     ),
     # ----------------------------------------------------------- lists and tuples
     Raised(
@@ -306,8 +306,8 @@ RAISED = [
         lines("return (x - x.max(axis=-1)) / y", of="x, y"),
         "np.ones((3, 3)), np.ones((2, 3))",
         "x (3, 3), y (2, 3)",
-        "shapes line up from the last axis, where sizes must be equal or 1; here 3 "
-        "meets 2",
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        "of them 1; here 3 meets 2",
     ),
     # ------------------------------------------------------------- NumPy and torch
     Raised(
@@ -357,7 +357,7 @@ RAISED = [
         lines("return x.sum(dim=-1)"),
         CUBE,
         "x (2, 3, 4)",
-        "NumPy says `axis` and `keepdims`, torch `dim` and `keepdim`",
+        "NumPy says `axis` and `keepdims`; torch says `dim` and `keepdim`",
     ),
     # ---------------------------------------------------------------------- dtypes
     Raised(
@@ -509,7 +509,7 @@ RAISED = [
         lines("return np.zeros(n, 4)", of="n"),
         "3",
         "",
-        "a shape goes in as one tuple, in its own parentheses",
+        "pass a shape as one tuple, in its own parentheses",
     ),
     Raised(
         "arrays-not-in-a-list",
@@ -725,8 +725,8 @@ RAISED = [
         lines("return Q.sum(axis=-1) / K", of="Q, K"),
         "np.ones((2, 4)), np.ones((3, 5))",
         "Q (2, 4), K (3, 5)",
-        "shapes line up from the last axis, where sizes must be equal or 1; here 2 "
-        "meets 5",
+        "shapes line up from the last axis on; sizes that meet must be equal, or one "
+        "of them 1; here 2 meets 5",
     ),
     Raised(
         "a-word-as-a-position",
