@@ -146,7 +146,7 @@ def test_what_the_luckiest_tenth_of_scaled_queries_carries():
 
 def test_how_often_the_interlude_finds_the_word_that_is_rendered():
     (share,) = printed("the-decoder-of-2017", "aligned:")
-    sentence = f"in {share:.2f} of the cases here"
+    sentence = f"In {share:.2f} of the cases here"
     assert sentence in text("the-decoder-of-2017")
 
 
