@@ -114,7 +114,7 @@ TWO = '"+ x", "* x",'
 BROKEN = [  # old text, new text, what is said
     (TWO, '"- x", "* x",', "line 7, double-squared: '- x' occurs 0 times"),
     (TWO, '"x", "y",', "line 7, double-squared: 'x' occurs 3 times"),
-    (TWO, '"+ x",', "line 7, double-squared: `edit` lists pairs of an old and a new text"),
+    (TWO, '"+ x",', "line 7, double-squared: `edit` lists pairs of an old and a new"),
     (TWO, '"+ x", "* 3x",', "line 7, double-squared: not Python, invalid"),
     ("return 0.5 * x", "return 0.5 *", "line 20, double-same.also: not Python"),
     ("    return x\n", "y = 1\n", "line 14, double-same: its code does not define"),
