@@ -137,7 +137,7 @@ def each_sentence_has_its_own_mean(answer: Any) -> None:
         np.array([[0.6, 0.8], [1.0, 0.0]]),
         "the tokens [3, 0] and [3, 8] of one sentence and the token [5, 0] of another "
         f"gave {result.astype(float).round(3).tolist()}",
-        "[[0.6, 0.8], [1, 0]]: the means [3, 4] and [5, 0], at length 1",
+        "[[0.6, 0.8], [1, 0]]: the means [3, 4] and [5, 0], scaled to length 1",
         tolerance=1e-5,
     )
 
