@@ -55,7 +55,7 @@ def s_is_a_sum_of_exponentials(answer: Any) -> None:
     """Scores of 0 and log 4 have the total s = 1/4 + 1."""
     _, s, _ = two_keys(answer)
     seen = f"scores of 0 and log 4 gave s = {s.round(3)}"
-    expect.close(s, 1.25, seen, "[1.25]: each exponential relative to the largest")
+    expect.close(s, 1.25, seen, "[1.25]: 1/4 + 1, relative to the largest score")
 
 
 @attend_block.visible
@@ -118,7 +118,7 @@ def the_smaller_one_shrinks(answer: Any) -> None:
     for a, b, case in ((low, high, "second"), (high, low, "first")):
         copies = [tuple(part.copy() for part in one) for one in (a, b)]
         seen = merged(answer, *copies)  # type: ignore[arg-type]
-        same_block(seen, wanted, f"the card's example, the larger block {case},")
+        same_block(seen, wanted, f"the card's example, with the larger block {case},")
 
 
 @merge.visible
@@ -128,7 +128,7 @@ def queries_are_merged_one_by_one(answer: Any) -> None:
     a = np.array([0.0, 5 + two]), np.array([1.0, 1.0]), np.array([[4.0], [6.0]])
     b = np.array([two, 5.0]), np.array([1.0, 1.0]), np.array([[1.0], [2.0]])
     wanted = np.array([two, 5 + two]), np.full(2, 1.5), np.array([[3.0], [7.0]])
-    same_block(merged(answer, a, b), wanted, "two queries with o = 4, 6 and 1, 2")
+    same_block(merged(answer, a, b), wanted, "blocks with o = [4, 6] and [1, 2]")
 
 
 @merge.visible
@@ -143,8 +143,12 @@ def far_scores_overflow_nothing(answer: Any) -> None:
 def an_empty_block_changes_nothing(answer: Any) -> None:
     """The empty block, on either side or on both, changes nothing, silently."""
     one = of_one(-3, 2, 5)
-    same_block(merged(answer, one, empty(1)), one, "m = -3, s = 2, o = 5 and nothing")
-    same_block(merged(answer, empty(1), one), one, "nothing and m = -3, s = 2, o = 5")
+    same_block(
+        merged(answer, one, empty(1)), one, "m = -3, s = 2, o = 5 and an empty block"
+    )
+    same_block(
+        merged(answer, empty(1), one), one, "an empty block and m = -3, s = 2, o = 5"
+    )
     same_block(merged(answer, empty(1), empty(1)), empty(1), "two empty blocks")
 
 

@@ -78,7 +78,7 @@ def whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise CheckFailed(
             f"your function returned {value!r}, a {type(value).__name__}",
-            "an integer: bytes are whole",
+            "an integer number of bytes",
             kind="type",
         )
     return int(value)
