@@ -73,7 +73,7 @@ def loss_leaves_out_the_ends(answer: Any) -> None:
     expect.close(
         np.array(after),
         before,
-        f"with different last logits and first token the loss went from "
+        f"when the last logits and the first token changed, the loss went from "
         f"{before:.4f} to {after:.4f}",
         "the same loss",
     )
@@ -90,7 +90,8 @@ def loss_leaves_out_padding(answer: Any) -> None:
     expect.close(
         np.array(padded),
         alone,
-        f"three tokens alone have {alone:.4f}; with two of padding, {padded:.4f}",
+        f"three tokens alone have the loss {alone:.4f}; with two tokens of padding, "
+        f"it is {padded:.4f}",
         "the same loss: only real targets count",
     )
 
@@ -132,7 +133,7 @@ def large_logits_have_a_loss(answer: Any) -> None:
     logits = torch.tensor([[[0.0, 200.0], [0.0, 200.0], [0.0, 0.0]]])
     for last, wanted in ((1, 0.0), (0, 100.0)):
         seen = scalar(expect.call(answer, logits, torch.tensor([[0, 1, last]])))
-        case = f"with {1 - last} wrong guesses of 2 the loss is {seen:.4f}"
+        case = f"with {1 - last} of 2 guesses wrong, the loss is {seen:.4f}"
         expect.close(np.array(seen), wanted, case, f"{wanted:g}")
 
 
@@ -264,8 +265,8 @@ def branches_read_normalized_tokens(answer: Any) -> None:
         difference = np.abs(added[0] - added[1]).max()
         if difference > 1e-2:
             raise CheckFailed(
-                f"with tokens four times as long, {branch} adds something different, "
-                f"by up to {difference:.3g}",
+                f"with tokens four times as long, what {branch} adds changes by up to "
+                f"{difference:.3g}",
                 "the same: each branch reads normalized tokens",
             )
         fresh = answer(12, 3, 20)

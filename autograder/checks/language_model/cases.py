@@ -63,7 +63,9 @@ def draws(
     drawn = expect.call(answer, many, temperature, top_k, generator(answer, seed))
     drawn = ids(drawn, times)
     if drawn.min() < 0 or drawn.max() >= len(row):
-        raise CheckFailed("a token outside the vocabulary was drawn", "token ids")
+        raise CheckFailed(
+            "a token outside the vocabulary was drawn", "ids from the vocabulary"
+        )
     return np.bincount(drawn, minlength=len(row)) / times
 
 
@@ -74,7 +76,7 @@ def told(numbers: np.ndarray) -> str:
 def expect_shares(seen: np.ndarray, wanted: list[float]) -> None:
     if np.abs(seen - np.array(wanted)).max() > 0.04:
         raise CheckFailed(
-            f"the fractions of the tokens drawn are {told(seen)}",
+            f"the tokens were drawn with the frequencies {told(seen)}",
             f"about {told(np.array(wanted))}",
         )
 
