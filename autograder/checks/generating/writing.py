@@ -98,7 +98,7 @@ def window_drops_the_oldest(answer: Any) -> None:
             raise CheckFailed(
                 f"after {number} tokens, {numbers.round(3)} are kept", f"{wanted}"
             )
-    cases.counts(cache, 4, ", all that were seen")
+    cases.counts(cache, 4, ", the number of tokens seen")
 
 
 @KVCache.visible
@@ -141,8 +141,8 @@ def returned_arrays_stay(answer: Any) -> None:
             part = expect.array(part, (3, len(wanted), width), "what was returned")
             if not np.array_equal(part[0, :, 0], sign * wanted):
                 raise CheckFailed(
-                    f"what came back after {number} tokens was {sign * wanted}, and "
-                    f"after 4 tokens it is {part[0, :, 0].round(3)}",
+                    f"the array returned for token {number} was {sign * wanted}, but "
+                    f"after token 4 it is {part[0, :, 0].round(3)}",
                     "arrays that were returned do not change",
                     kind="changed",
                 )
