@@ -201,7 +201,7 @@ def share_is_the_mean_of_late_queries(answer: Any) -> None:
     expect.close(
         seen,
         np.array([[0.7, 0.0]]),
-        "in head 0, queries 4 and 5 put 0.5 and 0.9 on token 0, in head 1 nothing; "
+        "in head 0, queries 4 and 5 put 0.5 and 0.9 on token 0, in head 1 they put 0; "
         f"your shares are {seen[0].round(3)}",
         "[0.7 0.]: queries 0 to 3 do not count",
     )
@@ -256,7 +256,7 @@ def no_idea_costs_the_vocabulary(answer: Any) -> None:
     logits = torch.zeros(600, 8, dtype=torch.float32)
     tokens = torch.arange(600) ** 2 % 8
     value = expect.call(answer, logits, tokens)
-    seen = "equal logits for 8 tokens, in a text of 600, gave {:.4g}"
+    seen = "equal logits for a vocabulary of 8, in a text of 600 tokens, gave {:.4g}"
     compare_number(value, 8.0, seen, "8")
 
 
