@@ -96,7 +96,7 @@ def the_same_token_does_not_count(answer: Any) -> None:
     for i in range(6):
         weights[i, max(i - 3, 0)] = 1
     seen = one_score(answer, weights, 3)
-    expect.close(np.array(seen), 0.0, f"it has the score {seen:.4g}", "0")
+    expect.close(np.array(seen), 0.0, f"this head has the score {seen:.4g}", "0")
 
 
 # ------------------------------------------------------------------- ablate
@@ -212,7 +212,8 @@ def compare_head(
         raise CheckFailed(f"you found {tuple(value)}", f"{wanted}")
     if torch.equal(source.get_state(), before) or source.initial_seed() != seed:
         raise CheckFailed(
-            "the generator was not used, or was seeded again", "draws from it"
+            "the generator was not used, or was seeded again",
+            "draws from the generator as it is",
         )
     if not torch.equal(state_of(), common):
         raise CheckFailed("torch's global generator was used", "only `generator`")
