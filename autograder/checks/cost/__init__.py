@@ -133,7 +133,7 @@ def queries_are_merged_one_by_one(answer: Any) -> None:
 
 @merge.visible
 def far_scores_overflow_nothing(answer: Any) -> None:
-    """With largest scores of 100000 and -100000, the larger block remains, silently."""
+    """Largest scores of 100000 and -100000 give the larger block, without a warning."""
     high, low = of_one(1e5, 2, 3), of_one(-1e5, 5, 7)
     for a, b in ((high, low), (low, high)):
         same_block(merged(answer, a, b), high, "m = 100000 and m = -100000")
@@ -141,7 +141,7 @@ def far_scores_overflow_nothing(answer: Any) -> None:
 
 @merge.visible
 def an_empty_block_changes_nothing(answer: Any) -> None:
-    """The empty block, on either side or on both, changes nothing, silently."""
+    """An empty block on either side or both changes nothing and gives no warning."""
     one = of_one(-3, 2, 5)
     same_block(
         merged(answer, one, empty(1)), one, "m = -3, s = 2, o = 5 and an empty block"
@@ -187,7 +187,7 @@ def larger_scores_weigh_more(answer: Any) -> None:
 
 @tiled_attention.visible
 def extreme_scores_are_fine(answer: Any) -> None:
-    """Scores from -100000 to 100000 give the largest one's value, silently."""
+    """Scores from -100000 to 100000 give the largest one's value, without a warning."""
     K, V = np.array([[-1e5], [0], [1e5], [-1e5]]), np.array([[1.0], [2], [3], [4]])
     for size in (1, 3):
         seen = expect.quiet_call(answer, np.ones((1, 1)), K, V, size)

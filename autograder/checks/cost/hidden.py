@@ -134,7 +134,7 @@ def merging_random_blocks(answer: Any, rng: np.random.Generator) -> None:
 
 @merge.check(0.2)
 def emptiness_is_a_matter_of_queries(answer: Any, rng: np.random.Generator) -> None:
-    """Blocks empty for only some queries work silently, even with large scores."""
+    """Blocks may be empty for only some queries, even with large scores: no warning."""
     (a, b, _), _ = split(rng, (2,))
     nothing = empty(2, 3, d_v=4)
     both = merged(answer, a, b)

@@ -191,7 +191,7 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
 
 @grouped_query_attention.visible
 def heads_that_do_not_fit_are_refused(answer: Any) -> None:
-    """More key-value heads than query heads, or 2 for 3, raise a ValueError."""
+    """Too many key-value heads, or 2 for 3 query heads, raise a ValueError."""
     for n_heads, n_kv in ((3, 2), (2, 4), (1, 2)):
         arrays = [np.ones((heads, 1, 2)) for heads in (n_heads, n_kv, n_kv)]
         what = f"n_heads = {n_heads} with n_kv = {n_kv}"

@@ -129,7 +129,7 @@ def guesses_count_alike(answer: Any) -> None:
 
 @next_token_loss.visible
 def large_logits_have_a_loss(answer: Any) -> None:
-    """Two guesses with logits of 0 and 200 cost 0 if right, 100 if one is wrong."""
+    """Logits of 0 and 200 cost 0 if both guesses are right, 100 if one is wrong."""
     logits = torch.tensor([[[0.0, 200.0], [0.0, 200.0], [0.0, 0.0]]])
     for last, wanted in ((1, 0.0), (0, 100.0)):
         seen = scalar(expect.call(answer, logits, torch.tensor([[0, 1, last]])))

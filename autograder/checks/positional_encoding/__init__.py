@@ -174,7 +174,7 @@ def heatmap_shows_the_encoding(answer: Any) -> None:
 
 @plot_encoding_heatmap.visible
 def heatmap_has_a_color_bar(answer: Any) -> None:
-    """A color bar says which color is which number."""
+    """A color bar shows which number each color stands for."""
     if not grid_of(answer, oracle(np.arange(10), 4))["colorbar"]:
         raise CheckFailed("there is no color bar", "a color bar")
 

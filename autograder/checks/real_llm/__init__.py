@@ -277,7 +277,7 @@ def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
 
 @perplexity.visible
 def large_logits_cost_their_difference(answer: Any) -> None:
-    """Ten predictions with logits of 110 and 0, one of them wrong: e ** 11."""
+    """Logits of 110 and 0, with one of ten predictions wrong, give e ** 11."""
     logits = torch.tensor([[110.0, 0.0]] * 11, dtype=torch.float32)
     tokens = torch.zeros(11, dtype=torch.long)
     tokens[5] = 1
