@@ -36,7 +36,7 @@ FETCHED = ("pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib", "numpy-")
 PUZZLES = "00-puzzles"
 PROOF = "where-was-i.html#to-show-and-to-keep"
 SOME = """The checks that you see here are only some of the checks; the hidden ones
-run when you submit."""
+run when your work is graded."""
 ALL = "All checks are visible, and draw new inputs each time."
 PUZZLE = "\n\n*Write it*\n"  # on a card
 ASKS = re.compile(r"`(\w+)` of these puzzles")  # on a card that speaks of another

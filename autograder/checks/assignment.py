@@ -93,7 +93,7 @@ class Assignment:
         if hidden := self.load("hidden"):
             return hidden
         raise AttributeError(
-            "the hidden checks are not installed here; they run when you submit"
+            "the hidden checks are not here; they run when your work is graded"
         )
 
     @cached_property

@@ -268,7 +268,7 @@ def test_without_the_instructors_side_a_mistake_has_no_name_and_hidden_checks_wa
     assignment = Assignment(PLAIN, "01-chapter")
     question = assignment.question("double", 2, "doubling")
     assert question.diagnose(3) is None
-    with pytest.raises(AttributeError, match="they run when you submit"):
+    with pytest.raises(AttributeError, match="they run when your work is graded"):
         assignment.hidden_half("hidden")
     assignment.prepare()
 

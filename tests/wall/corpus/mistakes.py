@@ -124,7 +124,7 @@ MISTAKES = [
     Case("figure-left-open", last="import matplotlib.pyplot as plt\nplt.imshow([[1]])", says="AxesImage"),
     Case("display", last="display(np.arange(3))", says="array([0, 1, 2])"),
     Case("check-in-a-cell", last="from autograder.checks import attention as check\ncheck"),
-    Case("hidden-check-in-a-cell", last="from autograder.checks import attention as c\nc.hidden", says="run when you submit"),
+    Case("hidden-check-in-a-cell", last="from autograder.checks import attention as c\nc.hidden", says="run when your work is graded"),
     # ------------------------------------------------ noise
     Case("warns", body("import warnings", "warnings.warn('old', DeprecationWarning)", "return x * x")),
     Case("logs", first="import logging; logging.warning('careful')", says="careful"),
