@@ -33,7 +33,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder check`."""
     describe(
         verb,
-        "For students. The exit code is 0 when all of them pass.",
+        "This command is for students. The exit code is 0 when all visible checks "
+        "pass.",
         "autograder check exercises/01-attention/attention.ipynb",
     )
     verb.add_argument("notebook", type=Path, metavar="NOTEBOOK")
@@ -47,8 +48,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         verb,
         "--ask",
-        "then ask two questions about your own code, for each answer that passes "
-        "(no points; Ctrl-D ends them)",
+        "then ask two questions about your own code for each answer that passes "
+        "(no points; Ctrl-D stops the questions)",
     )
 
 

@@ -117,7 +117,7 @@ VERBS = {
 DISTRIBUTION = "paying-attention"
 log = logging.getLogger("autograder")
 
-SEE_LOG = "Add `--log FILE` to write the place of the error to a file."
+SEE_LOG = "Add `--log FILE` to record where the error occurred."
 NO_ROOM = (
     "Free some space there, and run the same command again: it continues where it "
     "stopped."

@@ -14,8 +14,8 @@ from autograder.text import meant, nearest, one_line
 CONFIG = "nbgrader_config.py"
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
-    f"c.Autograder.variants in {CONFIG} no longer has an effect: everybody has the "
-    "examples of the cards in exercises/. Delete the line. Notebooks with other "
+    f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
+    "the examples on the cards in exercises/. Delete the line. Notebooks with other "
     "examples are graded like all others."
 )
 

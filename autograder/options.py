@@ -83,12 +83,12 @@ def share(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError("from 0 to 1, such as 0.9")
+        raise argparse.ArgumentTypeError("give a number from 0 to 1, such as 0.9")
     return number
 
 
 def at_least_one(text: str) -> int:
     """A number of things that are needed."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("a number, at least 1")
+        raise argparse.ArgumentTypeError("give a whole number, at least 1")
     return int(text)

@@ -97,6 +97,6 @@ def nearest(name: str, names: list[str]) -> str | None:
 def meant(name: str, there: Sequence[str]) -> str:
     """The end of a sentence about an unknown name: what was meant, or what there is."""
     near = nearest(name, list(there))
-    return (
-        f"did you mean {one_line(near)}?" if near else f"there is {', '.join(there)}."
-    )
+    if near:
+        return f"did you mean {one_line(near)}?"
+    return f"choose from {', '.join(there)}."

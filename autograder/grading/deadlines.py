@@ -153,8 +153,8 @@ class Deadlines:
         open_ended = sorted(set(self.due) - set(self.begins))
         if by_factor and open_ended:
             yield (
-                f"no extra time by a factor ({listed(by_factor)}), since the period "
-                f"has no start: {listed(open_ended)}"
+                f"a factor gives no extra time ({listed(by_factor)}), since no start "
+                f"is set: {listed(open_ended)}"
             )
         students = {student for student, _ in self.extended or ()} - known
         unknown = sorted(s for s in students if not (course.submitted / s).is_dir())

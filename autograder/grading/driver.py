@@ -205,9 +205,9 @@ class Driver:
         name = submission.assignment
         seen = (self.seen or {}).get((name, submission.student))
         if seen is None:
-            return f"{name}: judged now, since the dry run did not see them"
+            return f"{name}: judged now, since they were not in the dry run"
         changed = seen.release != one_hash(r.hash for r in self.releases[name])
-        what = "the assignment or its checks have" if changed else "their work has"
+        what = "the assignment or its checks" if changed else "their work"
         return f"{name}: judged again, since {what} changed after the dry run"
 
     def opened(

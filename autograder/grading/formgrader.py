@@ -58,8 +58,8 @@ def graded(course: Course, student: str, assignment: str) -> list[str]:
             text=True,
         )
         if run.returncode or not results.is_file():
-            raise CourseError(f"`autograder grade` did not grade it: {run.stderr}")
+            raise CourseError(f"This work was not graded: {run.stderr}")
         (submission,) = json.loads(results.read_text("utf-8"))["submissions"]
     if submission["status"] == "held":
-        raise CourseError(f"It is held for you: {submission['reason']}")
+        raise CourseError(f"This work is held for you: {submission['reason']}")
     return run.stdout.splitlines()

@@ -85,14 +85,14 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         look,
         "--apply",
-        "store what the last dry run saw; only what has changed since is judged "
-        "again, and listed",
+        "store what the last dry run found; judge again, and list, only what has "
+        "changed since",
     )
     verb.add_argument(
         "--because",
         metavar="TEXT",
         default="",
-        help="why points change; `autograder history` shows it with your name",
+        help="why points change; `autograder history` shows this reason with your name",
     )
     add_flag(
         verb,
@@ -173,7 +173,7 @@ def run(options: argparse.Namespace) -> int:
             said.insert(0, f"waiting for a grade by hand: {waiting}")
     said += [f"not used: {place}" for place in unused(course, options.students)]
     if options.apply:
-        said.append(f"{counts['seen']} stored as the dry run saw them")
+        said.append(f"{counts['seen']} stored as judged in the dry run")
         said += [f"{why}: {listed(who)}" for why, who in driver.differs.items()]
         (course.root / SEEN).unlink(missing_ok=True)
     for line in said:
@@ -182,7 +182,7 @@ def run(options: argparse.Namespace) -> int:
     broken |= {one_line(name): why for name, why in driver.refused.items()}
     for name, why in broken.items():
         print(f"not graded: {name}: {why}", file=sys.stderr)
-    old = f", {counts['before']} of them before" if counts["before"] else ""
+    old = f", {counts['before']} of them done before" if counts["before"] else ""
     total = counts["graded"] + counts["held"]
     print(
         f"{total} submission{'s' if total != 1 else ''}{old}: "

@@ -159,10 +159,10 @@ class OpenGradebook:
             if student.encode(errors="replace").decode() != student:
                 why = "is not in UTF-8"
             elif longest and len(student) > longest:
-                why = f"has more than {longest} characters, the most it takes"
+                why = f"has more than {longest} characters"
             if why:
                 found[student] = (
-                    f"the gradebook cannot hold it, since the name {why}. Rename the "
+                    f"the gradebook cannot store this name, which {why}. Rename the "
                     "folder in submitted/."
                 )
         return found

@@ -39,7 +39,7 @@ def unused(course: Course, students: Sequence[str] = ()) -> Iterator[str]:
                     yield f"{path} is not in an assignment's folder"
             elif part.name not in names and part.name not in course.broken():
                 near = nearest(part.name.lower(), names)
-                hint = f"did you mean {near}?" if near else f"there is {listed(names)}"
+                hint = f"did you mean {near}?" if near else f"known: {listed(names)}"
                 yield f"{path}: there is no such assignment; {hint}"
             elif (Path(part.path) / STAMP).exists() and not read_stamp(
                 Path(part.path), course_zone(course)
@@ -89,7 +89,7 @@ def remarks(
     if course.tests_of(assignment.name) == "inside":
         yield (
             f"{assignment.name}: its tests run inside the students' process, where a "
-            "dishonest student can get points that are not earned"
+            "dishonest student can get unearned points"
         )
     if missing := without_work(course, store, assignment.name):
         yield f"no work for {assignment.name}: {listed(missing)}"
@@ -104,8 +104,8 @@ def remarks(
         place = f"submitted/{one_line(unknown[0])}/{assignment.name}/{STAMP}"
         yield (
             f"late for {assignment.name} according to Canvas, which does not say by "
-            f"how much: {listed(unknown)}; write when the work was handed in, such "
-            f"as 2026-03-10 08:00, into {place}, and run `autograder grade "
+            f"how much: {listed(unknown)}; write the time of submission, such as "
+            f"2026-03-10 08:00, into {place}, and run `autograder grade "
             f"{assignment.name}` again"
         )
     gone = [

@@ -25,7 +25,8 @@ def command(verb: argparse.ArgumentParser) -> None:
         "roster",
         type=Path,
         metavar="ROSTER",
-        help="CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+        help="CSV with the students: your own, Canvas's gradebook or Moodle's "
+        "worksheet",
     )
     add_columns(verb)
 

@@ -46,7 +46,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_file(
         verb,
         "--roster",
-        "CSV with the students: ours, Canvas's gradebook or Moodle's worksheet",
+        "CSV with the students: your own, Canvas's gradebook or Moodle's worksheet",
     )
     add_file(
         verb,
@@ -137,8 +137,8 @@ class Collector:
         self.keeper = Keeper(course, keep, self.releases)
         if roster and roster.unread:
             self.lines.append(
-                f"{len(roster.unread)} times of the roster cannot be read, such as "
-                f"{roster.unread[0]!r}: nobody counts as late by them"
+                f"{len(roster.unread)} times in the roster cannot be read, such as "
+                f"{roster.unread[0]!r}: they make nobody late"
             )
         for one in list(self.assignments):
             try:
@@ -177,7 +177,7 @@ class Collector:
         self.keeper.conclude()
         if self.numbered:
             self.lines.append(
-                f"{len(self.numbered)} keep the number under which they were collected "
+                f"{len(self.numbered)} kept the number under which they were collected "
                 "while marking was blind"
             )
         self.found = {assignment for _, assignment, _ in groups}

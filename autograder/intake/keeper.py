@@ -103,11 +103,11 @@ class Keeper:
         same = [version for version in counting if version.order == moment]
         chosen = next((v for v in reversed(same) if v.named), same[-1])
         self.several.append(chosen.student)
-        taken = f"the {self.keep} counts,"
+        taken = f"the {self.keep} counts:"
         if len(same) > 1:
-            taken = "all of the same time; this one is taken:"
+            taken = "several have the same time; this one counts:"
         elif len(counting) < len(group):
-            taken = "the one with answers counts,"
+            taken = "the one with answers counts:"
         self.lines.append(
             f"{who}: {len(group)} versions; {taken} "
             f"{one_line(str(chosen.entry.path))[:200]}"
@@ -164,11 +164,14 @@ class Keeper:
         old, new = (self.untouched(chosen, d) for d in (before, chosen.entry.read()))
         if time is None:
             self.lines.append(
-                f"{who}: kept the one in submitted/, which has no time; "
-                "move it away to take this one"
+                f"{who}: kept the notebook in submitted/, which has no time; "
+                "move it away to use the collected one"
             )
         elif new and not old:
-            self.lines.append(f"{who}: kept the one in submitted/; this has no answers")
+            self.lines.append(
+                f"{who}: kept the notebook in submitted/; the collected one has no "
+                "answers"
+            )
         elif by_rule or (old and not new):
             digest = hashlib.sha256(before).hexdigest()[:12]
             kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest}.ipynb"
@@ -180,7 +183,9 @@ class Keeper:
             self.counts["replaced"] += 1
             return True
         else:
-            self.lines.append(f"{who}: kept the one in submitted/ (--keep {self.keep})")
+            self.lines.append(
+                f"{who}: kept the notebook in submitted/ (--keep {self.keep})"
+            )
         self.counts["kept"] += 1
         return False
 
@@ -198,18 +203,18 @@ class Keeper:
         """Add the remarks that are about all stored versions."""
         for students, text in (
             (self.several, "sent several notebooks of one assignment; look at them"),
-            (self.stamped, "now have a different time of submission"),
+            (self.stamped, "got a different time of submission"),
             (
                 self.outdated,
-                "handed in again after this archive was downloaded, as the "
-                "worksheet says; its time does not belong to these files: download "
-                "the archive again",
+                "handed in again after this archive was downloaded, according to the "
+                "worksheet, so its times do not belong to these files; download the "
+                "archive again",
             ),
             (
                 self.undated,
-                "have new work, but the worksheet has the time of the old; they "
-                "have no time now: download the worksheet again, and collect once "
-                "more",
+                "handed in new work, but the worksheet has the time of the old work, "
+                "so no time is stored; download the worksheet again, and collect "
+                "once more",
             ),
         ):
             if students:

@@ -87,8 +87,8 @@ class Owners:
                 if within(tokens(name), tokens(top)):
                     asked = ASKED.format(example="{assignment}-{student}")
                     raise CourseError(
-                        f"The folder {one_line(top)} names an assignment, so a "
-                        "student would count as a different one in each "
+                        f"The folder {one_line(top)} names an assignment, so the "
+                        "same student would count as a different person in each "
                         f"assignment. {asked}"
                     )
 
@@ -167,7 +167,7 @@ class Owners:
             if found is None and self.start:
                 found = self.pattern.label(inner, self.zone)
             if found is None:
-                raise Left("does not have the form of --pattern")
+                raise Left("does not match --pattern")
             return found
         if self.form and (match := FORMS[self.form].fullmatch(inner)):
             written = match.groupdict().get("time")

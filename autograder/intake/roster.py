@@ -117,7 +117,7 @@ class Roster:
             listed = ", ".join(sorted(people)[:5])
             raise Unknown(
                 f"names {len(people)} students of the roster ({listed}); say with "
-                "--pattern which part of the path is the owner, or give --teams"
+                "--pattern which part of the path names the student, or give --teams"
             )
         return list(people.values())
 

@@ -17,7 +17,7 @@ STEPS = {
     "roster": "Write the students of the linked course as a table for "
     "`collect --roster`.",
     "push": "Send final points as final, and mark points as pending while a person "
-    "still has to grade an answer. Grades that somebody typed in the platform are "
+    "still has to grade an answer. Grades that somebody typed into the platform are "
     "kept.",
 }
 REGISTER = {
@@ -25,9 +25,9 @@ REGISTER = {
     "client-id": "the client ID that the platform gave",
     "deployment-id": "the deployment ID that it gave",
     "issuer": "the platform's issuer or platform ID, if it is unusual",
-    "login-url": "its authentication request URL, likewise",
-    "token-url": "its access token URL, likewise",
-    "keys-url": "its public keyset URL, likewise",
+    "login-url": "its authentication request URL, if it is unusual",
+    "token-url": "its access token URL, if it is unusual",
+    "keys-url": "its public keyset URL, if it is unusual",
 }
 
 
@@ -52,15 +52,15 @@ def command(verb: argparse.ArgumentParser) -> None:
     for name in ("register", "link"):
         words = f"port of the page on this machine (default: {PORT})"
         made[name].add_argument("--port", type=int, default=PORT, help=words)
-    add_file(made["link"], "--id-token", "a launch that was copied out of a browser")
+    add_file(made["link"], "--id-token", "a launch that was copied from a browser")
     table = Path("students.csv")
     add_file(made["roster"], "--to", f"the table (default: {table})", table)
     push = made["push"]
     push.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
     words = "show what would be sent, and send nothing"
     add_flag(push, "--dry-run", words)
-    add_file(push, "--roster", "a table with ids and names, where ids differ")
-    words = "replace what is in the column by this student's points; may be repeated"
+    add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
+    words = "replace the column's grade with this student's points; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words
     )

@@ -123,7 +123,10 @@ class Pushing:
             print(f"{name}: a new column of {most:g} points")
             column = None if self.dry else self.service.new_column(name, most)
         elif (there := column.get_score_maximum()) not in (None, most):
-            print(f"{name}: {there:g} points there, {most:g} here; it converts")
+            print(
+                f"{name}: {there:g} points there, {most:g} here; the platform "
+                "converts the points"
+            )
         place, in_a_row = str(column.get_id()) if column else "", 0
         for step in steps:
             if step.what != "send" or self.dry or column is None:

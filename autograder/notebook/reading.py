@@ -73,7 +73,10 @@ def parse(text: str) -> Any:
         lines = [text.count("\n", 0, m.start()) + 1 for m in CONFLICT.finditer(text)]
         if lines:
             where = ", ".join(map(str, lines[:9]))
-            raise Held(f"The file has git conflict markers in lines {where}.") from None
+            raise Held(
+                f"The file has git conflict markers in lines {where}; resolve the "
+                "conflict and submit it again."
+            ) from None
         if not isinstance(error, json.JSONDecodeError):
             raise Held("The file contains a number that is too long to read.") from None
         if not text[error.pos :].strip() or "Unterminated" in error.msg:

@@ -25,8 +25,8 @@ The cards and checks of this assignment point to {chapter}#{section}.
 You can release and grade the assignment as it is. To make it yours:
   1. rewrite the notebook, and then the checks that it calls; point them to what
      students should read
-  2. autograder try {folder}: releases it, and says what its checks notice
-  3. if it has a chapter, link it there; a page to solve it in is optional"""
+  2. run `autograder try {folder}`, which releases it and says what its checks notice
+  3. if the assignment has a chapter, link it there; an exercise page is optional"""
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def new(course: Course, folder: str) -> list[Path]:
     solution = course.solutions / folder
     for there in (solution, checks):
         if there.exists():
-            raise CourseError(f"{there} is there already.")
+            raise CourseError(f"{there} already exists.")
     refuse_a_taken_number(course, parts["number"])
     chapter = reading(course, parts["number"])
     words = {

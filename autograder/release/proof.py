@@ -21,7 +21,7 @@ from autograder.wall import Cell, Grader, Transcript
 PROVED = ".proved.json"  # beside the gradebook
 INSIDE = """\
 If the tests run inside the students' process, the solution gets full points. If that
-  is what you want, say so in nbgrader_config.py; the guide explains the drawback:
+  is what you want (the guide explains the drawback), say so in nbgrader_config.py:
     c.Autograder.tests = {{"{assignment}": "inside"}}"""
 
 

@@ -47,8 +47,8 @@ TRIVIAL = re.compile(
     r"|(?:try|else|finally|except(?:\s+\w+)?)\s*:|[-=#*_\s]+"
 )
 GIVEN_HINT = (
-    "Lines that students are meant to have are allowed when they end with `# given`, "
-    "in the solution; or allow all of them in nbgrader_config.py:\n"
+    "To allow a line that students are meant to have, end it with `# given` in the "
+    "solution; or allow all such lines in nbgrader_config.py:\n"
     '    c.Autograder.given = {{"{assignment}": "all"}}'
 )
 GUIDE = "AGENTS.md"  # what coding agents read; the course's own is in exercises/
@@ -71,7 +71,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     add_assignments(verb)
     add_flag(
-        verb, "--unproven", "write it even if its own solution does not get full points"
+        verb, "--unproven", "release it even if its solution does not get full points"
     )
 
 
@@ -98,7 +98,10 @@ def name_mistakes(assignment: Assignment) -> None:
     unnamed = write_known(package) if package else None
     if unnamed is not None:
         listed = ", ".join(unnamed) or "none"
-        print(f"{assignment.name}: known.json names its mistakes; not named: {listed}")
+        print(
+            f"{assignment.name}: wrote known.json; mistakes that messages cannot "
+            f"name: {listed}"
+        )
 
 
 def release(

@@ -39,7 +39,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("student", metavar="STUDENT")
     verb.add_argument(
-        "--name", help="the name on it (default: the gradebook's, else the id)"
+        "--name", help="name on the certificate (default: the gradebook's, else the id)"
     )
     verb.add_argument(
         "--least",

@@ -43,7 +43,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "The pages are in interview/ASSIGNMENT.html; the answers are at the end of "
-        "each page. They contain nothing from hidden checks.",
+        "each page. The pages contain nothing from hidden checks.",
         "autograder interview 04-masking",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")

@@ -40,8 +40,8 @@ def export_lms(
 
     if wishes.roster is None:
         raise CourseError(
-            f"{wishes.format.title()} identifies students by its own numbers; pass "
-            "the list that it exports with --roster (Canvas: the gradebook, Moodle: "
+            f"{wishes.format.title()} identifies students by its own numbers; with "
+            "--roster, pass the list that it exports (Canvas: the gradebook, Moodle: "
             "the grading worksheet)."
         )
     roster = read_roster(

@@ -43,7 +43,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_file(
         verb,
         "--output",
-        "the page that shows them side by side (default: similarity-NAME.html of "
+        "page with the submissions side by side (default: similarity-NAME.html of "
         "the course)",
     )
 

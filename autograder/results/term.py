@@ -116,7 +116,7 @@ def to_do(results: Results, rows: list[Row]) -> list[str]:
     found = []
     for kind in ("silent since", "no work at all"):
         if who := [r.student for r in rows if r.silent.startswith(kind)]:
-            what = "Fallen silent" if kind == "silent since" else kind.capitalize()
+            what = "Stopped submitting" if kind == "silent since" else kind.capitalize()
             found.append(f"{what}: {listed(who)}.")
     for name, verdicts in results.items():
         held = sum(verdict.held for verdict in verdicts.values())

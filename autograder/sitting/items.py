@@ -127,7 +127,8 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
         int(card[1]),
         paragraphs(
             f"{sentence} {'One of them is' if kind == 'spot' else 'It is'} wrong for "
-            f"some inputs. {ask} which of these is the result wrong? Say why in a line."
+            f"some inputs. {ask} which of these is the result wrong? Say why in "
+            "one line."
         ),
         code,
         tuple(choices),

@@ -69,8 +69,8 @@ def run(assignment: Assignment, seeds: int) -> set[str]:
         wrong |= bad
         print("{:32}{:8}{:8}{:8}{:7}{:8}".format(name, *numbers), flush=True)
     listed = ", ".join(sorted(wrong))
-    said = f"not as they should be: {listed}" if wrong else "all entries hold"
-    print(f"{assignment.name}: over {seeds} seeds {said}")
+    said = f"these entries fail: {listed}" if wrong else "all entries pass"
+    print(f"{assignment.name}, {seeds} seeds: {said}")
     return wrong
 
 

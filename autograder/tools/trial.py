@@ -15,9 +15,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder try`."""
     describe(
         verb,
-        "It releases the assignment, judges every entry of its catalog, puts small "
-        "errors into its solution, and lists the mistakes that its messages can "
-        "name. The exit code is 1 when a check or an entry needs to be changed.",
+        "The command also lists the mistakes that the assignment's messages can name. "
+        "The exit code is 1 when a check or an entry needs to be changed.",
         "autograder try 01-attention",
     )
     verb.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")

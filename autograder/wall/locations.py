@@ -30,7 +30,7 @@ def location_from(parts: Any) -> Location | None:
             if len(values) <= MOST_KEPT:
                 known = tuple(map(value_from, values))
                 return Location(cell, line, start, end, values=known)
-    raise Violation("the place of an exception was due")
+    raise Violation("the place of an exception was expected")
 
 
 def value_from(parts: Any) -> Value:
@@ -39,4 +39,4 @@ def value_from(parts: Any) -> Value:
         case (str(), str(), tuple(shape), str()):
             if all(type(size) is int for size in shape):
                 return Value(*parts)
-    raise Violation("what a name stood for was due")
+    raise Violation("the value of a name was expected")

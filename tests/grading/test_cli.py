@@ -50,11 +50,11 @@ def test_help_lists_every_verb_and_an_unknown_one_is_refused(capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["grade", "--workers", "abc"], "--workers: a number, at least 1"),
-        (["grade", "--workers", "0"], "--workers: a number, at least 1"),
+        (["grade", "--workers", "abc"], "--workers: give a whole number, at least 1"),
+        (["grade", "--workers", "0"], "--workers: give a whole number, at least 1"),
         (
             ["certificate", "ada", "--least", "most"],
-            "--least: from 0 to 1, such as 0.9",
+            "--least: give a number from 0 to 1, such as 0.9",
         ),
         (["grade", "--dry-run", "--apply"], "not allowed with argument --dry-run"),
     ],

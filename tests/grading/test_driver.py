@@ -155,7 +155,7 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
     kill_a_helper(last, chance)
     printed, _ = last.communicate(timeout=60 + size)
     assert last.returncode == 0
-    said = f"{done} of them before: {size} graded, 0 held."
+    said = f"{done} of them done before: {size} graded, 0 held."
     assert said in printed.splitlines()[-1]
     assert classroom.grade() == undisturbed
 

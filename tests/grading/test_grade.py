@@ -139,7 +139,7 @@ def test_a_second_run_grades_nothing_again(classroom, right, capsys):
     before = page.stat().st_mtime_ns
     assert classroom.grade() == first
     assert page.stat().st_mtime_ns == before
-    assert "1 of them before" in capsys.readouterr().out.splitlines()[-1]
+    assert "1 of them done before" in capsys.readouterr().out.splitlines()[-1]
     assert classroom.grade("--force") == first
     assert page.stat().st_mtime_ns != before
 

@@ -133,7 +133,7 @@ def test_a_name_that_is_none_is_refused(classroom, name, capsys):
 def test_nothing_that_is_there_is_overwritten(classroom, capsys):
     before = classroom.solution.read_text()
     assert main(["new", "01-attention"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert classroom.solution.read_text() == before
 
 

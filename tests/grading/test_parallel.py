@@ -79,7 +79,7 @@ def test_a_second_grading_is_told_and_people_grade_by_hand_meanwhile(
                     book.find_comment(*where).manual_comment = f"round {rounds}"
                     book.db.commit()
     after = classroom.grade()
-    assert "4 of them before: 4 graded" in capsys.readouterr().out
+    assert "4 of them done before: 4 graded" in capsys.readouterr().out
     for student in CLASS:
         assert after[student]["score"] == scores[student] + given[student]
         with gradebook() as book:

@@ -117,7 +117,7 @@ def test_of_two_files_of_one_time_nobody_claims_to_know_the_later(
     files = {"ada/a.ipynb": right, "ada/b.ipynb": other, "bo/a.ipynb": right}
     assert collect(files) == 0
     said = capsys.readouterr().out
-    assert "2 versions; all of the same time; this one is taken: ada/b.ipynb" in said
+    assert "2 versions; several have the same time; this one counts: ada/b" in said
 
 
 def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsys):
@@ -129,5 +129,5 @@ def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsy
     assert collect(files, head.format(*names).encode()) == 0
     assert students(course) == ["participant-12"]
     said = capsys.readouterr().out
-    assert "1 keep the number under which they were collected" in said
+    assert "1 kept the number under which they were collected" in said
     assert said.endswith("0 of 1 students on the roster submitted nothing.\n")

@@ -245,7 +245,7 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
         "extensions for unknown students: yvse",
         "submitted/yves/attention.ipynb is not in an assignment's folder",
         "submitted/zed/01-Attention: there is no such assignment; did you mean 01-att",
-        "submitted/zoe/homework1: there is no such assignment; there is 01-attention",
+        "submitted/zoe/homework1: there is no such assignment; known: 01-attention",
         "1 submission: 1 graded, 0 held.",
     ):
         assert line in said.out, line
@@ -323,7 +323,7 @@ def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(
         for name, due in sorted(deadlines.due.items())
     ]
     assert ends == ["2026-03-27T12:00", end]
-    said = "no extra time by a factor (bob), since the period has no start: 01-att"
+    said = "a factor gives no extra time (bob), since no start is set: 01-att"
     assert any(
         line.startswith(said) for line in deadlines.unused(course, {"bob"}, False)
     )

@@ -221,7 +221,7 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
         "0 of 30",
     ]
     assert to_do(results, rows) == [
-        "Fallen silent: bob.",
+        "Stopped submitting: bob.",
         "No work at all: gus.",
         "01: 1 submission held.",
         "02: 1 answer to grade by hand.",

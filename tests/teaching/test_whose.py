@@ -206,7 +206,7 @@ RIGHT = {
             "Homework 1/attention.ipynb",
         ],
         "Ada Grace",
-        "does not have the form of --pattern",
+        "does not match --pattern",
     ),
     "nbgrader's exchange": (
         "",
@@ -424,7 +424,7 @@ def test_new_work_never_has_the_time_of_the_old(course, moodle, right, capsys):
         folder = course.submitted / "ada/01-attention"
         assert (folder / "attention.ipynb").read_text() == changed
         assert not (folder / "timestamp.txt").exists()
-        said = "1 have new work, but the worksheet has the time of the old"
+        said = "1 handed in new work, but the worksheet has the time of the old"
         assert said in capsys.readouterr().out
     moodle(changed, 11, SECOND)
     assert handed_in(course, "ada").startswith("2026-03-11 09:59")
@@ -438,7 +438,7 @@ def test_a_time_zone_that_comes_later_changes_the_times(course, moodle, right, c
     capsys.readouterr()
     moodle(right, 9, FIRST)
     assert handed_in(course, "ada").startswith("2026-03-09 08:59")
-    assert "1 now have a different time of submission: ada" in capsys.readouterr().out
+    assert "1 got a different time of submission: ada" in capsys.readouterr().out
     moodle(right, 9, FIRST)
     assert "another time" not in capsys.readouterr().out
 
@@ -475,7 +475,7 @@ def test_an_untouched_notebook_does_not_replace_answers_and_they_replace_it(
         files = {"ada/a.ipynb": (text, (2026, 3, day, 1, 1, 2))}
         main(["collect", str(archive(files, f"{number}.zip"))])
         assert path.read_text() == (untouched if number == 0 else right)
-    assert "this has no answers" in capsys.readouterr().out
+    assert "the collected one has no answers" in capsys.readouterr().out
 
 
 def test_of_equal_times_the_name_of_the_course_counts(course, archive, right):

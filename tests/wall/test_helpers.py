@@ -66,7 +66,7 @@ def test_a_mistake_of_its_own_is_still_told_and_costs_points(grade):
     own = OWN.replace("weights @ V,", "weights.T @ V,")
     last = grade(attention_scores=wrong, scaled_dot_product_attention=own)[2]
     assert last.score < 8
-    assert "what is left is:" in last.message and "read:" in last.message
+    assert "it still fails:" in last.message and "read:" in last.message
 
 
 def test_what_is_open_stays_open(grade):

@@ -276,7 +276,7 @@ class Judge:
         def stop(*_: Any) -> None:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.setitimer(signal.ITIMER_REAL, 10)
-            raise Stopped(f"the check was not done after {seconds:g} s")
+            raise Stopped(f"the check did not finish in {seconds:g} s")
 
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, seconds + 2 * GRACE)

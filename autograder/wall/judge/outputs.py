@@ -74,20 +74,20 @@ def reported(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Outputs of a student's cell, and the notes about it; both checked and cleaned."""
     if type(items) is not list or len(items) > MAX_OUTPUTS:
-        raise Violation("a list of outputs was due")
+        raise Violation("a list of outputs was expected")
     allowed = room.of_cell()
     left = allowed.copy()
     found, notes = [], []
 
     def text_of(value: Any) -> str:
         if type(value) is not str or len(value) > left[0]:
-            raise Violation("a text was due, not too long")
+            raise Violation("a text that is not too long was expected")
         left[0] -= len(value)
         return printable(value)
 
     for item in items:
         if type(item) is not tuple or not item or type(item[0]) is not str:
-            raise Violation("an output was due")
+            raise Violation("an output was expected")
         match item:
             case ("stream", str(name), text) if name in STREAMS:
                 found.append(stream(name, text_of(text)))
@@ -98,7 +98,7 @@ def reported(
             case ("figure", text, bytes(content)):
                 left[1] -= len(content)
                 if not content.startswith(PNG) or left[1] < 0:
-                    raise Violation("a picture was due, not too large")
+                    raise Violation("a picture that is not too large was expected")
                 if pixels(content) > MAX_PIXELS:
                     found.append(stream("stderr", TOO_MANY_PIXELS))
                     continue

@@ -88,5 +88,5 @@ def expect(value: Any, kind: type, what: str, size: int | None = None) -> Any:
     """``value``, if it is what the protocol says that comes here."""
     right = isinstance(value, kind)
     if not right or (size is not None and len(value) != size):
-        raise Violation(f"{what} was due")
+        raise Violation(f"{what} was expected")
     return value

@@ -88,7 +88,7 @@ class Link:
             names, more = expect(greeting, tuple, "a greeting", 2)
             for name in expect(names, list, "names"):
                 expect(name, str, "a name")
-            self.more = expect(more, bool, "whether there are more names")
+            self.more = expect(more, bool, "a boolean")
         self.names = names
 
     def has(self, name: str) -> bool:
@@ -126,7 +126,7 @@ class Link:
         with self._guarded():
             reply = self._exchange(exchange, label)
             status, value, changed, said = expect(reply, tuple, "a reply", 4)
-            expect(status, str, "how it went")
+            expect(status, str, "a status")
             said = [warning(one) for one in expect(said, list, "warnings")]
             if status == "ok":
                 expect(value, RESULTS.get(operation, object), "a result")
@@ -168,7 +168,7 @@ class Link:
             self.late = True
             seconds = self.limits.question_seconds * self.limits.patience
             who = f"`{label}`" if label else "your code"
-            self.stopped = Stopped(f"{who} was not done after {seconds:g} s")
+            self.stopped = Stopped(f"{who} did not finish in {seconds:g} s")
         except OverBudget:
             size = self.limits.question_bytes >> 20
             self.stopped = Stopped(f"your code gave more than {size} MB of results")

@@ -98,7 +98,7 @@ class StudentProcess:
             case (list(outputs), None | str() as failed, place):
                 self.hurried |= failed == "OutOfTime" and busy()
                 return Ran(outputs, failed, location_from(place))
-        raise Violation("the outputs of a cell were due")
+        raise Violation("the outputs of a cell were expected")
 
     def replace(self, word: str) -> int | None:
         """Get an empty process; how the old one ended, None if it was lost."""
@@ -184,7 +184,7 @@ class StudentProcess:
         self.channel.send(("end",), deadline=deadline)
         reply = self.channel.receive(deadline=deadline)
         if type(reply) is not int:
-            raise Violation("how a process ended was due")
+            raise Violation("the exit status of a process was expected")
         return reply
 
     def note_hurry(self, deadline: float) -> None:

@@ -174,7 +174,8 @@ def ask(channel: Channel, operation: str, *parts: Any) -> Any:
 
 def data_only(value: Any) -> tuple[int, str]:
     """Refuse a handle, where only numbers, texts, arrays and containers may be sent."""
-    raise TypeError(f"a {type(value).__name__} cannot be passed to what is checked")
+    kind = type(value).__name__
+    raise TypeError(f"a {kind} cannot be passed to the code that is checked")
 
 
 def answer(

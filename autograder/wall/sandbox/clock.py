@@ -78,7 +78,7 @@ class LimitedNotebook(Notebook):
         if number == signal.SIGPROF:
             raise OutOfTime(f"the cell ran longer than {self.seconds:g} s")
         raise OutOfTime(
-            f"the cell was not done after {self.seconds * self.patience:g} s"
+            f"the cell did not finish in {self.seconds * self.patience:g} s"
         )
 
 

@@ -86,7 +86,7 @@ def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
         )
         for level in levels(value):
             if not _NOT_DATA.isdisjoint(map(type, level)):
-                raise Violation("a mark where data was due")
+                raise Violation("a mark where data was expected")
     except MALFORMED as error:
         raise Violation(f"malformed data: {type(error).__name__}") from None
     return value
@@ -130,7 +130,7 @@ def _mark(number: int, content: bytes) -> Mark:
 
 def _typed(value: Any, *kinds: type) -> Any:
     if type(value) not in kinds:
-        raise Violation(f"a {kinds[0].__name__} was due")
+        raise Violation(f"a {kinds[0].__name__} was expected")
     return value
 
 

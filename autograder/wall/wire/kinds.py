@@ -23,4 +23,4 @@ Resolve = Callable[[int, str], Any]
 
 def no_handles(*_: Any) -> Any:
     """For channels on which only plain data is due."""
-    raise Violation("an object where only data was due")
+    raise Violation("an object where only data was expected")

@@ -16,7 +16,7 @@ def body(*lines: str) -> str:
 GREEDY = {
     "time": [
         Case("loop", body("while True: pass"), points=Q, says="ran longer than 0.5 s"),
-        Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="not done after"),
+        Case("sleep", "import time\n" + body("time.sleep(99)"), points=Q, says="did not finish in"),
         Case(
             "loop-that-catches",
             body("while True:", "    try:", "        while True: pass", "    except BaseException: pass"),
@@ -40,7 +40,7 @@ GREEDY = {
             points=Q,
             says="ran longer than 0.5 s",
         ),
-        Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="not done after"),
+        Case("stops-itself", body("import os, signal", "os.kill(os.getpid(), signal.SIGSTOP)", "return 1"), points=Q, says="did not finish in"),
     ],
     "memory": [
         Case("memory", body("return bytearray(10**12)"), points=Q, says="more than 400 MB"),
@@ -167,7 +167,7 @@ WIRE = [
     Case("claims-4-gigabytes", _SOCKETS + body("for fd in channels(): os.write(fd, b'\\xff\\xff\\xff\\xff')", "return x"), points=None, says="too long"),
     Case("hangs-up", _SOCKETS + body("for fd in channels(): os.close(fd)", "return x"), points=Q),
     Case("hangs-up-in-a-cell", first="import os; os.closerange(3, 256)", says="the cell ended"),
-    Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="not done after"),
+    Case("reads-the-requests", _SOCKETS + body("for fd in channels(): os.read(fd, 99)", "return x"), points=Q, says="did not finish in"),
     Case("reads-nothing-any-more", first=_DEAF, square=SQUARE + "\n#" + "x" * 212_500, points=(0.0, 0.0), says="crashed too often"),
     Case("two-replies", _SOCKETS + body("import autograder.wall.channel as c", "from autograder.wall.wire import encode", "reply = encode(('ok', x * 0, None, []), None)", "import struct", "for fd in channels(): os.write(fd, struct.pack('<I', len(reply)) + bytes(reply))", "return x"), points=Q),
     Case("unknown-tag", forged('b"\\xc1"'), points=None, says="malformed"),
@@ -188,12 +188,12 @@ WIRE = [
     Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="malformed"),
     Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
     Case("reply-of-another-kind", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
-    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False))\n" + SQUARE, points=None, says="a name was due"),
+    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False))\n" + SQUARE, points=None, says="a name was expected"),
     Case("forged-ending", "from autograder.wall.sandbox.runner import Runner\nRunner._end = lambda self: 'fine'\n" + SQUARE, points=None, says="how a process ended"),
     Case("forged-outputs", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
-    Case("forged-picture", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture was due"),
+    Case("forged-picture", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture that is not too large was expected"),
     Case("forged-flood", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('result', 'x' * 10**7)], None)", points=None, says="not too long"),
-    Case("forged-array-for-a-kind", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was due"),
+    Case("forged-array-for-a-kind", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was expected"),
     Case("forged-array-for-a-status", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="how it went"),
     Case("endless-iterator", body("return iter(int, 1)"), points=Q),
     Case("endless-list", body("y = []", "y.append(y)", "return y"), points=Q, says="nested more than 24 deep"),
