@@ -133,7 +133,7 @@ def value(subject: Subject) -> Iterator[Draft]:
             if f" {shown.text}" in text or f"{shown.text}," in text:
                 continue
             near = [v for v in near if v.small and v.dtype == shown.dtype]
-            wrong = [v.text for v in near if v.shape == shown.shape]
+            wrong = [v.text for v in near if v.far(shown)]
             note = " (to three decimals)" if one.dtype.startswith("float") else ""
             why = f"It is {shown.text}{note}:\n\n{trace(call, *key)}"
             yield Draft(text, shown.text, wrong, why)

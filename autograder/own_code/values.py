@@ -50,6 +50,14 @@ class Seen:
             return all(part.finite for part in self.parts)
         return self.entries is None or bool(np.isfinite(self.entries).all())
 
+    def far(self, other: Seen) -> bool:
+        """Whether an entry differs by more than a student may round away."""
+        mine, theirs = self.entries, other.entries
+        if mine is None or theirs is None or mine.shape != theirs.shape:
+            return False
+        room = 0.01 if self.dtype.startswith("float") else 0
+        return not np.allclose(mine, theirs, room, room, equal_nan=True)
+
     @property
     def text(self) -> str:
         """The entries, rounded to three decimals."""

@@ -20,6 +20,7 @@ from autograder.own_code.inside import dtype, times
 from autograder.own_code.kinds import posed
 from autograder.own_code.subject import Subject
 from autograder.own_code.supposed import breaks, change, raises
+from autograder.own_code.values import array
 from autograder.tools.judging import catalog_of, packages
 
 FOLDER = Path(__file__).parent / "outside"
@@ -93,6 +94,9 @@ ROOTS = """def roots(x):
 ADD = """def add(a, b):
     return a + b
 """
+PICKED = """def picked(rows, chosen):
+    return rows[chosen]
+"""
 PAIRS = """def pairs(n):
     found = 0
     for i in range(n):
@@ -147,6 +151,21 @@ def test_the_shapes_that_raise_are_those_that_cannot_be_broadcast():
         ]
         assert fit.count(fit[asked.key]) == 1
         assert fit[asked.key] == asked.text.endswith("raises no error?")
+
+
+def test_shapes_are_not_asked_where_entries_may_be_indexes():
+    """Which shapes raise an error would depend on numbers that nobody is told."""
+    holds = {"Rows.": lambda f: f(np.ones((3, 2)), np.array([0, 1])).shape == (2, 2)}
+    assert drawn(raises, PICKED, holds) == []
+    holds = {"Rows.": lambda f: f(np.ones((3, 2)), np.ones((3, 2))).shape == (3, 2)}
+    assert drawn(raises, PICKED.replace("rows[chosen]", "rows + chosen"), holds)
+
+
+def test_a_choice_is_no_rounding_of_another():
+    one, near, other = (array(np.array(x), "float64") for x in ([1.0], [0.999], [0.9]))
+    assert not one.far(near) and one.far(other)
+    assert array(np.array([100]), "int64").far(array(np.array([101]), "int64"))
+    assert not one.far(array(np.ones((1, 1)), "float64"))
 
 
 def test_a_line_in_a_loop_in_a_loop_is_counted():
