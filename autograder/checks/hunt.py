@@ -70,7 +70,7 @@ class Hunt(Hidden):
             word = "caught" if entry in caught else "missed"
             why = " (another error stopped your check)" if found[entry.id].why else ""
             if entry in caught and entry not in hard:
-                why = " (as the example on the card does: no points)"
+                why = " (no points: the card's example catches it too)"
             lines.append(f"  {word}:   {entry.diagnosis}{why}")
         if share < 1:
             lines.append(f"  read:     {(misconception or self.question).read}")

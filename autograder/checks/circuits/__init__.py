@@ -20,6 +20,7 @@ from autograder.checks.circuits.cases import (
     logits_by_head,
     number,
 )
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
@@ -196,7 +197,7 @@ def compare_head(
         raise CheckFailed("the model is in eval mode now", "train mode, as before")
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise CheckFailed(
-            f"your function returned a {type(value).__name__}",
+            f"your function returned {a_kind(value)}",
             "the tuple (layer, head)",
             kind="type",
         )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
@@ -147,7 +148,7 @@ def number(value: Any) -> float:
     """``value`` as the Python float that it has to be."""
     if not isinstance(value, float) or isinstance(value, np.generic):
         raise CheckFailed(
-            f"your function returned a {type(value).__name__}",
+            f"your function returned {a_kind(value)}",
             "a Python float, from .item()",
             kind="type",
         )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.memory import peak
 
@@ -77,7 +78,7 @@ def whole(value: Any) -> int:
     """``value`` as the integer that it has to be."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise CheckFailed(
-            f"your function returned {value!r}, a {type(value).__name__}",
+            f"your function returned {value!r}, {a_kind(value)}",
             "an integer number of bytes",
             kind="type",
         )

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 
@@ -93,7 +94,7 @@ def whole(value: Any) -> int:
     """``value`` as the integer that it has to be."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise CheckFailed(
-            f"your function returned {value!r}, a {type(value).__name__}",
+            f"your function returned {value!r}, {a_kind(value)}",
             "an integer",
             kind="type",
         )

@@ -9,6 +9,7 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
+from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.real_llm.cases import (
     SMALL,
@@ -234,7 +235,7 @@ def number(value: Any) -> float:
     """``value`` as the Python float that it has to be."""
     if not isinstance(value, float):
         raise CheckFailed(
-            f"your function returned a {type(value).__name__}",
+            f"your function returned {a_kind(value)}",
             "a Python float, from float(…) or .item()",
             kind="type",
         )
