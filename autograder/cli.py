@@ -81,8 +81,8 @@ VERBS = {
     ),
     "report": (
         "autograder.results.report",
-        "Write one page about the class: what needs attention, scores, questions, "
-        "common mistakes and every student.",
+        "Write one page about the class: scores, questions, common mistakes, every "
+        "student, and what needs attention.",
     ),
     "term": (
         "autograder.results.term",

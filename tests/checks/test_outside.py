@@ -58,7 +58,7 @@ def defined(catalog, question, code):
     return names[question]
 
 
-SHARES = 5  # into which the answers about an assignment are dealt
+SHARES = 10  # into which the answers about an assignment are dealt
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

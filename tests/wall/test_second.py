@@ -221,13 +221,11 @@ print('made')"""
     assert os.listdir(small._parents["sandbox", "numpy"].folder) == []
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        "for i in range(1100): open(f'{i}', 'w').close()",
-        "for i in range(9): open(f'{i}', 'wb').write(bytes(10**6))",
-        "os.mkdir('closed', 0o300)",
-        """import sys, threading
+FILL = {
+    "many": "for i in range(1100): open(f'{i}', 'w').close()",
+    "large": "for i in range(9): open(f'{i}', 'wb').write(bytes(10**6))",
+    "hidden": "os.mkdir('closed', 0o300)",
+    "with-a-watch-that-is-kept-busy": """import sys, threading
 frame = sys._getframe()
 while not hasattr(frame.f_locals.get("self"), "world"): frame = frame.f_back
 keeper = frame.f_locals["self"].world.keeper
@@ -235,10 +233,12 @@ def keep_busy():
     while keeper.send(b"?") and keeper.recv(1): time.sleep(0.1)
 threading.Thread(target=keep_busy, daemon=True).start()
 for i in range(9): open(f"{i}", "wb").write(bytes(10**6))""",
-    ],
-    ids=["many", "large", "hidden", "with-a-watch-that-is-kept-busy"],
-)
-def test_too_much_on_the_disk_ends_the_cell(small, make):
+}
+
+
+@pytest.mark.parametrize("how", drawn(FILL, 2))
+def test_too_much_on_the_disk_ends_the_cell(small, how):
+    make = FILL[how]
     after = f"import os, time\n{make}\nfor _ in range(60): time.sleep(0.1)"
     seen = small.judge([Cell("cell", after)])
     hidden = "closed" in make and os.geteuid() == 0  # root looks in all the same
