@@ -319,7 +319,7 @@ def encode_runs_the_layers(answer: Any) -> None:
     expect.close(
         result[0, 0],
         np.array([2.0, 3.0]),
-        "a layer that swaps the columns and then one that doubles the first "
-        f"turned [3, 1] into {result[0, 0].round(3)}",
+        "two layers (swap the columns, double the first) turned [3, 1] into "
+        f"{result[0, 0].round(3)}",
         "[2, 3]",
     )

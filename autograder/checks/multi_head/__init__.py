@@ -204,7 +204,7 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
     expect.close(
         merged[0, 1],
         np.array([2.0, 3.0, 6.0, 7.0, 10.0, 11.0]),
-        f"the token [2, 3], [6, 7] and [10, 11] in its heads is {merged[0, 1]}",
+        f"merging a token's [2, 3], [6, 7] and [10, 11] gives {merged[0, 1]}",
         "[2, 3, 6, 7, 10, 11], all from its own text",
     )
     expect.tensor(expect.call(answer, counting(1, 3, 2, 2)), (1, 2, 6), "the result")
