@@ -305,7 +305,9 @@ def check_softmax(softmax):
 """
     _, message = hunt(code)
     caught = [line for line in message.splitlines() if "caught:" in line]
-    caught = [line.partition("caught:")[2].partition(" (no points")[0] for line in caught]
+    caught = [
+        line.partition("caught:")[2].partition(" (no points")[0] for line in caught
+    ]
     named = {e.diagnosis: e.id.partition("-")[2] for e in known.of("softmax")}
     caught = {named[diagnosis.strip()] for diagnosis in caught}
     assert {"overflow", "in-place"} <= caught
