@@ -125,4 +125,4 @@ def test_a_picture_is_forged_as_the_page_admits(earned):
     )
     assert points == 0  # what is reported is compared here, number by number
     said = " ".join(PAGE.read_text("utf-8").split())
-    assert "can forge these observations, and so earn all points of a plot" in said
+    assert "can forge these observations, and so earn all points for a plot" in said
