@@ -32,7 +32,7 @@ def test_few_changed_answers_get_a_name_that_fresh_inputs_refute(name, seed):
     """None is expected, and one is allowed: another share is drawn in every run.
 
     Of 8,412 changed answers 36 had such a name before these were repaired. Of 19,287 of
-    six assignments 27 still have one; the long run allows two, and one of two hundred.
+    six assignments 27 still have one; the long run allows one more in two hundred.
     """
     tried, untrue = refuted(PACKAGES[name], SHARE, seed)
     assert tried and len(untrue) <= 1, untrue
@@ -42,8 +42,7 @@ def test_few_changed_answers_get_a_name_that_fresh_inputs_refute(name, seed):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_of_more_changed_answers_few_do(name, seed):
     tried, untrue = refuted(PACKAGES[name], LONG, seed)
-    print(f"{tried} tried, {len(untrue)} untrue")
-    assert tried > 60 and len(untrue) <= 2 + tried / 200, "\n".join(untrue)
+    assert tried > 400 / LONG and len(untrue) <= 1 + tried / 200, "\n".join(untrue)
 
 
 def test_a_name_that_visible_checks_alone_would_give_is_refuted(monkeypatch):
