@@ -252,7 +252,10 @@ class Tokenizer:
         return parts
 
     def encode(self, text):
-        """Text to token ids; markers such as <|im_start|> are one token each."""
+        """Text to token ids; markers such as <|im_start|> are one token each.
+
+        Raises ValueError for a byte that the file has no token for.
+        """
         found = []
         for number, part in enumerate(self.special.split(text)):
             if number % 2:  # split puts what it was told to find between the rest
@@ -260,6 +263,9 @@ class Tokenizer:
                 continue
             for piece in self.PIECES.findall(part):
                 found += self.merge(piece)
+        for token in found:
+            if token not in self.ids:
+                raise ValueError(f"no token for the byte {self.bytes[token]:#04x}")
         return [self.ids[token] for token in found]
 
     def decode(self, ids):

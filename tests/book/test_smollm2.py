@@ -68,6 +68,12 @@ def test_text_becomes_the_published_ids_and_comes_back(tokenizer, text):
 
 
 @needs_model
+def test_a_byte_without_a_token_is_reported(tokenizer):
+    with pytest.raises(ValueError, match="no token for the byte 0x04"):
+        tokenizer.encode("a\x04b")
+
+
+@needs_model
 def test_logits_and_weights_are_the_published_ones(tokenizer):
     ids = torch.tensor([tokenizer.encode(STORY)])
     logits, weights = smollm2.load_model()(ids)
