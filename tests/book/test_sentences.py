@@ -227,7 +227,7 @@ def test_one_projection_for_query_and_key_lets_she_find_alice():
 
 
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
-    said = "Llama 2 70B keeps fewer bytes per token than Llama 2 7B, whose heads do not"
+    said = "so it keeps fewer bytes per token than Llama 2 7B, which does not"
     assert said in text("10-generating")
     shared, alone = (
         printed("10-generating", name)[-1]
@@ -527,7 +527,7 @@ def test_how_often_a_port_with_swapped_matrices_still_says_paris():
     assert answer() == "Paris"
     for layer in model.layers:
         swap(layer.ffn)
-    said = f"in all layers it says “{answer()}”, but with the swap in one layer, "
+    said = f"in all layers, it says “{answer()}”, but with the swap in one layer, "
     said += f"it says Paris in {answers.count('Paris')} of {len(answers)} cases."
     assert said in text("11-a-real-llm")
 
