@@ -26,7 +26,7 @@ def test_one_column_of_paths_carries_the_effect(seeds):
     for none, queries, keys, values, logits in paths:
         assert keys > none + 0.5
         assert max(abs(other - none) for other in (queries, values, logits)) <= 0.071
-    assert "the largest of their changes is 0.07" in text(HEADS)
+    assert "each of these paths changes the loss by 0.07 at most" in text(HEADS)
 
 
 def test_in_two_seeds_one_head_carries_nearly_all_and_in_one_both_do(seeds):
