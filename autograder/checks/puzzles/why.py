@@ -35,8 +35,8 @@ def repeat_kv(K: Any, groups: int) -> str:
     if groups == 1:
         return "with one group nothing is repeated"
     if len(K) == 1:
-        return "with one head of keys there is only one order"
-    return "all heads of keys are alike, so their order cannot be seen"
+        return "with one key-value head there is only one order"
+    return "all key-value heads are alike, so their order cannot be seen"
 
 
 def entropy(weights: Any) -> str:
