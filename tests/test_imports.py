@@ -22,7 +22,7 @@ MODULES = {
 def order() -> list[str]:
     """The rooms from the highest to the lowest, as CONTRIBUTING lists them."""
     text = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
-    listed = re.search(r"Imports run one way: command line, (.+?), then the", text)
+    listed = re.search(r"the parts after it: command line, (.+?), then the", text)
     assert listed
     return ["command line", *re.findall(r"`(\w+)`", listed[1]), "all use"]
 
