@@ -75,7 +75,7 @@ def against(values: list[Any], apart: float) -> str:
     if not values:
         return ""
     if apart:
-        return f": it differs by {apart:.1g} from what you ask for"
+        return f": the values that you compare differ by {apart:.1g}"
     one, other = map(shown, values)
     return f": {one} against {other}"
 

@@ -19,8 +19,8 @@ from typing import Any
 from autograder.checks.failures import NO_EXCEPTION, CheckFailed
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
-ASSERTS = "an AssertionError: `assert` what has to be true of its results"
-FOLLOWS = "None: what it demands has to follow from the card"
+ASSERTS = "an AssertionError: `assert` what must be true of a right result"
+FOLLOWS = "None: what your check demands has to follow from the card"
 OPEN = (
     "Your check accepts other right functions, but it rejects this one for something "
     "that the card does not ask for."
@@ -109,7 +109,7 @@ class Game:
             at = one.asserted
             raise CheckFailed(
                 f"your check rejects all {len(right)} right ways to write `{name}` "
-                f"that it was tried on{at.seen if at else ''}",
+                f"that were tried{at.seen if at else ''}",
                 FOLLOWS,
                 place=at.place if at else "",
                 reason=(at.reason if at else "")
@@ -165,8 +165,8 @@ def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:
             "your check raises another error; only an AssertionError rejects a function"
         )
     return CheckFailed(
-        f"of {len(wrong)} wrong ways to write `{name}` your check accepts "
-        f"{len(wrong) - len(reasons)}{stopped}",
+        f"your check accepts {len(wrong) - len(reasons)} of {len(wrong)} wrong ways "
+        f"to write `{name}`{stopped}",
         ASSERTS,
         reason=f"Your assertions are true of these functions too, or {hint}.",
     )

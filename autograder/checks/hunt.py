@@ -54,7 +54,7 @@ class Hunt(Hidden):
             missed = [entry for entry in wrong if entry not in [*caught, *hard]]
             share = kept + 0.5 * len(worth) / (len(hard) + len(missed))
         lines = [
-            f"{self.question.name}: it accepts {len(right) - len(refusals)} of "
+            f"{self.question.name}: your check accepts {len(right) - len(refusals)} of "
             f"{len(right)} right ways to write `{name}` and rejects {len(caught)} of "
             f"{len(wrong)} mistakes"
         ]

@@ -183,7 +183,7 @@ class Exposes:
         )
         if not differ(seen, right):
             raise CheckFailed(
-                f"for {given(inputs)} {name} gives what a right function gives: "
+                f"for {given(inputs)}, {name} gives what a right function gives: "
                 f"{spelled(right)}",
                 "an input for which the results differ",
                 reason=self.why(**inputs) if self.why else "",

@@ -257,7 +257,9 @@ class Penalties:
             assign = AssignLatePenalties(config=course.nbgrader())
             assign.init_plugin()
         except Exception as error:
-            raise CourseError(f"The plugin for late work: {error}") from None
+            raise CourseError(
+                f"The plugin for late work cannot start: {error}"
+            ) from None
         finally:
             sys.path.remove(str(course.root))
         self.plugin = assign.plugin_inst

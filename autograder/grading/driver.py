@@ -205,7 +205,7 @@ class Driver:
         name = submission.assignment
         seen = (self.seen or {}).get((name, submission.student))
         if seen is None:
-            return f"{name}: judged now, since they were not in the dry run"
+            return f"{name}: not in the dry run, so judged now"
         changed = seen.release != one_hash(r.hash for r in self.releases[name])
         what = "the assignment or its checks" if changed else "their work"
         return f"{name}: judged again, since {what} changed after the dry run"

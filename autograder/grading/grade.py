@@ -85,7 +85,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_flag(
         look,
         "--apply",
-        "store what the last dry run found; judge again, and list, only what has "
+        "store what the last dry run found; judge again and list only what has "
         "changed since",
     )
     verb.add_argument(

@@ -137,8 +137,8 @@ class Collector:
         self.keeper = Keeper(course, keep, self.releases)
         if roster and roster.unread:
             self.lines.append(
-                f"{len(roster.unread)} times in the roster cannot be read, such as "
-                f"{roster.unread[0]!r}: they make nobody late"
+                "unreadable times in the roster, which make nobody late: "
+                f"{len(roster.unread)}, such as {roster.unread[0]!r}"
             )
         for one in list(self.assignments):
             try:
@@ -177,8 +177,8 @@ class Collector:
         self.keeper.conclude()
         if self.numbered:
             self.lines.append(
-                f"{len(self.numbered)} kept the number under which they were collected "
-                "while marking was blind"
+                "students who kept the number from blind marking: "
+                f"{len(self.numbered)}"
             )
         self.found = {assignment for _, assignment, _ in groups}
         if not self.keeper.counts:

@@ -164,7 +164,7 @@ class Keeper:
         old, new = (self.untouched(chosen, d) for d in (before, chosen.entry.read()))
         if time is None:
             self.lines.append(
-                f"{who}: kept the notebook in submitted/, which has no time; "
+                f"{who}: kept the notebook in submitted/ (time unknown); "
                 "move it away to use the collected one"
             )
         elif new and not old:

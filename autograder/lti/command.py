@@ -10,8 +10,8 @@ from autograder.options import add_file, add_flag, describe
 
 PORT = 8765
 STEPS = {
-    "register": "Make a key pair and print what the platform asks for. With options, "
-    "store the ids that the platform gives in return.",
+    "register": "Make a key pair and print what the platform asks for. To store the "
+    "ids that the platform gives in return, pass them as options.",
     "link": "Wait on this machine for one click on the tool in the course, check the "
     "launch, and store which course it came from.",
     "roster": "Write the students of the linked course as a table for "
@@ -60,7 +60,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     words = "show what would be sent, and send nothing"
     add_flag(push, "--dry-run", words)
     add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
-    words = "replace the column's grade with this student's points; may be repeated"
+    words = "overwrite this student's grade in the column; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words
     )

@@ -124,8 +124,8 @@ class Pushing:
             column = None if self.dry else self.service.new_column(name, most)
         elif (there := column.get_score_maximum()) not in (None, most):
             print(
-                f"{name}: {there:g} points there, {most:g} here; the platform "
-                "converts the points"
+                f"{name}: {there:g} points in the column, {most:g} here; the "
+                "platform converts the points"
             )
         place, in_a_row = str(column.get_id()) if column else "", 0
         for step in steps:

@@ -106,8 +106,8 @@ def breaks(subject: Subject) -> Iterator[Draft]:
         other = [reads(one) for one in every if number not in one.failed]
         for altered in every:
             if altered.failed == [number]:
-                text = "One of these changes makes this check fail, and the others "
-                text += f"fail only other checks. Which one?\n\n“{sentence}”"
+                text = "One of these changes makes this check fail; the rest make "
+                text += f"only other checks fail. Which one?\n\n“{sentence}”"
                 why = f"The line is\n\n    {altered.change.old}"
                 yield Draft(text, reads(altered), other, why)
 

@@ -32,8 +32,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     describe(
         verb,
         "The student needs a grade in every assignment with a due date in "
-        "c.Autograder.due or, if no assignment has one, in every assignment that was "
-        "graded for anybody. The key is created on first use. Keep certificate.key "
+        "c.Autograder.due, or, if there are no due dates, in every assignment that "
+        "was graded for anybody. The key is created on first use. Keep certificate.key "
         "secret, and publish certificate.pub.",
         'autograder certificate ada --name "Ada Lovelace"',
     )
@@ -83,7 +83,7 @@ def issue(course: Course, student: str, name: str | None, least: float) -> list[
     if score < least * most:
         raise CourseError(
             f"{one_line(student)} has no certificate yet: {score:g} of {most:g} "
-            f"points, but a certificate requires {least:.0%} of them."
+            f"points, but a certificate requires {least:.0%}."
         )
     title = str(course.nbgrader().CourseDirectory.course_id)
     points = f"{score:g} of {most:g} points"

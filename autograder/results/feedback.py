@@ -81,8 +81,8 @@ def command(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--zip",
         choices=("moodle", "canvas"),
-        help="also write a zip for each assignment, for this platform's bulk upload, "
-        "with the pages whose points are final",
+        help="for each assignment, also write a zip of the pages whose points are "
+        "final, for this platform's bulk upload",
     )
     add_flag(
         verb,

@@ -122,7 +122,7 @@ class Section:
         if self.held:
             names = ", ".join(map(one_line, self.held))
             files = counted(len(self.held), "file")
-            found.append(f"Repair {files}, or ask for a new one: {names}.")
+            found.append(f"Repair {files}, or ask for resubmission: {names}.")
         if self.waiting:
             found.append(f"Grade {counted(self.waiting, 'answer')} by hand.")
         for question in self.questions():

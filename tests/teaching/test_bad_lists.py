@@ -129,5 +129,5 @@ def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsy
     assert collect(files, head.format(*names).encode()) == 0
     assert students(course) == ["participant-12"]
     said = capsys.readouterr().out
-    assert "1 kept the number under which they were collected" in said
+    assert "students who kept the number from blind marking: 1" in said
     assert said.endswith("0 of 1 students on the roster submitted nothing.\n")

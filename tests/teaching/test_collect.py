@@ -143,7 +143,7 @@ def test_what_was_put_there_by_hand_is_not_replaced(
     (folder / "attention.ipynb").write_text(untouched)
     main(["collect", str(archive({"ada/a.ipynb": right}))])
     assert handed_in(course, "ada") == untouched
-    assert "has no time" in capsys.readouterr().out
+    assert "(time unknown)" in capsys.readouterr().out
 
 
 def test_the_students_own_timestamp_is_not_used(course, archive, right):

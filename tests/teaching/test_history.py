@@ -229,7 +229,7 @@ def test_what_a_dry_run_saw_is_stored_and_only_what_changed_is_judged_again(
     said = capsys.readouterr().out
     assert "2 stored as judged in the dry run" in said
     assert "judged again, since their work changed after the dry run: bob" in said
-    assert "judged now, since they were not in the dry run: dan" in said
+    assert "not in the dry run, so judged now: dan" in said
     assert len(judged) == 2
     scores = {who: verdict.score for who, verdict in read(course).items()}
     assert scores == {"ada": 20.0, "bob": 0.0, "cy": 20.0, "dan": 20.0}

@@ -420,7 +420,7 @@ def test_a_time_that_cannot_be_read_is_named(course, collect, capsys):
     strange = WORKSHEET.replace("Monday, 2 March 2026, 5:30 PM", "02/03/2026 17:30")
     assert collect([f"Ada Lovelace_12_{FILE}/a.ipynb"], strange) == 0
     said = capsys.readouterr().out
-    assert "1 times in the roster cannot be read, such as '02/03/2026 17:30'" in said
+    assert "which make nobody late: 1, such as '02/03/2026 17:30'" in said
 
 
 @pytest.mark.parametrize(

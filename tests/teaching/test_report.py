@@ -62,7 +62,7 @@ def test_bars_begin_at_round_numbers(attention):
 
 def test_what_a_person_should_do_comes_first(section):
     assert section.todo == [
-        "Repair 1 file, or ask for a new one: held.",
+        "Repair 1 file, or ask for resubmission: held.",
         "Grade 1 answer by hand.",
     ]
     upside_down = {

@@ -57,7 +57,7 @@ def test_a_mistake_costs_its_own_question_alone(grade, name, code):
     lost = [result for result in results if result.score < result.max_score]
     assert [result.id for result in lost] == [f"test_{name}"]
     told = results[2].message.splitlines()
-    assert told[0].startswith(f"this question uses `{name}`, where the mistake above")
+    assert told[0].startswith(f"this question uses `{name}`, the source of the")
     assert told[0].endswith("it passes") and results[2].misconception is None
 
 

@@ -185,7 +185,7 @@ def attention_mixes_the_values(answer: Any) -> None:
         output,
         np.array([[2.5, 3.0]]),
         f"weights [0.5, 0.25, 0.25] gave the output {np.round(output[0], 3)}",
-        "[2.5, 3]: half the first value and a quarter of each other one",
+        "[2.5, 3]: half the first value plus a quarter of each of the others",
     )
 
 

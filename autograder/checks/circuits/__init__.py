@@ -117,7 +117,7 @@ def compare_cut(
         seen,
         wanted.numpy(),
         f"with head {at[1]} of layer {at[0]} cut, the logits are wrong",
-        "those of a model in which the head adds nothing",
+        "the logits of a model in which the head adds nothing",
         tolerance=1e-5,
     )
     unchanged(model, state, sizes, tokens)

@@ -111,7 +111,7 @@ def keeps_no_table(
         times = round(most / table)
         seen = "most of" if times < 1 else "about" if times == 1 else f"{times} times"
         raise CheckFailed(
-            f"at its peak your function held {seen} the memory of the whole table of "
+            f"your function's peak memory was {seen} that of the whole table of "
             "scores",
             "at most 0.4 of it: only one block's scores exist at a time",
         )

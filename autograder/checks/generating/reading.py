@@ -69,8 +69,8 @@ def rotate_obeys_the_positions(answer: Any) -> None:
         np.array(products[1]),
         products[0],
         f"at positions 2 and 0 the dot product is {products[0]:.3f}, "
-        f"at positions 9 and 7 it is {products[1]:.3f}",
-        "the same: only the distance of two tokens matters",
+        f"and at positions 9 and 7 it is {products[1]:.3f}",
+        "the same: only the distance between two tokens matters",
     )
 
 

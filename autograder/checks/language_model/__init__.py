@@ -265,7 +265,7 @@ def branches_read_normalized_tokens(answer: Any) -> None:
         difference = np.abs(added[0] - added[1]).max()
         if difference > 1e-2:
             raise CheckFailed(
-                f"with tokens four times as long, what {branch} adds changes by up to "
+                f"with tokens multiplied by 4, what {branch} adds changes by up to "
                 f"{difference:.3g}",
                 "the same: each branch reads normalized tokens",
             )

@@ -176,7 +176,7 @@ def large_scores_are_shared(answer: Any) -> None:
         weights,
         shares(np.array([[1.0, 0.0, 0.0]] * 2), mask),
         f"the rows became {np.round(weights, 3).tolist()}",
-        "[0.731, 0.269, 0] for both: the maximum is that of a row's allowed scores",
+        "[0.731, 0.269, 0] for both: the maximum is a row's largest allowed score",
     )
 
 
@@ -261,7 +261,7 @@ def causal_attention_of_a_batch(answer: Any) -> None:
         expect.close(
             value,
             expect.array(own, (3, 3), f"the {name}"),
-            f"the {name} of the second text differ from what it gets alone, by up to "
+            f"the {name} of the second text and what it gets alone differ by up to "
             f"{np.abs(value - own).max():.3g}",
             "no difference: texts of a batch should not affect each other",
         )

@@ -197,7 +197,7 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
     expect.close(
         merged[0, 0],
         np.array([0.0, 1.0, 4.0, 5.0, 8.0, 9.0]),
-        f"the first token, [0, 1], [4, 5] and [8, 9] in its heads, is {merged[0, 0]}",
+        f"merging a token's [0, 1], [4, 5] and [8, 9] gives {merged[0, 0]}",
         "[0, 1, 4, 5, 8, 9]",
         whole=(merged[0], np.array([[0.0, 1, 4, 5, 8, 9], [2, 3, 6, 7, 10, 11]])),
     )

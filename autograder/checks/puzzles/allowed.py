@@ -56,7 +56,7 @@ def shares(value: Any, what: str) -> np.ndarray:
     array = made_up(value, what, 1)
     if array.min() < 0 or abs(array.sum() - 1) > 1e-6:
         raise ruled_out(
-            f"{what} has the smallest number {array.min():.3g} and the sum "
+            f"the smallest number in {what} is {array.min():.3g}, and the sum is "
             f"{array.sum():.6g}",
             "numbers of at least 0 that sum to 1",
         )

@@ -14,7 +14,7 @@ def softmax(scores: Any) -> str:
 def scores(Q: Any, K: Any) -> str:
     if len(K) == K.shape[1]:
         return "there are as many keys as columns, so both roots are the same"
-    return "every dot product is 0 or nearly 0, so no root changes it"
+    return "every dot product is 0 or nearly 0, so dividing by a root has no effect"
 
 
 def masked_row(scores: Any, mask: Any) -> str:

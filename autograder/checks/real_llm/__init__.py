@@ -202,7 +202,7 @@ def share_is_the_mean_of_late_queries(answer: Any) -> None:
     expect.close(
         seen,
         np.array([[0.7, 0.0]]),
-        "in head 0, queries 4 and 5 put 0.5 and 0.9 on token 0, in head 1 they put 0; "
+        "queries 4 and 5 put 0.5 and 0.9 on token 0 in head 0, but 0 in head 1; "
         f"your shares are {seen[0].round(3)}",
         "[0.7 0.]: queries 0 to 3 do not count",
     )

@@ -223,7 +223,7 @@ def one_weight_of_each_head_counts(answer: Any) -> None:
     compare_triple(
         expect.call(answer, maps, 0, 1),
         (0, 1, float(found[0, 1])),
-        "from 0 to 1 layer 0 has the weights 0.1, 0.7128, 0.1 and layer 1 has 0.6, "
+        "from 0 to 1, layer 0 has the weights 0.1, 0.7128, 0.1 and layer 1 has 0.6, "
         "0.5, 0.6; your function found layer {}, head {}, weight {:.4g}",
         "(0, 1, 0.7128): the largest of the six",
     )

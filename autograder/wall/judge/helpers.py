@@ -33,6 +33,6 @@ def helpers(cell: Cell) -> list[tuple[str, str]]:
 def judged_with(names: Iterable[str], holds: bool) -> str:
     """The first line of a message about a question that was judged once more."""
     given = " and ".join(f"`{name}`" for name in names)
-    told = f"this question uses {given}, where the mistake above is; with a right "
+    told = f"this question uses {given}, the source of the mistake above; with a right "
     told += "version instead, "
     return told + ("it passes" if holds else "it still fails:")

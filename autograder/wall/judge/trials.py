@@ -51,7 +51,7 @@ class Trials:
         if number == len(self.plantings):
             others = {(one.name, self.label) for one in self.plantings}
             if not label.isidentifier() or others - {(planting.name, label)}:
-                raise Held("a question tries one check, by its name, on functions")
+                raise Held("a question may try only one check, passed by its name")
             self.label = label
             self.plantings.append(planting)
         wrong = len(planting.functions) - planting.rights

@@ -176,5 +176,5 @@ def tried(*, alone: bool, signals: bool = True) -> bytes:
         finally:
             os._exit(1)
     if os.waitpid(pid, 0)[1]:
-        raise OSError("the kernel takes no filter of system calls (seccomp)")
+        raise OSError("the kernel accepts no filters for system calls (seccomp)")
     return instructions
