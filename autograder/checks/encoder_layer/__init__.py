@@ -195,7 +195,7 @@ def layer_passes_the_mask_on(answer: Any) -> None:
     moved = np.abs(before[0, :3] - after[0, :3]).max()
     if moved > 1e-5:
         raise CheckFailed(
-            f"changing token 3 moved earlier tokens by {moved:.3g}",
+            f"changing token 3 changed earlier tokens by {moved:.3g}",
             "0: the mask goes to self_attn",
         )
 

@@ -287,7 +287,7 @@ def layer_is_causal(answer: Any) -> None:
     moved = np.abs(before[:3] - after_last[:3]).max()
     if not moved < 1e-5:
         raise CheckFailed(
-            f"changing token 3 moved earlier tokens by {moved:.3g}",
+            f"changing token 3 changed earlier tokens by {moved:.3g}",
             "0: the layer makes its own causal mask",
         )
     still = np.abs(before - after_first).max(-1)
