@@ -109,7 +109,7 @@ def keeps_no_table(
     table = 8 * n_q * n_k
     if most > 0.4 * table:
         times = round(most / table)
-        seen = "most of" if times < 1 else "about" if times == 1 else f"{times} times"
+        seen = "about half" if times < 1 else "about" if times == 1 else f"{times} times"
         raise CheckFailed(
             f"your function's peak memory was {seen} that of the whole table of "
             "scores",
