@@ -92,7 +92,7 @@ def test_a_state_confuses_and_the_delta_rule_overwrites():
 def test_how_many_answers_of_a_state_are_wrong():
     wrong = [1 / (1 - share) for share in row("Linear", "new")[1:3]]
     assert round(wrong[0]) == 100 and 12 <= wrong[1] < 13
-    said = "with 8 pairs one answer in a hundred is wrong, with 16 one in twelve"
+    said = "with 8 pairs, one answer in a hundred is wrong; with 16, one in twelve"
     assert said in text(AFTER)
 
 
@@ -120,7 +120,8 @@ def test_keys_by_channel_and_values_by_token_need_the_fewest_bits():
     assert f"grouping keys by token costs {tokens[1] - exact:.2f}" in text(AFTER)
     most = max(channels[1], mixed[1]) - exact
     assert f"and grouping by channel {most:.2f} or less" in text(AFTER)
-    assert f"a loss of {mixed[2]:.2f} and the others above 6.7" in text(AFTER)
+    said = f"the loss is {mixed[2]:.2f} in the third way and above 6.7 in the others"
+    assert said in text(AFTER)
     assert min(tokens[2], channels[2]) > 6.7
     keys, values = numbers(lines(AFTER, "largest channel, times")[0])
     assert f"reaches {keys} times as far" in text(AFTER)
