@@ -395,7 +395,7 @@ def test_at_the_default_scale_most_readers_stay_on_the_plateau():
     said = (
         "most of our runs with a feed-forward network got stuck at an accuracy of 0.75"
     )
-    assert f"at the default {said}" in text("06-encoder-layer")
+    assert f"at the default, {said}" in text("06-encoder-layer")
     cells = jupytext.read(notebooks.TEXT / "06-encoder-layer.md").cells
     names, wanted = {}, ("import itertools", "rows = [", "class Reader", "def accuracy")
     for cell in cells:
