@@ -177,8 +177,7 @@ class Collector:
         self.keeper.conclude()
         if self.numbered:
             self.lines.append(
-                "students who kept the number from blind marking: "
-                f"{len(self.numbered)}"
+                f"students who kept the number from blind marking: {len(self.numbered)}"
             )
         self.found = {assignment for _, assignment, _ in groups}
         if not self.keeper.counts:

@@ -97,8 +97,10 @@ def test_the_first_recurrent_translators_and_their_cure_are_of_one_year():
 
 
 def test_what_even_and_saturated_weights_leave_of_the_gradient():
-    claim = "Compared with a tie of two, the Jacobian is a sixteenth as large for equal "
-    claim += "weights over a thousand keys, and about 1/190 as large for a single weight"
+    claim = (
+        "Compared with a tie of two, the Jacobian is a sixteenth as large for equal "
+        "weights over a thousand keys, and about 1/190 as large for a single weight"
+    )
     assert claim in text("02-scaling")
     even, tie, sharp = (
         printed("02-scaling", name)[-1]

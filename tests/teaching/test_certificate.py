@@ -221,10 +221,7 @@ def test_nobody_is_told_that_a_stranger_is_still_to_be_graded(course, marked, ca
     )
     assert main(["certificate", "ada@x.org"]) == 0
     assert main(["certificate", "ada@x.org", "--least", "0.9"]) == 2
-    assert (
-        "20 of 24 points, but a certificate requires 90%."
-        in capsys.readouterr().err
-    )
+    assert "20 of 24 points, but a certificate requires 90%." in capsys.readouterr().err
 
 
 @pytest.fixture

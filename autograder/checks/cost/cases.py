@@ -109,10 +109,9 @@ def keeps_no_table(
     table = 8 * n_q * n_k
     if most > 0.4 * table:
         times = round(most / table)
-        seen = "about half" if times < 1 else "about" if times == 1 else f"{times} times"
+        seen = f"{times} times" if times > 1 else "about" if times else "about half"
         raise CheckFailed(
-            f"your function's peak memory was {seen} that of the whole table of "
-            "scores",
+            f"your function's peak memory was {seen} that of the whole table of scores",
             "at most 0.4 of it: only one block's scores exist at a time",
         )
     return result, inputs[0], inputs[1:]
