@@ -36,9 +36,9 @@ UNPROTECTED = (
 BEHIND: dict[wall.Wall, str] = {
     "namespaces": "Students' code runs in its own Linux namespaces.",
     "landlock": "Students' code runs behind Landlock, since namespaces are forbidden "
-    "here. Points are as safe as with namespaces. But disk space is watched, not "
-    "limited, and students' code can find out which file names exist (see the page on "
-    "the wall).",
+    "here. Points are protected as well as in namespaces. But disk space is watched, "
+    "not limited, and students' code can find out which file names exist (see the page "
+    "on the wall).",
 }
 GROUPS = (
     "Each submission has limits for its memory, its processes and its share of "

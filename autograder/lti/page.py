@@ -44,7 +44,7 @@ def from_page(folder: Folder, port: int) -> Link:
     port = server.server_port
     print(
         f"Waiting at http://127.0.0.1:{port} for one click on the tool in the course.\n"
-        "If the browser is on another machine, run there first:\n"
+        "If the browser is on another machine, run this there first:\n"
         f"  ssh -L {port}:127.0.0.1:{port} THIS-MACHINE",
         flush=True,
     )
