@@ -19,8 +19,10 @@ from autograder.release.sample_class import delete_tests, solved, with_cells
 from autograder.results.feedback import at_most
 
 # the first line with a newer Python than the one that grades
-OTHER_PYTHON = "You are using Python {}.{}, but grading may use 3.11, which lacks newer "
-OTHER_PYTHON = OTHER_PYTHON.format(*sys.version_info) + "features.\n"
+OTHER_PYTHON = (
+    "You are using Python {}.{}, but grading may use 3.11, "
+    "which lacks newer features.\n"
+).format(*sys.version_info)
 
 
 @pytest.fixture
