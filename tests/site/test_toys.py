@@ -60,6 +60,11 @@ def turn(page, place):
                 yield name
 
 
+STICKS_OUT = """toy => [...toy.querySelectorAll("*")].filter(part =>
+    part.getBoundingClientRect().right > toy.getBoundingClientRect().right + 1
+).map(part => part.outerHTML.slice(0, 80))"""
+
+
 @pytest.mark.parametrize("size", drawn([WIDE, NARROW]), ids=lambda s: str(s["width"]))
 @pytest.mark.parametrize("toy", drawn(sorted(TOYS), 5))
 def test_every_knob_of_a_toy_works(page, toy, size):
@@ -76,6 +81,7 @@ def test_every_knob_of_a_toy_works(page, toy, size):
         assert name == "heads" or place.bounding_box()["height"] == height, name
         height = place.bounding_box()["height"]
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert place.evaluate(STICKS_OUT) == []
     assert all(len(shown) > 1 for shown in seen.values()), seen.keys()
     for knob in place.locator("input[type=range]").all():
         assert knob.get_attribute("aria-valuetext")
