@@ -99,7 +99,8 @@ def test_the_first_recurrent_translators_and_their_cure_are_of_one_year():
 def test_what_even_and_saturated_weights_leave_of_the_gradient():
     claim = (
         "Compared with a tie of two, the Jacobian is a sixteenth as large for equal "
-        "weights over a thousand keys, and about 1/190 as large for a single weight"
+        "weights over a thousand keys, and about 1/190 as large for a single weight "
+        "of 0.998"
     )
     assert claim in text("02-scaling")
     even, tie, sharp = (
@@ -229,7 +230,8 @@ def test_one_projection_for_query_and_key_lets_she_find_alice():
 
 
 def test_what_sharing_saves_is_more_than_ten_times_the_parameters_cost():
-    said = "so it keeps fewer bytes per token than Llama 2 7B, which does not"
+    said = "Llama 2 70B shares keys and values among heads, so it keeps fewer bytes "
+    said += "per token than Llama 2 7B, which does not"
     assert said in text("10-generating")
     shared, alone = (
         printed("10-generating", name)[-1]

@@ -11,7 +11,7 @@ from autograder.tools import names
 from autograder.tools.judging import packages
 
 PACKAGES = {package.__name__: package for package in packages()}
-SHARE = 120  # one change in so many, of drawn assignments
+SHARE = 60  # one change in so many, of drawn assignments
 LONG = 6  # and of every assignment in the long run; `make names` tries all
 
 

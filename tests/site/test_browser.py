@@ -24,7 +24,7 @@ PLAIN = """document.querySelectorAll("div.highlight pre").forEach(code => {
 })"""
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 # wide formulas that show their end first
-BEHEADED = """[...document.querySelectorAll("div.math > math")].filter(formula =>
+END_FIRST = """[...document.querySelectorAll("div.math > math")].filter(formula =>
     formula.getBoundingClientRect().left <
         formula.parentElement.getBoundingClientRect().left
 ).map(formula => formula.textContent)"""
@@ -87,7 +87,7 @@ def inspect(page, path, axe, schemes=("light", "dark"), width=1280):
     assert page.evaluate(UNFIT) == []
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate(SIDEWAYS) <= 0
-    assert page.evaluate(BEHEADED) == []
+    assert page.evaluate(END_FIRST) == []
     if path in DRAWN:
         assert page.locator("svg.drawing").count()
         page.set_viewport_size({"width": 360, "height": 800})
