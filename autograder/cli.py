@@ -24,10 +24,20 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # Each module has ``command(verb)``, which adds a verb's options, and ``run``. Only the
 # one of the chosen verb is imported: `check` runs where nbgrader is not installed.
 VERBS = {
+    "init": (
+        "autograder.release.init",
+        "Make a small course to start from: one assignment, its checks, and five "
+        "invented students.",
+    ),
     "new": (
         "autograder.release.new",
         "Make a small working assignment to start from: a notebook with one "
         "question, and its checks.",
+    ),
+    "pack": (
+        "autograder.release.pack",
+        "Build the wheel that the course's students install: visible checks and "
+        "released notebooks.",
     ),
     "release": (
         "autograder.release.students",
@@ -82,7 +92,7 @@ VERBS = {
     "report": (
         "autograder.results.report",
         "Write one page about the class: scores, questions, common mistakes, every "
-        "student, and what needs attention.",
+        "student, and what is left to do.",
     ),
     "term": (
         "autograder.results.term",
@@ -114,7 +124,7 @@ VERBS = {
         "Check a certificate against the course's public key, offline.",
     ),
 }
-DISTRIBUTION = "paying-attention"
+DISTRIBUTION = "nbjudge"
 log = logging.getLogger("autograder")
 
 SEE_LOG = "Add `--log FILE` to record where the error occurred."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder import registry
 from autograder.errors import CourseError
 from autograder.text import meant, nearest, one_line
 
@@ -66,6 +67,7 @@ class Course:
         for folder in [start, *start.parents]:
             if (folder / CONFIG).is_file():
                 refuse_another_copy(folder)
+                registry.work_on(folder)
                 return cls(folder)
         raise CourseError(
             f"{start} is not in a course folder: there is no {CONFIG} here or in "
@@ -132,7 +134,7 @@ class Course:
         if not isinstance(found, dict):
             raise CourseError(
                 f"c.Autograder.{option} in {CONFIG} is not a table; write it as "
-                '{"01-attention": …}.'
+                '{"01-means": …}.'
             )
         return dict(found)
 
@@ -263,7 +265,7 @@ class Course:
 def refuse_another_copy(root: Path) -> None:
     """CourseError where a course has an autograder, and a different one is running.
 
-    That one would judge with its own checks, and nobody would notice.
+    That one could judge in another way, and nobody would notice.
     """
     own, running = root / "autograder", Path(__file__).resolve().parent
     if not (own / "__init__.py").is_file() or own.resolve() == running:
@@ -275,7 +277,7 @@ def refuse_another_copy(root: Path) -> None:
 
     if contents(own) != contents(running):
         raise CourseError(
-            f"This autograder and its checks belong to {running.parent}, but {root} "
+            f"This autograder belongs to {running.parent}, but {root} "
             f"has its own. Run {root}/.venv/bin/autograder. If that file is missing "
             f"or prints this message too, delete {root}/.venv and run `make setup` in "
             f"{root}."

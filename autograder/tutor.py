@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from pathlib import Path
 
+from autograder import registry
 from autograder.check import plan_of, verdict
-from autograder.checks.cards import SHELVES
 from autograder.course import CONFIG
 from autograder.errors import CourseError, Held
 from autograder.notebook.chapters import chapters
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
 
 def guide() -> str:
     """What is asked of agents: the file that lies beside the exercises."""
-    paths = [shelf / GUIDE for shelf in SHELVES]
+    paths = [course.exercises / GUIDE for course in registry.courses()]
     return next((p.read_text("utf-8") for p in paths if p.is_file()), "")
 
 
@@ -130,7 +130,7 @@ class Tutor:
     def paragraphs(self, place: str) -> str:
         """What the book writes at a place that a diagnosis names behind `read:`.
 
-        `place` is a chapter and a heading, such as "04-masking#minus-infinity". Code
+        `place` is a chapter and a heading, such as "02-roots#minus-infinity". Code
         is left out: the student finds it on the page.
         """
         chapter, _, heading = place.partition("#")

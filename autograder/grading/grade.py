@@ -55,7 +55,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograded/. Submissions that already have a verdict are skipped, so an "
         "interrupted run resumes where it stopped. Submissions that cannot be judged "
         "are held until you have looked at them; the reason is printed.",
-        "autograder grade 01-attention --json results.json",
+        "autograder grade 01-means --json results.json",
     )
     add_assignments(verb)
     add_student(verb)

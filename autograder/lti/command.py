@@ -38,7 +38,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "Register the tool once, link the course folder to a course of the platform "
         "once, and then push scores as often as you like. Each step has its own "
         "--help.",
-        "autograder lti push 01-attention --dry-run",
+        "autograder lti push 01-means --dry-run",
     )
     steps = verb.add_subparsers(metavar="STEP", dest="step", required=True)
     made = {}

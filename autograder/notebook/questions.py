@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import registry
 from autograder.checks.failures import CheckFailed
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defines
 from autograder.text import nearest, printable
@@ -186,7 +186,7 @@ def not_there(
 class NotOffered(importlib.abc.MetaPathFinder):
     """Says plainly why something cannot be imported in an assignment.
 
-    That is torch where NumPy has to do, and each of the book's modules but the
+    That is torch where NumPy has to do, and each library module of the course but the
     ``books`` that it comes with; a file of that name may be there.
     """
 
@@ -197,7 +197,7 @@ class NotOffered(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] == "torch" and self.profile != "torch":
             says = "torch is not available in this assignment; NumPy is"
             raise ModuleNotFoundError(says, name="torch")
-        if name not in BOOK_MODULES or name in self.books:
+        if name not in registry.library() or name in self.books:
             return
         if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():
             says = f"this assignment comes without the book's module `{name}`"

@@ -15,6 +15,8 @@ from autograder.errors import CourseError
 from autograder.release.links import link_chapters
 from autograder.text import one_line
 
+CHECKS = ("visible", "hidden")  # packages of checks, which go nowhere with a notebook
+
 
 def solution_notebook(assignment: Assignment) -> NotebookNode:
     """The instructor's notebook."""
@@ -99,10 +101,12 @@ def notebook_text(notebook: NotebookNode) -> str:
 def extra_files(assignment: Assignment) -> dict[str, bytes]:
     """The files that come with the notebook: data, pictures, helper modules."""
     folder = assignment.source.parent
+    checks = [part for part in CHECKS if (folder / part / "__init__.py").is_file()]
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
+        and path.relative_to(folder).parts[0] not in checks
         and not (path.parent == folder and path.suffix == ".ipynb")
         and not any(part.startswith((".", "__")) for part in path.parts[-2:])
     }

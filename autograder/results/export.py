@@ -58,7 +58,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TITLE",
         help='the column to fill in, such as "Homework 1 (4711)"; for several '
-        'assignments, repeat "01-attention=Homework 1 (4711)" (default: the '
+        'assignments, repeat "01-means=Homework 1 (4711)" (default: the '
         "assignment's name)",
     )
     add_columns(verb)

@@ -73,7 +73,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "If a page cannot be generated, the command reports it, writes the others, and "
         "exits with code 1.",
-        "autograder feedback 01-attention",
+        "autograder feedback 01-means",
     )
     add_assignments(verb)
     add_student(verb)

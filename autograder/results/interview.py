@@ -44,7 +44,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The pages are in interview/ASSIGNMENT.html; the answers are at the end of "
         "each page. The pages contain nothing from hidden checks.",
-        "autograder interview 04-masking",
+        "autograder interview 02-roots",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     add_student(verb)

@@ -123,7 +123,7 @@ def column_of(
 
 
 def same_number(name: str, others: Iterable[str]) -> str:
-    """The first that has the same number, as 04-masking and Homework 4; else the first.
+    """The first that has the same number, as 02-roots and Homework 2; else the first.
 
     A guess for the line that a person may paste.
     """

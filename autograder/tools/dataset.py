@@ -99,7 +99,7 @@ def rows(package: ModuleType, exercises: Path) -> Iterator[dict[str, str]]:
 def outside(package: ModuleType) -> list[Mistake]:
     """Wrong answers by somebody who had not seen the catalog."""
     found: list[Mistake] = []
-    for path in sorted((OUTSIDE / package.__name__.rpartition(".")[2]).glob("*.toml")):
+    for path in sorted((OUTSIDE / package.assignment.name).glob("*.toml")):
         section = package.assignment.questions[path.stem].read
         reference = catalog_of(package).references[path.stem].code
         text = path.read_text("utf-8")

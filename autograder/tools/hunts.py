@@ -175,7 +175,7 @@ def points(
     grader: Grader, package: ModuleType, name: str, kind: str
 ) -> tuple[float, str]:
     """What a check earns behind the wall, and what is said of it."""
-    prelude, short = catalog_of(package).prelude, package.__name__.rpartition(".")[2]
+    prelude, short = catalog_of(package).prelude, package.assignment.name
     test = (
         f"from autograder.checks import {short} as check\n"
         f"check.{name}({name})\ncheck.hidden.{name}({name})"

@@ -18,12 +18,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from autograder.checks.puzzles import shown
 from shared import drawn
 
 from autograder.checks import puzzles
 from autograder.checks.entries import Mistake, read
 from autograder.checks.expect import LISTED
-from autograder.checks.puzzles import shown
 from autograder.notebook.running import seed as seed_all
 from autograder.tools.judging import catalog_of, judge, packages
 
@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parent / "outside"
 LATER = FOLDER.with_name("outside_later")
 THIRD = FOLDER.with_name("outside_third")
 FOURTH = FOLDER.with_name("outside_fourth")
-PACKAGES = {p.__name__.rpartition(".")[2]: p for p in packages()}
+PACKAGES = {p.assignment.name: p for p in packages()}
 NAMES = sorted(path.name for path in FOLDER.iterdir())
 
 

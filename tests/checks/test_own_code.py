@@ -31,7 +31,7 @@ SEED = int(os.environ["SEED"])
 
 def right_answers(package):
     """(question, code, names of the notebook) of each right answer."""
-    catalog, name = catalog_of(package), package.__name__.rpartition(".")[2]
+    catalog, name = catalog_of(package), package.assignment.name
     for question in package.assignment.questions.values():
         made_up = any(isinstance(c, Game | Exposes) for c in question.checks)
         odd = made_up or question.name.startswith(LEFT_OUT)
@@ -213,7 +213,7 @@ def test_a_key_that_is_wrong_would_be_seen(sample):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", packages(), ids=lambda p: p.assignment.name)
 def test_keys_are_the_only_right_choices(package):
     rows = asked_of(right_answers(package), SEED)
     wrong, unseen = wrong_keys(rows)

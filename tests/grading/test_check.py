@@ -3,9 +3,9 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -318,19 +318,9 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
     assert "web page" in capsys.readouterr().err
 
 
-def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository):
-    package = repository.root / "autograder"
-    (tmp_path / "autograder").mkdir()
-    for path in package.glob("*.py"):
-        shutil.copy(path, tmp_path / "autograder")
-    for name in ("notebook", "explain"):
-        shutil.copytree(package / name, tmp_path / "autograder" / name)
-    shutil.copytree(
-        package / "checks",
-        tmp_path / "autograder" / "checks",
-        ignore=shutil.ignore_patterns("hidden.py", "catalog*", "__pycache__"),
-    )
-    shutil.copy(repository.root / "book/attention.py", tmp_path)
+def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
+    for path in wheels:
+        zipfile.ZipFile(path).extractall(tmp_path)
     blocked = "raise ImportError('not on a student\\'s machine')"
     for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
         (tmp_path / f"{name}.py").write_text(blocked)
