@@ -7,11 +7,8 @@ but nothing of ``hidden``, and no solution. From the same files comes the same w
 from __future__ import annotations
 
 import argparse
-import base64
-import hashlib
 import re
 import tomllib
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,16 +16,8 @@ from typing import Any
 from autograder import registry
 from autograder.errors import CourseError
 from autograder.options import describe
+from autograder.release import wheels
 from autograder.text import one_line
-
-SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
-FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # a zip file knows no earlier one
-WHEEL = """\
-Wheel-Version: 1.0
-Generator: nbjudge
-Root-Is-Purelib: true
-Tag: py3-none-any
-"""
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -73,10 +62,8 @@ def files(course: registry.CheckedCourse) -> Iterator[tuple[str, bytes]]:
     yield f"{home}/__init__.py", f'"""{course.name}: checks, notebooks."""\n'.encode()
     yield f"{home}/{registry.FILE}", (course.root / registry.FILE).read_bytes()
     for name, folder in course.folders.items():
-        for path in sorted((folder / "visible").rglob("*")):
-            if path.is_file() and not SKIPPED.intersection(path.parts):
-                place = path.relative_to(folder).as_posix()
-                yield f"{home}/{name}/{place}", path.read_bytes()
+        for place, data in wheels.files_in(folder / "visible"):
+            yield f"{home}/{name}/visible/{place}", data
     for path in sorted(course.exercises.glob("*/*.ipynb")):
         place = path.relative_to(course.exercises).as_posix()
         yield f"{home}/exercises/{place}", path.read_bytes()
@@ -96,29 +83,8 @@ def about(root: Path) -> dict[str, Any]:
         text = project.read_text("utf-8")
         said = said | tomllib.loads(text).get("project", {})
     name = re.sub(r"[^a-z0-9]+", "-", str(found.get("name", root.name)).lower())
-    return {"name": name.strip("-"), "version": "1.0"} | said
-
-
-def metadata(root: Path) -> str:
-    """The text of METADATA."""
-    said = about(root)
-    lines = [
-        "Metadata-Version: 2.1",
-        f"Name: {said['name']}",
-        f"Version: {said['version']}",
-    ]
-    if "description" in said:
-        lines.append(f"Summary: {said['description']}")
-    lines.append(f"Requires-Python: {said.get('requires-python', '>=3.11')}")
-    needed = said.get("dependencies", ["numpy", registry.ENGINE])
-    lines += [f"Requires-Dist: {one}" for one in needed]
-    for extra, packages in said.get("optional-dependencies", {}).items():
-        lines.append(f"Provides-Extra: {extra}")
-        lines += [f"Requires-Dist: {one}; extra == '{extra}'" for one in packages]
-    readme = said.get("readme", {})
-    if isinstance(readme, dict) and "text" in readme:
-        lines += ["Description-Content-Type: text/markdown", "", readme["text"]]
-    return "\n".join(lines) + "\n"
+    usual = {"name": name.strip("-"), "version": "1.0"}
+    return usual | {"dependencies": ["numpy", registry.ENGINE]} | said
 
 
 def write(root: Path, folder: Path, editable: bool = False) -> str:
@@ -126,38 +92,17 @@ def write(root: Path, folder: Path, editable: bool = False) -> str:
 
     One that is ``editable`` only says where the course is: its modules are found there.
     """
-    course, said = registry.read(root), about(root)
-    name = f"{re.sub('[-.]+', '_', said['name'])}-{said['version']}"
+    course, project = registry.read(root), about(root)
+    contents: dict[str, bytes] = {}
     if editable:
         places = {str(path.parent) for path in course.library.values()}
-        contents = {f"{course.package}.pth": "\n".join(sorted(places)).encode() + b"\n"}
-    else:
-        contents = {}
-        for place, data in files(course):
-            if place in contents:
-                raise CourseError(f"Two files of the course are {place} in its wheel.")
-            contents[place] = data
-    point = f"[{registry.GROUP}]\n{said['name']} = {course.package}\n"
-    contents[f"{name}.dist-info/METADATA"] = metadata(root).encode()
-    contents[f"{name}.dist-info/WHEEL"] = WHEEL.encode()
-    contents[f"{name}.dist-info/entry_points.txt"] = point.encode()
-    record = f"{name}.dist-info/RECORD"
-    lines = [f"{place},{digest(data)},{len(data)}" for place, data in contents.items()]
-    contents[record] = "\n".join([*lines, f"{record},,", ""]).encode()
-    wheel = f"{name}-py3-none-any.whl"
-    with zipfile.ZipFile(folder / wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for place, data in contents.items():
-            entry = zipfile.ZipInfo(place, FIRST_DAY)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, data)
-    return wheel
-
-
-def digest(data: bytes) -> str:
-    """A hash as RECORD writes it."""
-    found = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
-    return f"sha256={found.rstrip(b'=').decode()}"
+        contents[f"{course.package}.pth"] = "\n".join([*sorted(places), ""]).encode()
+    for place, data in () if editable else files(course):
+        if place in contents:
+            raise CourseError(f"Two files of the course are {place} in its wheel.")
+        contents[place] = data
+    point = {registry.GROUP: {project["name"]: course.package}}
+    return wheels.write(folder, project, contents, point)
 
 
 # ---- pip's side: a course's pyproject.toml may name this module as its build-backend
