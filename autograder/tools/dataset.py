@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.entries import Mistake, read
 from autograder.checks.question import failure_of
 from autograder.course import Course
 from autograder.files import write_whole
 from autograder.tools.judging import catalog_of, packages
+from autograder.tools.outside import answers
 
-OUTSIDE = Path(__file__).resolve().parents[2] / "tests" / "checks" / "outside"
 OURS, OTHERS = "authors", "outsider"
 TERMS = (
     *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty"),
@@ -72,40 +71,32 @@ def rows(package: ModuleType, exercises: Path) -> Iterator[dict[str, str]]:
     (released,) = exercises.glob(f"*/{notebook}.ipynb")
     tasks = statements(released)
     hunted = {entry.id for entry in catalog.misconceptions if entry.planted}
-    count: Counter[str] = Counter()
-    ours = [
-        (entry, entry.id, OURS) for entry in catalog.misconceptions + catalog.variants
+    every = [
+        (one, one.id, one.diagnosis, OURS)
+        for one in catalog.misconceptions + catalog.variants
+    ] + [
+        (one, one.name, one.says, OTHERS)
+        for one in answers(released.parent.name)
+        if one.wrong and not one.passes and "author" not in one.who
     ]
-    others = [(e, e.extra.get("named", ""), OTHERS) for e in outside(package)]
-    for entry, mistake, source in [*ours, *others]:
-        if hunted & {entry.id, mistake} or "passes" in entry.extra:
+    count: Counter[str] = Counter()
+    for entry, mistake, diagnosis, source in every:
+        if hunted & {entry.id, mistake}:
             continue
         count[entry.id] += 1
-        kind, visible = noticed(package, entry)
+        kind, visible = noticed(package, entry.question, entry.code)
         yield {
             "id": f"{released.parent.name}/{entry.id}/{count[entry.id]}",
             "assignment": released.parent.name,
             "question": entry.question,
             "statement": tasks[entry.question],
             "code": entry.code,
-            "diagnosis": entry.diagnosis,
+            "diagnosis": diagnosis,
             "mistake": mistake,
             "kind": kind,
             "visible": visible,
             "source": source,
         }
-
-
-def outside(package: ModuleType) -> list[Mistake]:
-    """Wrong answers by somebody who had not seen the catalog."""
-    found: list[Mistake] = []
-    for path in sorted((OUTSIDE / package.__name__.rpartition(".")[2]).glob("*.toml")):
-        section = package.assignment.questions[path.stem].read
-        reference = catalog_of(package).references[path.stem].code
-        text = path.read_text("utf-8")
-        about = read(text, path.stem, section, path.name, reference)
-        found += [e for e in about.mistakes if "author" not in e.extra.get("who", "")]
-    return found
 
 
 def statements(notebook: Path) -> dict[str, str]:
@@ -120,17 +111,17 @@ def statements(notebook: Path) -> dict[str, str]:
     return found
 
 
-def noticed(package: ModuleType, entry: Mistake) -> tuple[str, str]:
+def noticed(package: ModuleType, question: str, code: str) -> tuple[str, str]:
     """The kind of the first visible failure, and what it says; empty when all pass."""
     catalog = catalog_of(package)
     names = dict(catalog.prelude_names)
     for other, right in catalog.references.items():
-        if other != entry.question and other not in names:
+        if other != question and other not in names:
             exec(compile(right.code, f"<{other}>", "exec", dont_inherit=True), names)
-    exec(compile(entry.code, "<answer>", "exec", dont_inherit=True), names)
+    exec(compile(code, "<answer>", "exec", dont_inherit=True), names)
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        for check in package.assignment.questions[entry.question].checks:
-            if failure := failure_of(check, names[entry.question]):
+        for check in package.assignment.questions[question].checks:
+            if failure := failure_of(check, names[question]):
                 return failure.kind, failure.seen
     return "", ""
 
