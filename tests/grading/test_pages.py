@@ -397,7 +397,7 @@ def test_names_are_beside_the_ids_but_not_where_work_is_graded_by_hand(
     (folder / "roster.csv").write_text(
         "student_id,name\nada@x.org,Ada Lovelace\nzoe@x.org,Zoe <b>\n"
     )
-    commands += [["report"], ["feedback"], ["export"], ["term"]]
+    commands += [["report"], ["feedback"], ["export"], ["report", "--term"]]
     for command in [["names", "roster.csv"], *commands]:
         assert main(command) == 0, command
     both = "Ada Lovelace (ada@x.org)"
