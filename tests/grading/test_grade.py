@@ -11,7 +11,6 @@ from classroom import UNPROTECTED
 from sqlalchemy import text
 
 from autograder.cli import main
-from autograder.course import CONFIG
 from autograder.grading.store import Store
 from autograder.release.sample_class import delete_tests, with_cells, without_metadata
 from autograder.wall.choosing import best
@@ -327,19 +326,6 @@ def test_strange_names_are_graded_and_printed_safely(classroom, right, name, cap
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert len(printed.splitlines()) == 3  # the student, who waits, the count
-
-
-def test_a_setting_without_effect_is_named_and_grading_goes_on(
-    classroom, right, capsys
-):
-    with (classroom.root / CONFIG).open("a") as config:
-        config.write('c.Autograder.variants = "a secret"\n')
-    test = "check.softmax(softmax"
-    assert right.count(f"{test})") == 1
-    classroom.hand_in("ada", right.replace(test, f"{test}, variant='0123456789ab'"))
-    assert classroom.grade()["ada"]["score"] == 20
-    said = capsys.readouterr().err
-    assert f"c.Autograder.variants in {CONFIG} no longer has an effect" in said
 
 
 def test_a_gradebook_of_the_config_is_used(classroom, right):
