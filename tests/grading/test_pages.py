@@ -153,15 +153,6 @@ def test_a_comment_of_the_teacher_is_on_the_page(classroom, right):
     assert "Which weight is large?" in Page(feedback(classroom, "ada")).text
 
 
-def test_feedback_for_one_student_only(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", right)
-    classroom.grade()
-    assert main(["feedback", "--student", "bela"]) == 0
-    folders = [path.name for path in (classroom.root / "feedback").iterdir()]
-    assert folders == ["bela"]
-
-
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
     "AABJRU5ErkJggg=="
