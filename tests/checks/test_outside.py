@@ -95,18 +95,16 @@ def test_an_input_that_breaks_nothing_is_told_why():
             assert not (same and listed)
 
 
-def test_an_answer_that_was_printed_can_be_added(tmp_path, monkeypatch, capsys):
+def test_an_answer_that_was_printed_can_be_added(tmp_path, capsys):
     first, second = answers("04-masking")[:2]
-    keys = outside.asdict(first)
-    (tmp_path / "04-masking.jsonl").write_text(json.dumps(keys) + "\n")
-    (tmp_path / "one.py").write_text(outside.python(second), encoding="utf-8")
-    text = (tmp_path / "one.py").read_text("utf-8")
+    text, line = outside.python(second), json.dumps(outside.asdict(first))
+    (tmp_path / "04-masking.jsonl").write_text(line + "\n")
     assert outside.add("04-masking", text, tmp_path) == second
     assert answers("04-masking", tmp_path) == [first, second]
     with pytest.raises(CourseError, match=f"{second.id}: round 1 has two"):
         outside.add("04-masking", text, tmp_path)
     assert outside.main(["04-masking", second.id]) == 0
-    assert capsys.readouterr().out == outside.python(second) + "\n"
+    assert capsys.readouterr().out == text + "\n"
 
 
 @pytest.mark.parametrize(

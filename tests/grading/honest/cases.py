@@ -3,7 +3,8 @@
 ``cases.jsonl`` has those that are made by texts alone, a case a line. ``change`` lists
 what is done, one after the other: cells put ``first``, ``last`` or ``after`` one of the
 course's; text ``above`` or ``below`` that of a cell; an ``answer`` written differently;
-a text that is replaced; the written answer left ``open``; and a ``wrap``.
+a text that is replaced; the written answer left ``open``; ``words`` after a cell, or as
+a ``title``; cells that are ``gone``; and a ``wrap``.
 """
 # ruff: noqa: E501 - one case a line where it fits
 
@@ -142,10 +143,6 @@ def open_written(cells: Cells) -> Cells:
     return cells
 
 
-def written_elsewhere(*changes):
-    return both(open_written, *changes)
-
-
 def with_picture(data: str, name: str = "image.png", kind: str = "image/png"):
     def change(cells: Cells) -> Cells:
         cell = cell_of(cells, WRITTEN)
@@ -161,8 +158,6 @@ def only_one_cell(cells: Cells) -> Cells:
     whole = "\n\n".join(source_of(c) for c in cells if c["cell_type"] == "code")
     return [code(whole), cell_of(cells, WRITTEN)]
 
-
-WORDS = "A query asks, a key is found, a value is handed over: three tasks."
 
 CUT_AND_MERGED = [
     Case("answers-merged-into-the-first", merged_into_first),
@@ -187,11 +182,6 @@ CUT_AND_MERGED = [
             ),
             without_metadata,
         ),
-    ),
-    Case("test-cells-deleted", lambda cells: without(cells, *TESTS)),
-    Case(
-        "cards-deleted",
-        lambda cells: without(cells, "card_softmax", "card_scores", "card_attention"),
     ),
     Case(
         "imports-deleted-and-written-again",
@@ -229,23 +219,7 @@ MOVED = [
     Case("imports-moved-to-the-end", moved("imports", -1)),
     Case("the-written-answer-moved-to-the-top", moved(WRITTEN, 1)),
 ]
-WRITTEN_CASES = [
-    Case("written-in-its-cell", lambda cells: cells),
-    Case("written-below", written_elsewhere(after(WRITTEN, text(WORDS)))),
-    Case("written-above", written_elsewhere(after("card_roles", text(WORDS)))),
-    Case(
-        "written-above-the-card",
-        written_elsewhere(after("test_scaled_dot_product_attention", text(WORDS))),
-    ),
-    Case(
-        "written-in-raw-text",
-        written_elsewhere(after(WRITTEN, dict(text(WORDS), cell_type="raw"))),
-    ),
-    Case("written-at-the-top", written_elsewhere(lambda cells: [text(WORDS), *cells])),
-    Case(
-        "written-below-and-its-cell-deleted",
-        both(lambda cells: without(cells, WRITTEN), after("card_roles", text(WORDS))),
-    ),
+PICTURES = [
     Case("a-picture-in-the-answer", with_picture(picture()), says=picture()),
     Case("a-broken-picture-in-the-answer", with_picture("aGVsbG8="), says="image.png"),
     Case(
@@ -282,6 +256,11 @@ CHANGES = {
     "replace": lambda name, old, new: edited(name, lambda s: s.replace(old, new)),
     "answer": answer,
     "open": lambda: open_written,
+    "words": lambda name, words, kind="markdown": after(
+        name, dict(text(words), cell_type=kind)
+    ),
+    "title": lambda words: lambda cells: [text(words), *cells],
+    "gone": lambda *names: lambda cells: without(cells, *names),
     "wrap": wrapped,
 }
 
@@ -299,6 +278,6 @@ def read():
 CASES = [
     *CUT_AND_MERGED,
     *MOVED,
-    *WRITTEN_CASES,
+    *PICTURES,
     *read(),
 ]
