@@ -68,7 +68,9 @@ def answers(assignment: str, folder: Path = FOLDER) -> list[Answer]:
     """The answers to an assignment. Raises CourseError for a line that does not fit."""
     path = folder / f"{assignment}.jsonl"
     found: list[Answer] = []
-    broken = []
+    broken: list[str] = []
+    if not path.exists():  # a new assignment
+        return found
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -132,6 +134,16 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("id", nargs="?")
     parser.add_argument("--add", type=Path, metavar="FILE")
     options = parser.parse_args(given)
+    try:
+        work(options)
+    except (CourseError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def work(options: argparse.Namespace) -> None:
+    """What the options ask for."""
     if options.assignment is None:
         for assignment in titles():
             count = Counter(answer.verdict for answer in answers(assignment))
@@ -145,7 +157,6 @@ def main(given: list[str] | None = None) -> int:
     else:
         for one in answers(options.assignment):
             print(one.round, one.verdict, one.id, one.name, sep="\t")
-    return 0
 
 
 if __name__ == "__main__":

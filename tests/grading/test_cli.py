@@ -14,7 +14,7 @@ from autograder import cli
 ALONE = """
 import sys
 
-for name in "mcp nbgrader jinja2 nbformat nbconvert sqlalchemy bleach".split():
+for name in "nbgrader jinja2 nbformat nbconvert sqlalchemy bleach".split():
     sys.modules[name] = None  # not installed
 from autograder.cli import main
 
