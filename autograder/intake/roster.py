@@ -24,10 +24,12 @@ class Unknown(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """A student: the id in this course, the full name, the number on the platform.
+    """A student: the id in this course, the full name, the number in this table.
 
     ``word`` is what a blind worksheet calls everybody, ``time`` when the worksheet says
-    that the work was handed in, ``row`` the row of the sheet.
+    that the work was handed in, ``row`` the row of the sheet. ``ids`` are what a school
+    or a site knows one person by: e-mail address, login, school id. ``named`` tells
+    whether the table has a name, else an id stands for it.
     """
 
     student: str
@@ -37,6 +39,8 @@ class Person:
     word: str = ""
     time: datetime | None = None
     row: int = 0
+    ids: tuple[str, ...] = ()
+    named: bool = True
 
     def agrees(self, name: str) -> bool:
         """Whether a platform may write this student's name so."""
@@ -226,6 +230,9 @@ def read_roster(
         if "last" in value:
             name = f"{value['last']}, {value.get('first', '')}"
         student = value.get("student", "") or number
+        ids = [value[k] for k in ("student", "email", "school") if value.get(k)]
+        if not columns.platform and student:
+            ids.append(student)
         real = name and columns["name"] != columns["number"]  # not of blind marking
         if columns.platform == "moodle" and real and columns["student"] is None:
             raise CourseError(
@@ -250,7 +257,10 @@ def read_roster(
         if time is None and value.get("time", "-") not in ("", "-"):
             unread.append(value["time"])
         team = value.get("team", "")
-        people.append(Person(student, name, number, team, word, time, row))
+        person = Person(
+            student, name, number, team, word, time, row, tuple(ids), bool(real)
+        )
+        people.append(person)
     if not people:
         raise CourseError(f"The roster {sheet.name} lists no students.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))

@@ -15,7 +15,8 @@ from typing import Literal
 from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.intake.roster import Roster, read_roster
+from autograder.intake.columns import parse_columns
+from autograder.intake.roster import read_roster
 from autograder.lti.files import Folder
 from autograder.lti.journal import PENDING, Entry, Journal, opened
 from autograder.lti.people import People
@@ -42,14 +43,23 @@ class Seen:
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be done for one student; ``score`` is None where it is not final."""
+    """What is to be done for one student; ``score`` is None where it is not final.
+
+    ``shown`` is whom the platform has under the user's id.
+    """
 
     student: str
     user: str
+    shown: str
     score: float | None
     most: float
     what: Literal["send", "as before", "kept"] = "send"
     why: str = ""
+
+    @property
+    def whose(self) -> str:
+        """The student's id here, and who that is on the platform."""
+        return f"{self.student}, {self.shown}:"
 
     @property
     def points(self) -> str:
@@ -67,13 +77,14 @@ def push(course: Course, options: argparse.Namespace) -> int:
     for name in names:
         if unknown := set(options.replace) - results[name].keys():
             raise Refused("no-work", names=", ".join(sorted(unknown)), name=name)
-    roster = read_roster(options.roster) if options.roster else None
+    given = parse_columns(options.columns)
+    roster = read_roster(options.roster, given) if options.roster else None
     folder = Folder(course)
     service = Service(folder)
-    people = People(service.members())
+    people = People(service.members(), service.platform.kind, roster)
     with opened(folder.path / "pushed.log") as journal:
         pushing = Pushing(service, journal, set(options.replace), options.dry_run)
-        failed = [pushing.run(n, results[n], people, roster) for n in names]
+        failed = [pushing.run(n, results[n], people) for n in names]
     return 1 if any(failed) else 0
 
 
@@ -86,24 +97,12 @@ class Pushing:
         self.service, self.journal, self.over, self.dry = service, journal, over, dry
         self.counts: Counter[str] = Counter()
 
-    def run(
-        self,
-        name: str,
-        verdicts: Mapping[str, Verdict],
-        people: People,
-        roster: Roster | None,
-    ) -> int:
+    def run(self, name: str, verdicts: Mapping[str, Verdict], people: People) -> int:
         """Plan, then send; how many were not sent though they should have been."""
         self.counts.clear()
-        known: dict[str, str] = {}
-        for student in verdicts:
-            try:
-                user = people.user(student, roster)
-                if user in known:
-                    raise Refused("twin", other=known[user])
-                known[user] = student
-            except Refused as why:
-                self.say("not sent", student, str(why))
+        known, refused = people.matched(verdicts)
+        for student, why in refused.items():
+            self.say("not sent", student, str(why))
         if not known:
             raise Refused("nobody", name=name, title=self.service.link.title)
         most = next((v.max_score for v in verdicts.values() if v.max_score), 1.0)
@@ -111,10 +110,12 @@ class Pushing:
         found = self.service.results(column) if column else {}
         place = str(column.get_id()) if column else ""
         steps = []
-        for user, student in known.items():
+        for student, user in known.items():
             ours = self.journal.ours[one_line(place), one_line(user)]
             score = verdicts[student].score if verdicts[student].final else None
-            step = Step(student, user, score and max(score, 0.0), most)
+            step = Step(
+                student, user, people.shown(user), score and max(score, 0.0), most
+            )
             step = planned(step, Seen(user in found, found.get(user), ours))
             if step.what == "kept" and student in self.over:
                 step = replace(step, what="send", why="")
@@ -131,7 +132,7 @@ class Pushing:
         for step in steps:
             if step.what != "send" or self.dry or column is None:
                 word = "would be sent" if step.what == "send" else step.what
-                self.say(word, step.student, step.why or step.points)
+                self.say(word, step.whose, step.why or step.points)
                 continue
             self.journal.begin(name, place, step.student, step.user, step.points)
             try:
@@ -139,14 +140,14 @@ class Pushing:
             except Refused as error:
                 kind = "unknown" if error.unknown else "refused"
                 self.journal.end(f"{kind}: {error}")
-                self.say("not sent", step.student, str(error))
+                self.say("not sent", step.whose, str(error))
                 in_a_row += 1
                 if in_a_row == ENOUGH:
                     raise Refused("stopped", count=ENOUGH, error=error) from None
                 continue
             in_a_row = 0
             self.journal.end("sent")
-            self.say("sent", step.student, step.points)
+            self.say("sent", step.whose, step.points)
         told = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         print(f"{name}: {told}.")
         return self.counts["not sent"]
