@@ -102,7 +102,7 @@ class People:
 
     def name(self, user: str) -> str:
         """What the platform calls a user; empty where it does not tell."""
-        return str(self.students[user].get("name") or "").strip()
+        return str(self.students.get(user, {}).get("name") or "").strip()
 
     def shown(self, user: str) -> str:
         """A user for the teacher's eyes: name and number."""

@@ -21,7 +21,7 @@ from autograder.lti.files import Folder
 from autograder.lti.journal import PENDING, Entry, Journal, opened
 from autograder.lti.people import People
 from autograder.lti.sentences import Refused, sentence
-from autograder.lti.service import Service
+from autograder.lti.service import Cell, Service
 from autograder.text import one_line
 
 ENOUGH = 3  # students in a row whose scores were not taken
@@ -32,13 +32,21 @@ CLOSE = 1e-4  # platforms round a share of the maximum
 class Seen:
     """What the platform has for a student, and what of it may be ours.
 
-    ``share`` is None where there is no grade, and ``entry`` tells whether there is a
-    place for one.
+    ``cell`` is None where there is no place for a grade yet; ``most`` is the column's
+    maximum now, which may differ from that of the day when a grade was stored.
     """
 
-    entry: bool
-    share: float | None
+    cell: Cell | None
+    most: float
     ours: Sequence[Entry]
+
+    @property
+    def sent(self) -> bool:
+        """Whether the grade there is one that we sent."""
+        cell = self.cell
+        if cell is None or cell.score is None:
+            return False
+        return any(same(entry.share, cell.score / cell.most) for entry in self.ours)
 
 
 @dataclass(frozen=True)
@@ -109,24 +117,34 @@ class Pushing:
         column = self.service.column(name)
         found = self.service.results(column) if column else {}
         place = str(column.get_id()) if column else ""
+        there = (column.get_score_maximum() if column else None) or most
+
+        def seen(user: str) -> Seen:
+            ours = self.journal.ours[one_line(place), one_line(user)]
+            return Seen(found.get(user), there, ours)
+
         steps = []
         for student, user in known.items():
-            ours = self.journal.ours[one_line(place), one_line(user)]
             score = verdicts[student].score if verdicts[student].final else None
-            step = Step(
-                student, user, people.shown(user), score and max(score, 0.0), most
-            )
-            step = planned(step, Seen(user in found, found.get(user), ours))
+            score = score and max(score, 0.0)
+            step = Step(student, user, people.shown(user), score, most)
+            step = planned(step, seen(user))
             if step.what == "kept" and student in self.over:
                 step = replace(step, what="send", why="")
             steps.append(step)
+        for user in sorted(found.keys() - known.values()):
+            if seen(user).sent:
+                points = f"{found[user].score:g} of {there:g}"
+                self.say(
+                    "left there", people.shown(user), sentence("stray", points=points)
+                )
         if column is None:
             print(f"{name}: a new column of {most:g} points")
             column = None if self.dry else self.service.new_column(name, most)
-        elif (there := column.get_score_maximum()) not in (None, most):
+        elif there != most:
             print(
-                f"{name}: {there:g} points in the column, {most:g} here; the "
-                "platform converts the points"
+                f"{name}: {there:g} points in the column, {most:g} here; the points "
+                "are converted"
             )
         place, in_a_row = str(column.get_id()) if column else "", 0
         for step in steps:
@@ -136,12 +154,14 @@ class Pushing:
                 continue
             self.journal.begin(name, place, step.student, step.user, step.points)
             try:
-                self.service.send(column, step.user, step.score, most)
+                note = found[step.user].comment if step.user in found else ""
+                score = step.score and step.score * (there / most)
+                self.service.send(column, step.user, score, there, note)
             except Refused as error:
                 kind = "unknown" if error.unknown else "refused"
                 self.journal.end(f"{kind}: {error}")
                 self.say("not sent", step.whose, str(error))
-                in_a_row += 1
+                in_a_row += error.name != "locked"  # that is one student's alone
                 if in_a_row == ENOUGH:
                     raise Refused("stopped", count=ENOUGH, error=error) from None
                 continue
@@ -162,21 +182,21 @@ class Pushing:
 def planned(step: Step, seen: Seen) -> Step:
     """What to do for one student; never over a grade that is not ours."""
     share = None if step.score is None else step.score / step.most
-    there, values = seen.share, {"told": step.points, "student": step.student}
-    if there is not None:
-        if same(there, share):
+    cell, told = seen.cell, {"told": step.points, "student": step.student}
+    if cell and cell.score is not None:
+        if same(cell.score / seen.most, share):
             return replace(step, what="as before")
-        if any(same(entry.share, there) for entry in seen.ours):
+        if seen.sent:
             return step
-        points = {"there": f"{there * step.most:g}", "most": f"{step.most:g}"}
-        return replace(step, what="kept", why=sentence("typed", **points, **values))
-    # no grade there: pending, Moodle's zero, or one that somebody has taken out
-    blank = [entry for entry in seen.ours if (entry.share or 0.0) < CLOSE]
-    arrived = blank and (blank[-1].sure or (seen.entry and len(blank) == 1))
-    if arrived and same(blank[-1].share, share):
+        told |= {"there": f"{cell.score:g}", "most": f"{seen.most:g}"}
+        return replace(step, what="kept", why=sentence("typed", **told))
+    # no grade there: pending, or one that somebody has taken out
+    pending = [entry for entry in seen.ours if entry.share is None]
+    arrived = pending and (pending[-1].sure or (cell and len(pending) == 1))
+    if arrived and share is None:
         return replace(step, what="as before")
-    if seen.entry and not blank:
-        return replace(step, what="kept", why=sentence("taken-out", **values))
+    if cell and not pending:
+        return replace(step, what="kept", why=sentence("taken-out", **told))
     return step
 
 

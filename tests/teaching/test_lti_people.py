@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
+from test_lti import FROM_MOODLE as MOODLE
 from test_lti import LEARNER, TEACHER, said
 from test_platforms import GRADEBOOK
 
@@ -13,8 +13,6 @@ from autograder.errors import CourseError
 from autograder.intake.columns import same_count
 from autograder.intake.roster import read_roster
 from autograder.lti.people import People
-
-MOODLE = Path(__file__).parents[1] / "platforms/moodle-4.5.6/lti"
 
 
 def member(user, name="", email="", school="", **more):
