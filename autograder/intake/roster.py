@@ -44,10 +44,15 @@ class Person:
 
     def agrees(self, name: str) -> bool:
         """Whether a platform may write this student's name so."""
-        if plain(name) in names_of(self):
-            return True
         mine, other = words_of(self.name), words_of(name)
-        return len(mine & other) > 1 and (mine <= other or other <= mine)
+        part = len(mine & other) > 1 and (mine <= other or other <= mine)
+        return part or self.equals(name)
+
+    def equals(self, name: str) -> bool:
+        """Whether this is the student's whole name, in whatever order."""
+        words = words_of(name)
+        same = bool(words) and words == words_of(self.name)
+        return same or plain(name) in names_of(self)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,9 @@ class Roster:
         headings = [heading.strip().lower() for heading in sheet.columns]
         team = next((h for h in ("team", "group_name", "group") if h in headings), None)
         ids = ("student_id", "login_id", "username", "email", "student")
-        numbers = ("canvas_user_id", "number", "id")
+        numbers = ["canvas_user_id", "number", "id"]
+        if self.columns.platform == "moodle":  # its numbers belong to one assignment
+            numbers = []
         keys = [name for name in (*ids, *numbers) if name in headings]
         if team is None or not keys:
             raise CourseError(

@@ -79,7 +79,8 @@ class People:
             platform = self.roster.columns.platform
             if same_count(platform, "roster", self.kind, "service"):
                 found |= {person.number} & self.students.keys()
-            found = found or self.namesakes(person, self.roster)
+            if not found and not keys & self.others:
+                found = self.namesakes(person, self.roster)
         if len(found) > 1:
             raise Refused("several", there=", ".join(map(self.shown, sorted(found))))
         if not found:
@@ -91,14 +92,21 @@ class People:
         return user
 
     def namesakes(self, person: Person, roster: Roster) -> set[str]:
-        """The users of a student's name; Refused when the roster has the name twice."""
+        """The users of a student's name; Refused when the roster has the name twice.
+
+        Whoever has another e-mail address is another person, of whatever name.
+        """
         if not person.named:
             return set()
         found = {u for u in self.students if person.agrees(self.name(u))}
         same = [p for p in roster.people if any(p.agrees(self.name(u)) for u in found)]
         if len(same) > 1:
             raise Refused("several", there=", ".join(p.student for p in same))
-        return found
+        for user in found:
+            address = self.students[user].get("email")
+            if address and any("@" in one for one in person.ids):
+                raise Refused("address", there=self.shown(user), address=address)
+        return {u for u in found if len(found) > 1 or person.equals(self.name(u))}
 
     def name(self, user: str) -> str:
         """What the platform calls a user; empty where it does not tell."""

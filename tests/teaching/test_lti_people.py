@@ -78,7 +78,14 @@ OWN = "student_id,name\n"
 ODD = {
     "names in another order": (OWN + "a1,Test Ada\n", [ADA], "a1", "3"),
     "last name first": (OWN + 'a1,"Test, Ada"\n', [ADA], "a1", "3"),
-    "a middle name": (OWN + "a1,Ada Maria Test\n", [ADA], "a1", "3"),
+    "a middle name": (OWN + "a1,Ada Maria Test\n", [ADA], "a1", "not-there"),
+    "a middle name, and the school id": (OWN + "S3,Ada Maria Test\n", [ADA], "S3", "3"),
+    "names in part the same": (
+        OWN + "a1,Ada Test\n",
+        [ADA, member("9", "Ada Maria Test")],
+        "a1",
+        "several",
+    ),
     "address in another case": ("", [ADA], "ADA@x.org", "3"),
     "address with an apostrophe, in another case": (
         "email,name\nO'Neil@x.org,Sio O'Neil\n",
@@ -160,6 +167,18 @@ ODD = {
         "3",
     ),
     "no names in the list": ("email\nada@x.org\n", [ADA], "ada@x.org", "3"),
+    "a namesake joins when the student has left": (
+        "email,name\na@x.org,Ada Test\n",
+        [member("9", "Ada Test", "a@x.org", status="Inactive"), ADA],
+        "a@x.org",
+        "no-student",
+    ),
+    "a namesake joins, and the student is not listed": (
+        "email,name\na@x.org,Ada Test\n",
+        [ADA],
+        "a@x.org",
+        "address",
+    ),
     "an instructor": ("", [ADA | {"roles": [TEACHER]}], "ada@x.org", "no-student"),
     "an instructor of the student's name": (
         OWN + "a1,Ada Test\n",
@@ -191,3 +210,10 @@ def test_of_two_students_who_are_one_user_neither_is_sent(tmp_path):
     assert users == {"eva@x.org": "4"}
     assert refused.keys() == {"ada@x.org", "S3"}
     assert said("twin", str(refused["S3"]))
+
+
+def test_a_number_in_a_list_of_teams_is_no_participants_in_moodle(tmp_path):
+    (tmp_path / "teams.csv").write_text("student_id,id,team\nrea@example.org,18,Red\n")
+    roster = read_roster(MOODLE / "02-blind-revealed.csv")
+    people = roster.with_teams(tmp_path / "teams.csv").team("Red")
+    assert [person.student for person in people] == ["rea@example.org"]
