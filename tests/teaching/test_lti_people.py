@@ -13,6 +13,7 @@ from autograder.errors import CourseError
 from autograder.intake.columns import same_count
 from autograder.intake.roster import read_roster
 from autograder.lti.people import People
+from autograder.lti.sentences import TEXTS
 
 
 def member(user, name="", email="", school="", **more):
@@ -69,135 +70,71 @@ def test_numbers_of_teams_and_participants_are_counted_apart():
     assert not same_count("", "roster", "", "service")
 
 
-ADA, EVA = (
-    member("3", "Ada Test", "ada@x.org", "S3"),
-    member("4", "Eva Late", "eva@x.org"),
-)
-OWN = "student_id,name\n"
-# roster, members, student, user or the sentence
-ODD = {
-    "names in another order": (OWN + "a1,Test Ada\n", [ADA], "a1", "3"),
-    "last name first": (OWN + 'a1,"Test, Ada"\n', [ADA], "a1", "3"),
-    "a middle name": (OWN + "a1,Ada Maria Test\n", [ADA], "a1", "not-there"),
-    "a middle name, and the school id": (OWN + "S3,Ada Maria Test\n", [ADA], "S3", "3"),
-    "names in part the same": (
-        OWN + "a1,Ada Test\n",
-        [ADA, member("9", "Ada Maria Test")],
-        "a1",
-        "several",
-    ),
-    "address in another case": ("", [ADA], "ADA@x.org", "3"),
-    "address with an apostrophe, in another case": (
-        "email,name\nO'Neil@x.org,Sio O'Neil\n",
-        [member("5", "Sio O'Neil", "o'neil@X.org")],
-        "O-Neil@x.org-06e363",
-        "5",
-    ),
-    "address with and without a dot": (
-        "",
-        [member("5", "", "annlee@x.org")],
-        "ann.lee@x.org",
-        "not-there",
-    ),
-    "twins there": (
-        OWN + "a1,Ada Test\n",
-        [ADA, member("9", "Ada Test")],
-        "a1",
-        "several",
-    ),
-    "twins in the roster": (OWN + "a1,Ada Test\na2,Ada Test\n", [ADA], "a1", "several"),
-    "twins with addresses": (
-        "student_id,email,name\na1,ada@x.org,Ada Test\na2,b@x.org,Ada Test\n",
-        [ADA, member("9", "Ada Test", "b@x.org")],
-        "a2",
-        "9",
-    ),
-    "two accounts with one address": (
-        "",
-        [ADA, member("9", "Ada Test", "ada@x.org")],
-        "ada@x.org",
-        "several",
-    ),
-    "an old account is inactive": (
-        "",
-        [member("9", "Ada Test", "ada@x.org", status="Inactive"), ADA],
-        "ada@x.org",
-        "3",
-    ),
-    "listed twice": ("", [ADA, ADA], "ada@x.org", "3"),
-    "address of one, school id of another": (
-        "student_id,email\nS3,eva@x.org\n",
-        [ADA, EVA],
-        "S3",
-        "several",
-    ),
-    "a number that is a user's": ("", [ADA, EVA], "3", "number"),
-    "a number of a blind assignment": ("", [ADA, EVA], "participant-3", "number"),
-    "the list's own number is a user's": (OWN + "4,Ada Test\n", [ADA, EVA], "4", "3"),
-    "a school id is a number": (
-        OWN + "4,Ada Test\n",
-        [member("3", "Ada Test", "", "4"), EVA],
-        "4",
-        "3",
-    ),
-    "a school id is another's number": (
-        OWN + "4,Ada Test\n",
-        [ADA, member("9", "Eva Late", "", "4")],
-        "4",
-        "other-name",
-    ),
-    "a number of some other table is a school id": (
-        "student_id,number\na1,4\n",
-        [ADA, member("9", "Eva Late", "", "4")],
-        "a1",
-        "not-there",
-    ),
-    "a user as lti roster writes it": ("", [member("3")], "user-3", "3"),
-    "a login that reads so too": ("", [member("3")], "user3", "not-there"),
-    "another name": (
-        "email,name\nada@x.org,Eva Late\n",
-        [ADA, EVA],
-        "ada@x.org",
-        "other-name",
-    ),
-    "no names there": (
-        "email,name\nada@x.org,Ada Test\n",
-        [member("3", "", "ada@x.org")],
-        "ada@x.org",
-        "3",
-    ),
-    "no names in the list": ("email\nada@x.org\n", [ADA], "ada@x.org", "3"),
-    "a namesake joins when the student has left": (
-        "email,name\na@x.org,Ada Test\n",
-        [member("9", "Ada Test", "a@x.org", status="Inactive"), ADA],
-        "a@x.org",
-        "no-student",
-    ),
-    "a namesake joins, and the student is not listed": (
-        "email,name\na@x.org,Ada Test\n",
-        [ADA],
-        "a@x.org",
-        "address",
-    ),
-    "an instructor": ("", [ADA | {"roles": [TEACHER]}], "ada@x.org", "no-student"),
-    "an instructor of the student's name": (
-        OWN + "a1,Ada Test\n",
-        [ADA | {"roles": [TEACHER]}, EVA],
-        "a1",
-        "not-there",
-    ),
+ADA = member("3", "Ada Test", "ada@x.org", "S3")
+EVA = member("4", "Eva Late", "eva@x.org")
+LISTED = {
+    "ada": ADA,
+    "eva": EVA,
+    "sio": member("5", "Sio O'Neil", "o'neil@X.org"),
+    "lee": member("6", "", "annlee@x.org"),
+    "other ada": member("9", "Ada Test"),
+    "ada maria": member("9", "Ada Maria Test"),
+    "ada b": member("9", "Ada Test", "b@x.org"),
+    "second account": member("9", "Ada Test", "ada@x.org"),
+    "old account": member("9", "Ada Test", "ada@x.org", status="Inactive"),
+    "left": member("9", "Ada Test", "a@x.org", status="Inactive"),
+    "ada, school 4": member("3", "Ada Test", "", "4"),
+    "eva, school 4": member("9", "Eva Late", "", "4"),
+    "ada, address alone": member("3", "", "ada@x.org"),
+    "number alone": member("3"),
+    "teacher": ADA | {"roles": [TEACHER]},
 }
+# what is odd | the roster | who is listed there | student | the user or the sentence
+ODD = """
+names in another order | student_id,name; a1,Test Ada | ada | a1 | 3
+last name first | student_id,name; a1,"Test, Ada" | ada | a1 | 3
+a middle name | student_id,name; a1,Ada Maria Test | ada | a1 | not-there
+a middle name, school id | student_id,name; S3,Ada Maria Test | ada | S3 | 3
+names alike | student_id,name; a1,Ada Test | ada + ada maria | a1 | several
+twins there | student_id,name; a1,Ada Test | ada + other ada | a1 | several
+twins here | student_id,name; a1,Ada Test; a2,Ada Test | ada | a1 | several
+twins | email,name; ada@x.org,Ada Test; b@x.org,Ada Test | ada + ada b | b@x.org | 9
+address in another case | | ada | ADA@x.org | 3
+an apostrophe | email,name; O'Neil@x.org,Sio O'Neil | sio | O-Neil@x.org-06e363 | 5
+address without its dot | | lee | ann.lee@x.org | not-there
+two accounts | | ada + second account | ada@x.org | several
+an old account | | old account + ada | ada@x.org | 3
+listed twice | | ada + ada | ada@x.org | 3
+ids of two | student_id,email; S3,eva@x.org | ada + eva | S3 | several
+a number that is a user's | | ada + eva | 3 | number
+a number of a blind assignment | | ada + eva | participant-3 | number
+our number is a user's | student_id,name; 4,Ada Test | ada + eva | 4 | 3
+school id is a number | student_id,name; 4,Ada Test | ada, school 4 + eva | 4 | 3
+or another's | student_id,name; 4,Ada Test | ada + eva, school 4 | 4 | other-name
+a number beside the id | student_id,number; a1,4 | ada + eva, school 4 | a1 | not-there
+as lti roster writes it | | number alone | user-3 | 3
+a login that reads so too | | number alone | user3 | not-there
+another name | email,name; ada@x.org,Eva Late | ada + eva | ada@x.org | other-name
+no names there | email,name; ada@x.org,Ada Test | ada, address alone | ada@x.org | 3
+no names here | email; ada@x.org | ada | ada@x.org | 3
+left, and a namesake | email,name; a@x.org,Ada Test | left + ada | a@x.org | no-student
+not listed, and a namesake | email,name; a@x.org,Ada Test | ada | a@x.org | address
+an instructor | | teacher | ada@x.org | no-student
+an instructor's name | student_id,name; a1,Ada Test | teacher + eva | a1 | not-there
+"""
 
 
-@pytest.mark.parametrize("case", ODD)
+@pytest.mark.parametrize("case", ODD.strip().splitlines())
 def test_one_person_for_sure_or_a_sentence(tmp_path, case):
-    table, members, student, expected = ODD[case]
-    (tmp_path / "list.csv").write_text(table)
+    _, table, listed, student, expected = map(str.strip, case.split("|"))
+    (tmp_path / "list.csv").write_text(table.replace("; ", "\n"))
     roster = read_roster(tmp_path / "list.csv") if table else None
+    members = [LISTED[name] for name in listed.split(" + ")]
     people = People(members, "moodle", roster)
     try:
         found = people.user(student)
     except CourseError as why:
+        assert expected in TEXTS, why
         assert said(expected, str(why)), why
     else:
         assert found == expected
