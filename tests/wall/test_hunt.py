@@ -220,7 +220,6 @@ REMEMBERS = {
 }
 ENDS_OR_TALKS = {
     "ends-the-process": check("import os", "os._exit(0)"),
-    "says-that-it-has-replied": check("import os", "os._exit(77)"),
     "never-ends": check("while True: pass"),
     "replaces-the-runner": check(
         "import autograder.wall.sandbox.answers as answers",
@@ -257,6 +256,15 @@ def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):
 def test_a_cheat_earns_nothing(hunt, brief, cheat):
     score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
     assert score == 0, message
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize("status", [0, 77])
+@pytest.mark.parametrize("fork", ["", "if not os.fork(): time.sleep(3)"])
+def test_a_check_that_ends_its_process_is_not_waited_for(hunt, status, fork):
+    """Whatever its exit status says, and whoever else has its pipe."""
+    code = check("import os, time", fork or "pass", f"os._exit({status})")
+    assert "it ended the process" in hunt(code)[1]
 
 
 def test_a_function_that_is_asked_for_too_much_harms_nobody(hunt):
