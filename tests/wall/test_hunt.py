@@ -158,6 +158,16 @@ def test_a_cheat_earns_nothing(hunt, brief, cheat):
     assert score == 0, message
 
 
+@pytest.mark.either_wall
+@pytest.mark.parametrize("status", [0, 77])
+@pytest.mark.parametrize("fork", ["", "if not os.fork(): time.sleep(3)"])
+def test_a_check_that_ends_its_process_is_not_waited_for(hunt, status, fork):
+    """Whatever its exit status says, and whoever else has its pipe."""
+    lines = ("import os, time", fork or "pass", f"os._exit({status})")
+    code = "def check_softmax(softmax):\n" + "".join(f"    {one}\n" for one in lines)
+    assert "it ended the process" in hunt(code)[1]
+
+
 def test_a_function_that_is_asked_for_too_much_harms_nobody(hunt):
     code = """def check_causal_mask(causal_mask):
     assert causal_mask(2).tolist() == [[True, False], [True, True]]
