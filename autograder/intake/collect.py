@@ -10,6 +10,7 @@ import argparse
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from autograder.course import Assignment, Course
@@ -132,6 +133,7 @@ class Collector:
         self.given = course.chosen([assignment])[0] if assignment else None
         self.found: set[str] = set()
         self.numbered: set[str] = set()
+        self.newest: datetime | None = None  # time of a file in the archive
         self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
         self.keeper = Keeper(course, keep, self.releases)
@@ -160,6 +162,8 @@ class Collector:
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
             self.owners.look(entries, self.course.submitted.name)
+            times = (entry.in_zone(self.owners.zone).time for entry in entries)
+            self.newest = max(times, default=None)
             for entry in entries:
                 try:
                     for version in self.identify(entry):
@@ -228,6 +232,8 @@ class Collector:
                 f"{empty}cannot be matched to an assignment; give it with --assignment"
             )
         digest = hashlib.sha256(data).hexdigest()
+        if any(one.label and one.label.platform for one in owners):
+            entry = entry.in_zone(self.owners.zone)
         return [
             Version(
                 self.student(one, assignment),
@@ -236,6 +242,8 @@ class Collector:
                 digest,
                 one.label,
                 one.person,
+                one.own,
+                self.newest,
             )
             for one in owners
         ]

@@ -28,11 +28,15 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Owner of a file: the name of the folder, and what is known of the student."""
+    """Owner of a file: the name of the folder, and what is known of the student.
+
+    Where ``label`` is the one of a team, ``own`` is the student's, for that platform.
+    """
 
     student: str
     label: Label | None = None
     person: Person | None = None
+    own: Label | None = None
 
 
 class Owners:
@@ -50,6 +54,7 @@ class Owners:
         self.platform = roster.columns.platform if roster else ""
         self.start, self.form = 0, ""
         self.submitters: dict[str, list[Label]] = {}  # of Gradescope, by folder
+        self.numbers: dict[str, set[str]] = {}  # of one name in the archive
 
     # --------------------------------------------------------- the whole archive
 
@@ -73,6 +78,9 @@ class Owners:
                     self.start, self.form = start, form
         if not self.form and not self.start:
             self.start = int(self.wrapped(paths, class_folder))
+        for parts in books:
+            if label := label_of(parts[min(self.start, len(parts) - 1)], self.platform):
+                self.numbers.setdefault(label.name, set()).add(label.number)
         if self.roster or self.pattern:
             return
         if self.form in ("Blackboard", "Brightspace"):
@@ -194,10 +202,32 @@ class Owners:
         for name in label.names or (label.name,):
             try:
                 people = self.roster.find(replace(label, name=name))
-                return [Owner(safe(person.student), kept, person) for person in people]
+                team = label.platform and self.roster.is_team(name, people)
+                if team and len(self.numbers[label.name]) > 1:
+                    raise Unknown(
+                        "is the name of several teams, whose members cannot be told "
+                        "apart; give each its own name there"
+                    )
+                return [
+                    Owner(
+                        safe(person.student),
+                        kept,
+                        person,
+                        self.own(person) if team else None,
+                    )
+                    for person in people
+                ]
             except Unknown as error:
                 why = error
         raise Left(f": {one_line(label.name)[:80]} {why}") from None
+
+    def own(self, person: Person) -> Label:
+        """The label of one member of a team.
+
+        Only Moodle's worksheet has the number by which Moodle knows a participant.
+        """
+        number = person.number if self.platform == "moodle" else ""
+        return Label(self.platform, person.name or person.word, number)
 
     def knows(self, name: str) -> bool:
         """Whether the roster has a student or a team that a platform calls so."""

@@ -61,6 +61,9 @@ class Roster:
         A number alone is never enough: those of teams are from another count.
         """
         number = label.number
+        teams = self.columns.platform == "moodle" and self.columns["team"] is not None
+        if teams and (team := self.team(label.name)):  # no participant hands in there
+            return team
         by_number = [p for p in self.people if number and p.number == number]
         for person in by_number:
             if person.agrees(label.name):
@@ -122,9 +125,23 @@ class Roster:
         return list(people.values())
 
     def team(self, name: str) -> list[Person]:
-        """The members of a team."""
-        wanted = plain(name)
-        return [p for p in self.people if wanted and plain(p.team) == wanted]
+        """The members of a team. Unknown when the name may be of several teams."""
+        teams = {person.team for person in self.people if person.team}
+        found = {team for team in teams if name in in_folders(team)}
+        if not found and (wanted := plain(name)):
+            found = {team for team in teams if plain(team) == wanted}
+        if len(found) > 1:
+            listed = " or ".join(sorted(found))
+            raise Unknown(f"may be the team {listed}; give them different names")
+        return [person for person in self.people if person.team in found]
+
+    def is_team(self, name: str, people: list[Person]) -> bool:
+        """Whether these are all members of a team, and the name is the team's."""
+        team = people[0].team
+        named = name in in_folders(team) or plain(name) == plain(team)
+        return bool(team and named) and people == [
+            person for person in self.people if person.team == team
+        ]
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""
@@ -172,6 +189,16 @@ class Roster:
             self,
             people=[replace(p, team=found.get(p.student, p.team)) for p in self.people],
         )
+
+
+def in_folders(team: str) -> set[str]:
+    """The ways in which Moodle writes a team in the name of a folder.
+
+    It escapes the name as HTML, and then drops what is not allowed in a file's name.
+    """
+    escaped = team.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    ways = (re.sub(r"[\x00-\x1f&<>\"`|':\\/]", "", way) for way in (team, escaped))
+    return {team} | {" ".join(way.replace("_", " ").split()) for way in ways}
 
 
 def words_of(name: str) -> set[str]:

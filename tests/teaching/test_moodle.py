@@ -1,0 +1,298 @@
+"""What a live Moodle 4.5.6 wrote is read, and written back, to the right people.
+
+The files are in tests/platforms/moodle-4.5.6; each has a row here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import main
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.intake.roster import read_roster
+from autograder.intake.versions import origin_of
+from autograder.results.feedback_zip import write_zips
+
+FILES = Path(__file__).parents[1] / "platforms" / "moodle-4.5.6"
+BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
+WALK = "ada joerg kim1 kim2 cher sio bob eve zoe lina tom"
+TERM = "ada1 ada2 joerg prius conor leo rea dora wim eva max"
+PARTICIPANTS = "18 14 16 23 17 20 13 22 15 24 19"  # of TERM, when marking was blind
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    """A machine whose zone is nobody's."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def school(course, repository):
+    """The course in a zone, with one assignment more."""
+
+    def made(zone: str = BERLIN, assignment: str = "01-attention") -> Course:
+        with (course.root / "nbgrader_config.py").open("a") as file:
+            file.write(f'\nc.Exchange.timezone = "{zone}"\n')
+        if not (course.solutions / assignment).is_dir():
+            source = repository.solutions / assignment
+            shutil.copytree(source, course.solutions / assignment)
+        return course
+
+    return made
+
+
+def collect(archive: str, sheet: str, *more: str) -> int:
+    return main(
+        ["collect", str(FILES / archive), "--roster", str(FILES / sheet), *more]
+    )
+
+
+def entries(archive: str) -> dict[str, bytes]:
+    """The notebooks by the number that their folder has."""
+    with zipfile.ZipFile(FILES / archive) as opened:
+        return {
+            name.split("_")[1]: opened.read(name)
+            for name in opened.namelist()
+            if name.endswith(".ipynb")
+        }
+
+
+def work(course: Course, assignment: str) -> dict[str, bytes]:
+    """What is in submitted/, by the name before the @."""
+    return {
+        path.parts[-3].removesuffix("@example.org"): path.read_bytes()
+        for path in course.submitted.glob(f"*/{assignment}/*.ipynb")
+    }
+
+
+def handed_in(course: Course, assignment: str) -> dict[str, str]:
+    """Hour and minute of each submission, in UTC."""
+    return {
+        path.parts[-3].removesuffix("@example.org"): path.read_text()[11:16]
+        for path in course.submitted.glob(f"*/{assignment}/timestamp.txt")
+    }
+
+
+# archive, worksheet, zone: who has work, times in UTC of some, what is said
+COLLECTED = {
+    "walk": ("submissions.zip", "worksheet.csv", "UTC", WALK, {"eve": "07:25"}),
+    "walk, blind": ("blind-submissions.zip", "blind-worksheet.csv", "UTC", WALK, {}),
+    "individual": (
+        *("term/downloads/01.zip", "term/worksheets/01-first.csv", BERLIN, TERM),
+        {"leo": "07:56", "ada1": "06:00"},
+    ),
+    "flat": (
+        *("term/downloads/01-flat.zip", "term/worksheets/01-first.csv", BERLIN, TERM),
+        {"leo": "07:56"},
+    ),
+    "one suspended": (
+        *("term/downloads/01.zip", "term/worksheets/01-one-suspended.csv", BERLIN),
+        *(TERM.replace(" wim", ""), {"leo": "07:56"}),
+    ),
+    "blind": (
+        *("term/downloads/02-blind.zip", "term/worksheets/02-blind.csv", BERLIN),
+        *(" ".join(f"participant-{n}" for n in PARTICIPANTS.split()), {}),
+    ),
+    "blind, revealed": (
+        *("term/downloads/02-blind.zip", "term/worksheets/02-blind-revealed.csv"),
+        *(BERLIN, TERM, {"ada1": "06:33"}),
+    ),
+    "attempts": (
+        *("term/downloads/04-attempt-2.zip", "term/worksheets/04-attempt-2.csv"),
+        *(BERLIN, "rea eva", {"rea": "07:43", "eva": "05:26"}),
+    ),
+    "a draft, submitted three hours later": (
+        "term/downloads/05-draft-submitted-late.zip",
+        "term/worksheets/05-draft-submitted-late.csv",
+        *(BERLIN, "conor leo dora eva max", {"dora": "07:56", "eva": "05:43"}),
+    ),
+    "a second file, three hours later": (
+        "term/downloads/06-second-file-late.zip",
+        "term/worksheets/06-second-file-late.csv",
+        *(BERLIN, "ada1 eva", {"ada1": "08:06"}),
+    ),
+    "a server in New York": (
+        *("term/downloads/05-new-york.zip", "term/worksheets/05-new-york.csv"),
+        *(NEW_YORK, "conor leo dora eva max", {"conor": "07:55", "dora": "05:43"}),
+    ),
+    "workflow, in German": (
+        *("term/downloads/06-workflow.zip", "term/worksheets/06-workflow-german.csv"),
+        *(BERLIN, "ada1 eva", {"ada1": "05:43", "eva": "05:43"}),
+    ),
+}
+NUMBERED = ("01-attention", "02-scaling", "03-multi-head", "04-masking")
+
+
+def assignment_of(archive: str) -> str:
+    """The files of the term begin with its number; later ones are of the first."""
+    number = int(archive.rpartition("/")[2][:2]) if "term" in archive else 1
+    return NUMBERED[number - 1] if number < 5 else NUMBERED[0]
+
+
+@pytest.mark.parametrize("form", COLLECTED)
+def test_each_gets_the_own_work_and_the_worksheets_time(school, capsys, form):
+    archive, sheet, zone, who, times = COLLECTED[form]
+    assignment = assignment_of(archive)
+    course = school(zone, assignment)
+    assert collect(archive, sheet) == 0
+    found, there = work(course, assignment), entries(archive)
+    assert found.keys() == set(who.split())
+    for person in read_roster(FILES / sheet).people:
+        student = person.student.removesuffix("@example.org")
+        assert found.get(student) == there.get(person.number) or "suspended" in form
+    moments = handed_in(course, assignment)
+    assert moments.keys() == found.keys()
+    assert {student: moments[student] for student in times} == times
+    said = capsys.readouterr().out
+    assert "handed in again" not in said and "such as" not in said
+
+
+# archive, worksheet: the members of each team, in the order of the groups' numbers
+TEAM_WORK = {
+    "walk": (
+        *("team-submissions.zip", "team-worksheet.csv"),
+        "ada bob kim1, kim2 tom, zoe lina",
+    ),
+    "one with &, one with _": (
+        *("term/downloads/03-teams.zip", "term/worksheets/03-teams.csv"),
+        "ada1 joerg prius, ada2 conor leo, rea eva max",
+    ),
+    "numbers of groups and of participants": (
+        "term/downloads/03-teams-colliding-numbers.zip",
+        "term/worksheets/03-teams-colliding-numbers.csv",
+        "ada1 joerg prius, ada2 conor leo, rea eva max",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TEAM_WORK)
+def test_every_member_of_a_team_gets_its_work(school, form):
+    archive, sheet, teams = TEAM_WORK[form]
+    assignment = assignment_of(archive)
+    course = school(BERLIN, assignment)
+    assert collect(archive, sheet) == 0
+    pairs = zip(teams.split(", "), sorted(entries(archive).items()), strict=True)
+    assert work(course, assignment) == {
+        student: notebook for team, (_, notebook) in pairs for student in team.split()
+    }
+
+
+# ------------------------------------------------------------------ pages go back
+
+COLLIDING = (
+    "term/downloads/03-teams-colliding-numbers.zip",
+    "term/worksheets/03-teams-colliding-numbers.csv",
+)
+
+
+@pytest.fixture
+def sent(marked):
+    """The zip of pages: its names and pages, and lines on others.
+
+    A page shows its student, or the team that handed in the work.
+    """
+
+    def write(course: Course, assignment: str, platform: str = "moodle", **other: str):
+        students = [path.parts[-2] for path in course.submitted.glob("*/*")]
+        marked(dict.fromkeys(students, 3.0), assignment)
+        (chosen,) = course.chosen([assignment])
+        for student in students:
+            origin = origin_of(course, student, assignment)
+            page = other.get(student, origin.group or student)
+            folder = course.feedback / student / assignment
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{chosen.notebook}.html").write_text(page)
+        (path,), lines = write_zips(course, [chosen], platform)
+        with zipfile.ZipFile(path) as opened:
+            return {n: opened.read(n).decode() for n in opened.namelist()}, lines
+
+    return write
+
+
+def own_table(sheet: str, path: Path) -> Path:
+    """The roster of a school that has teams and no numbers of Moodle's."""
+    people = read_roster(FILES / sheet).people
+    rows = [f"{p.student},{p.name},{p.team}" for p in people]
+    path.write_text("\n".join(["student_id,name,team", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_teams_page_goes_to_the_groups_number(school, sent, tmp_path, own):
+    course = school(BERLIN, "03-multi-head")
+    archive, sheet = COLLIDING
+    roster = own_table(sheet, tmp_path / "own.csv") if own else sheet
+    assert collect(archive, str(roster)) == 0
+    files, lines = sent(course, "03-multi-head")
+    names = (FILES / "term/feedback/03-teams-group-numbers.txt").read_text()
+    assert sorted(files) == sorted(names.splitlines()) and lines == []
+    assert all(name.startswith(page) for name, page in files.items())
+    if own:
+        with pytest.raises(CourseError, match="without the participant's number"):
+            sent(course, "03-multi-head", "moodle-4.1")
+        return
+    files, lines = sent(course, "03-multi-head", "moodle-4.1")
+    names = (FILES / "term/feedback/03-teams-participant-numbers.txt").read_text()
+    assert sorted(files) == sorted(names.splitlines()) and lines == []
+
+
+def test_a_team_whose_pages_differ_gets_none_and_is_listed(school, sent):
+    course = school(BERLIN, "03-multi-head")
+    assert collect(*COLLIDING) == 0
+    files, lines = sent(course, "03-multi-head", **{"leo@example.org": "extra points"})
+    assert [name.split("_")[0] for name in sorted(files)] == ["South", "West"]
+    (line,) = lines
+    assert "different pages" in line
+    assert line.endswith(": ada2@example.org, conor@example.org, leo@example.org")
+
+
+INDIVIDUAL = {
+    "walk": ("submissions.zip", "worksheet.csv", ""),
+    "walk, blind": ("blind-submissions.zip", "blind-worksheet.csv", ""),
+    "term": ("term/downloads/01.zip", "term/worksheets/01-first.csv", ""),
+    "with teams that Moodle does not know": (
+        *("term/downloads/01.zip", "term/worksheets/01-first.csv"),
+        "student_id,team\nada1@example.org,Ada Test\nleo@example.org,Ada Test\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("platform", ["moodle", "moodle-4.1"])
+@pytest.mark.parametrize("form", INDIVIDUAL)
+def test_a_students_page_goes_to_the_own_number(school, sent, tmp_path, form, platform):
+    archive, sheet, teams = INDIVIDUAL[form]
+    course, more = school(), []
+    if teams:
+        (tmp_path / "teams.csv").write_text(teams)
+        more = ["--teams", str(tmp_path / "teams.csv")]
+    assert collect(archive, sheet, *more) == 0
+    files, lines = sent(course, "01-attention", platform)
+    numbers = {p.student: p.number for p in read_roster(FILES / sheet).people}
+    found = {page: name.split("_")[1] for name, page in files.items()}
+    assert lines == [] and len(found) == 11
+    assert found == {student: numbers[student] for student in found}
+
+
+def test_what_an_earlier_version_collected_is_collected_again(school, sent):
+    """It kept one number of a team, and nobody knows which."""
+    course = school(BERLIN, "03-multi-head")
+    assert collect(*COLLIDING) == 0
+    for path in course.collected.glob("*/*/origin.json"):
+        found = json.loads(path.read_text())
+        del found["group"]
+        path.write_text(json.dumps(found | {"not_at": ""}))
+    with pytest.raises(CourseError, match="without the team's number; collect the zip"):
+        sent(course, "03-multi-head")
+    assert collect(*COLLIDING) == 0
+    assert len(sent(course, "03-multi-head")[0]) == 3
