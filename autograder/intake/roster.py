@@ -17,6 +17,19 @@ from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
 from autograder.release.times import of_worksheet
 
+# what Moodle's status begins with, in languages with many users
+STATUS = {
+    "draft": (
+        *("draft", "entwurf", "brouillon", "borrador", "bozza", "kladwerk", "rascunho"),
+        *("esborrany", "下書き", "草稿", "مسودة"),
+    ),
+    "reopened": (
+        *("reopened", "erneut geöffnet", "wieder geöffnet", "wiedereröffnet"),
+        *("rouvert", "réouver", "reabiert", "reabert", "reobert", "riapert"),
+        *("heropend", "再オープン", "重新开启"),
+    ),
+}
+
 
 class Unknown(Exception):
     """No student found for sure; the text says why, after "not collected: X"."""
@@ -61,7 +74,7 @@ class Roster:
         A number alone is never enough: those of teams are from another count.
         """
         number = label.number
-        teams = self.columns.platform == "moodle" and self.columns["team"] is not None
+        teams = self.moodle and self.columns["team"] is not None
         if teams and (team := self.team(label.name)):  # no participant hands in there
             return team
         by_number = [p for p in self.people if number and p.number == number]
@@ -142,6 +155,16 @@ class Roster:
         return bool(team and named) and people == [
             person for person in self.people if person.team == team
         ]
+
+    @property
+    def moodle(self) -> bool:
+        """Whether it is Moodle's worksheet."""
+        return self.columns.platform == "moodle"
+
+    def has_status(self, person: Person, status: str) -> bool:
+        """Whether Moodle's worksheet calls work a draft, or an attempt reopened."""
+        text = self.sheet.value(person.row, self.columns["status"]).casefold()
+        return self.moodle and text.startswith(STATUS[status])
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""

@@ -35,7 +35,7 @@ from autograder.options import (
     add_student,
     describe,
 )
-from autograder.results.feedback_zip import PLATFORMS, write_zips
+from autograder.results.feedback_zip import ORDER, PLATFORMS, write_zips
 from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
@@ -116,7 +116,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"{name}: pages to send, new or changed: {listed(listing)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
-        for line in (*left, *(f"wrote {path}" for path in paths)):
+        order = [ORDER] if options.zip.startswith("moodle") else []
+        for line in (*left, *(f"wrote {path}" for path in paths), *order):
             print(one_line(line))
     for name, students in written.items():
         record.sent(course, name, students)

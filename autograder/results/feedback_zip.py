@@ -24,6 +24,11 @@ from autograder.intake.versions import Origin, origin_of
 from autograder.text import Left
 
 PLATFORMS = ("moodle", "moodle-4.1", "canvas")
+ORDER = (
+    "next: in Moodle, import the grades before you upload a zip; after it, Moodle "
+    'skips them ("No modified grades found"). Moodle shows whose pages it will store: '
+    "read the names."
+)
 
 
 def write_zips(

@@ -6,16 +6,20 @@ The files are in tests/platforms/moodle-4.5.6; each has a row here.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.grading.store import Store
+from autograder.intake.columns import parse_columns
 from autograder.intake.roster import read_roster
 from autograder.intake.versions import origin_of
 from autograder.results.feedback_zip import write_zips
@@ -296,3 +300,263 @@ def test_what_an_earlier_version_collected_is_collected_again(school, sent):
         sent(course, "03-multi-head")
     assert collect(*COLLIDING) == 0
     assert len(sent(course, "03-multi-head")[0]) == 3
+
+
+# ------------------------------------------------------------------ points go back
+
+
+@pytest.fixture
+def export(course, marked, capsys):
+    """Points into a worksheet: the exit code, grades by student, and what is said."""
+
+    def run(sheet: str, points: dict[str, float], *more: str, assignment=""):
+        assignment = assignment or assignment_of(sheet)
+        if points:
+            marked(
+                {who(student): given for student, given in points.items()}, assignment
+            )
+        path = course.root / f"moodle-{assignment}.csv"
+        path.unlink(missing_ok=True)
+        capsys.readouterr()
+        command = ["export", assignment, "--format", "moodle", *more]
+        code = main([*command, "--roster", str(FILES / sheet)])
+        return (
+            code,
+            grades(path, more) if code == 0 else {},
+            "".join(capsys.readouterr()),
+        )
+
+    return run
+
+
+def who(student: str) -> str:
+    """The id of a student of the files."""
+    return student if set(student) & set("- ") else f"{student}@example.org"
+
+
+def grades(path: Path, more: tuple[str, ...] = ()) -> dict[str, str]:
+    """What a file to import has, by the name before the @."""
+    if len(path.read_text().splitlines()) == 1:
+        return {}
+    columns = parse_columns(more[1]) if "--columns" in more else {}
+    roster = read_roster(path, columns)
+    return {
+        person.student.removesuffix("@example.org"): roster.sheet.value(
+            person.row, roster.columns["grade"]
+        )
+        for person in roster.people
+    }
+
+
+def all_of(names: str, points: float = 7.5) -> dict[str, float]:
+    return dict.fromkeys(names.split(), points)
+
+
+THERE = {  # in the worksheets of 01 after the first import
+    "ada1": 22.5,
+    **all_of("ada2 prius", 10.5),
+    **all_of("joerg conor", 6.5),
+    "leo": 5.5,
+}
+BLIND = " ".join(f"participant-{number}" for number in PARTICIPANTS.split())
+NAMES = "Ada Test,Jörg Müller,Kim Lee,Cher .,Eve Late"
+# worksheet, points here, options: grades in the file, what is said
+EXPORTED = {
+    "walk": (
+        "worksheet.csv",
+        all_of(WALK),
+        [],
+        all_of(WALK),
+        "next: in Moodle, import",
+    ),
+    "walk, after the zip": (
+        *("worksheet-after-feedback.csv", all_of(WALK), [], all_of(WALK), ""),
+    ),
+    "walk, blind": ("blind-worksheet.csv", all_of(WALK), [], all_of(WALK), ""),
+    "walk, teams": (
+        *("team-worksheet.csv", all_of("ada bob kim1", 3), []),
+        *(all_of("ada bob kim1", 3.0), ""),
+    ),
+    "a maximum of 100": (
+        *("worksheet-maximum-100.csv", {"ada": 6.0}, ["--scale"], {"ada": 25.0}, ""),
+    ),
+    "names as ids": (
+        *("worksheet-one-kim.csv", dict.fromkeys(NAMES.split(","), 3.0)),
+        ["--columns", "student=Full name"],
+        *(dict.fromkeys(NAMES.split(","), 3.0), ""),
+    ),
+    "first": ("term/worksheets/01-first.csv", all_of(TERM), [], all_of(TERM), ""),
+    "after the zip": (
+        *("term/worksheets/01-after-feedback-zip.csv", all_of(TERM), []),
+        *(all_of(TERM), ""),
+    ),
+    "typed comments": (
+        *("term/worksheets/01-with-typed-comments.csv", THERE | {"eva": 1.0}, []),
+        *({}, "eva@example.org: "),
+    ),
+    "typed grade, in German": (
+        *("term/worksheets/01-german-decimal-comma.csv", THERE, []),
+        *({}, "ada1@example.org: 23 there, 22.5 here"),
+    ),
+    "typed grade, in German, replaced": (
+        "term/worksheets/01-german-decimal-comma.csv",
+        *(THERE, ["--replace", "ada1@example.org"], {"ada1": "22,5"}),
+        "Moodle will skip 1 of these rows, because it cannot read 'Samstag, 28.",
+    ),
+    "one suspended": (
+        *("term/worksheets/01-one-suspended.csv", THERE | {"wim": 3.0}, []),
+        *({}, "not exported: wim@example.org is not in the roster"),
+    ),
+    "semicolons": (
+        *("term/worksheets/01-semicolons.csv", {"prius": 3.0}),
+        *(["--replace", "prius@example.org"], {"prius": 3.0}),
+        "(Upload grading worksheet) with the separator Semicolon",
+    ),
+    "blind": (
+        *("term/worksheets/02-blind.csv", all_of(BLIND, 6.0), []),
+        *(all_of(BLIND, 6.0), ""),
+    ),
+    "blind, after the zip": (
+        *("term/worksheets/02-blind-after-feedback-zip.csv", all_of(BLIND, 6.0), []),
+        *(all_of(BLIND, 6.0), ""),
+    ),
+    "blind, revealed": (
+        *("term/worksheets/02-blind-revealed.csv", {"participant-13": 6.0}),
+        *(["--replace", "participant-13"], {"rea": 6.0}, ""),
+    ),
+    "teams": (
+        *("term/worksheets/03-teams.csv", all_of("rea eva max"), []),
+        *(all_of("rea eva max"), ""),
+    ),
+    "marking workflow": (
+        *("term/worksheets/06-workflow.csv", {"ada1": 3.0}, [], {"ada1": 3.0}),
+        "once Moodle's state is Released; now it is Not marked (1)",
+    ),
+    "marking workflow, in German": (
+        *("term/worksheets/06-workflow-german.csv", {"ada1": 3.0}, [], {"ada1": "3,0"}),
+        "once Moodle's state is Released; now it is Not marked (1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", EXPORTED)
+def test_points_go_into_the_own_row_alone(school, export, form):
+    sheet, points, options, expected, words = EXPORTED[form]
+    school(BERLIN, assignment_of(sheet))
+    code, found, said = export(sheet, points, *options)
+    assert code == 0 and words in said
+    assert found == {student: str(value) for student, value in expected.items()}
+    assert ("Moodle will skip" in said) == ("erman" in form and bool(found))
+
+
+def copied(sheet: str, path: Path, **changes: str) -> str:
+    """A worksheet in which something is written otherwise."""
+    text = (FILES / sheet).read_bytes().decode()
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_bytes(text.encode())
+    return str(path)
+
+
+def test_a_file_to_import_has_no_comments_and_is_written_as_the_worksheet(
+    school, export
+):
+    course = school()
+    export("term/worksheets/01-first.csv", {"leo": 3.0})
+    rows = (FILES / "term/worksheets/01-first.csv").read_bytes().splitlines()
+    assert (course.root / "moodle-01-attention.csv").read_bytes().splitlines() == [
+        rows[0].removesuffix(b',"Feedback comments"'),
+        rows[7].replace(b",,", b",3.0,").removesuffix(b","),
+    ]
+    export("term/worksheets/01-semicolons.csv", {"nina": 3.0})
+    back = (course.root / "moodle-01-attention.csv").read_bytes()
+    assert back.endswith(b" -  - ;3.0;24.00;Yes;-;-\r\n") and back.count(b"\r\n") == 2
+
+
+@pytest.mark.parametrize("word", ["Reopened", "A word of no language"])
+def test_a_reopened_attempt_gets_no_points_until_its_work_is_graded(
+    school, export, tmp_path, capsys, word
+):
+    school(BERLIN, "04-masking")
+    name = "term/{}/04-attempt-{}"
+    first, second = (
+        (name.format("downloads", n) + ".zip", name.format("worksheets", n) + ".csv")
+        for n in (1, 2)
+    )
+    assert collect(*first) == 0
+    reopened = "term/worksheets/04-reopened.csv"
+    empty = copied(reopened, tmp_path / "04.csv", Reopened=word)
+    assert collect("term/downloads/04-reopened.zip", empty) == 0
+    told = "1 submitted nothing in a reopened attempt; submitted/ has earlier work: rea"
+    assert (told in capsys.readouterr().out) == (word == "Reopened")
+    points = all_of("rea eva", 19.13)
+    code, found, said = export(empty, points, assignment="04-masking")
+    assert (code, found) == (0, {}) and "not exported: rea@example.org ha" in said
+    _, found, _ = export(second[1], {}, assignment="04-masking")
+    assert found == {}  # she handed in again, and nobody has collected that
+    assert collect(*second) == 0
+    # what is there is from here, so it is no change by a person
+    _, found, _ = export(second[1], {"rea": 12.0}, assignment="04-masking")
+    assert found == {"rea": "12.0"}
+
+
+def test_a_draft_is_named_and_can_be_left_out(school, capsys):
+    course = school()
+    files = "term/downloads/05-drafts.zip", "term/worksheets/05-drafts.csv"
+    assert collect(*files, "--no-drafts") == 0
+    assert work(course, "01-attention").keys() == {"eva"}
+    assert "Draft_51_assignsubmission_file/attention.ipynb is a draft" in (
+        capsys.readouterr().out
+    )
+    assert collect(*files) == 0
+    assert work(course, "01-attention").keys() == {"eva", "dora"}
+    said = capsys.readouterr().out
+    assert "1 saved a draft and did not submit it" in said and ": dora@" in said
+
+
+def test_a_worksheet_from_before_the_zip_of_pages_is_named(school, export, tmp_path):
+    course = school()
+    sheet = copied("term/worksheets/01-first.csv", tmp_path / "sheet.csv")
+    zipped = course.root / "feedback-moodle-01-attention.zip"
+    zipped.touch()
+    for before, said_then in ((60, True), (-60, False)):
+        moment = zipped.stat().st_mtime - before
+        os.utime(sheet, (moment, moment))
+        _, _, said = export(sheet, {"leo": 3.0}, assignment="01-attention")
+        words = f"{zipped.name} is newer than {sheet}. If it is uploaded, Moodle will"
+        assert (words in said) == said_then
+
+
+def test_comments_by_hand_go_into_their_column_and_typed_ones_stay(school, export):
+    course = school()
+    sheet = "term/worksheets/01-with-typed-comments.csv"
+    points = THERE | {"conor": 7.0}
+    export(sheet, points)
+    written = {"ada1": "Look again.", "prius": "x < y & z:\nsee §2", "ada2": "Fine."}
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:
+        for student, text in written.items():
+            submission = gradebook.find_submission("01-attention", who(student))
+            comment = submission.notebooks[0].comments[-1]
+            comment.manual_comment, name = text, comment.name.removeprefix("test_")
+        gradebook.db.commit()
+    replaced = ["--replace", "conor@example.org", "--replace", "ada2@example.org"]
+    _, found, said = export(sheet, {}, "--comments", *replaced)
+    assert "another comment is there, and kept" in said and ": ada1@" in said
+    assert found == {"ada2": "10.50", "prius": "10.50"}
+    other = course.root / "moodle-01-attention-without-comments.csv"
+    assert grades(other) == {"conor": "7.0"} and "Typed" not in other.read_text()
+    text = (course.root / "moodle-01-attention.csv").read_text()
+    assert f"<p><strong>{name}</strong> x &lt; y &amp; z:<br>see §2</p>" in text
+    assert "Look again" not in text and "axismask" not in text
+
+
+def test_both_ids_of_a_person_get_the_name_once_moodle_shows_it(school, marked):
+    course = school(BERLIN, "02-scaling")
+    marked(all_of("participant-13 participant-24 rea@example.org"), "02-scaling")
+    roster = str(FILES / "term/worksheets/02-blind-revealed.csv")
+    assert main(["names", roster]) == 0
+    with Store(course) as store:
+        names = store.names()
+    assert names["participant-13"] == names["rea@example.org"] == "Rea Resubmit"
+    assert names["participant-24"] == "Eva Under_Score"
