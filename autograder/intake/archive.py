@@ -45,10 +45,14 @@ class Entry:
     clock: datetime | None = None
 
     def in_zone(self, zone: tzinfo) -> Entry:
-        """The entry of a zip that a platform wrote in the zone of its server."""
+        """The entry of a zip that a platform wrote in the zone of its server.
+
+        Of an hour that comes twice, the later one is taken: no file is too old then.
+        """
         if self.clock is None:
             return self
-        return replace(self, time=self.clock.replace(tzinfo=zone).astimezone(UTC))
+        time = self.clock.replace(tzinfo=zone, fold=1).astimezone(UTC)
+        return replace(self, time=time)
 
     def read(self) -> bytes:
         """The bytes; Left where it is refused, broken or too large."""

@@ -208,15 +208,14 @@ class Owners:
                         "is the name of several teams, whose members cannot be told "
                         "apart; give each its own name there"
                     )
-                return [
-                    Owner(
-                        safe(person.student),
-                        kept,
-                        person,
-                        self.own(person) if team else None,
-                    )
-                    for person in people
-                ]
+                found = []
+                for person in people:
+                    own = self.own(person) if team else None
+                    mine = kept
+                    if own and self.roster.individual:  # Moodle knows of no team
+                        mine, own = own, None
+                    found.append(Owner(safe(person.student), mine, person, own))
+                return found
             except Unknown as error:
                 why = error
         raise Left(f": {one_line(label.name)[:80]} {why}") from None

@@ -161,6 +161,15 @@ class Roster:
         """Whether it is Moodle's worksheet."""
         return self.columns.platform == "moodle"
 
+    @property
+    def individual(self) -> bool:
+        """Whether it is Moodle's worksheet of an assignment without teams.
+
+        Teams would stand between the status and the grade.
+        """
+        status, grade = self.columns["status"], self.columns["grade"]
+        return self.moodle and status is not None and grade == status + 1
+
     def has_status(self, person: Person, status: str) -> bool:
         """Whether Moodle's worksheet calls work a draft, or an attempt reopened."""
         text = self.sheet.value(person.row, self.columns["status"]).casefold()

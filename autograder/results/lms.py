@@ -69,7 +69,7 @@ def export_lms(
     if unknown:
         raise CourseError(f"{roster.sheet.name} has no student {listed(unknown)}.")
     lines = Left("not exported")
-    kept: list[str] = []
+    there: list[str] = []
     wanted, filled = list(results), False
     for name, verdicts in results.items():
         try:
@@ -81,13 +81,8 @@ def export_lms(
             continue
         filled = True
         worksheet = Worksheet(course, roster, name)
-        kept += fill(worksheet, column, verdicts, lines, wishes)
-    said = lines.lines()
-    if kept:
-        said.append(
-            "changed there, and kept (--replace ID writes the points from here): "
-            f"{'; '.join(kept)}"
-        )
+        there += fill(worksheet, column, verdicts, lines, wishes)
+    said = lines.lines() + there
     if wishes.format == "canvas":
         path = wishes.folder / "canvas.csv"
         write_whole(path, roster.sheet.text())
@@ -167,7 +162,7 @@ def fill(
     lines: Left,
     wishes: argparse.Namespace,
 ) -> list[str]:
-    """Put the points of one assignment into the sheet; what else is there and stays."""
+    """Put the points of one assignment into the sheet; lines on what was there."""
     course, roster, name = worksheet.course, worksheet.roster, worksheet.assignment
     sheet = roster.sheet
     points = points_of(roster, verdicts, lines)
@@ -193,7 +188,8 @@ def fill(
     replace = [roster.of_student(student) for student in wishes.replace]
     earlier = record.states(record.lines(course), name)
     comments = comments_of(course, name) if wishes.comments else {}
-    kept = []
+    kept: list[str] = []
+    replaced: list[str] = []
     for person in roster.people:
         if person.student not in points:
             continue
@@ -208,18 +204,22 @@ def fill(
         if why and not told:
             lines.add(person.student, why)
             continue
-        if not NUMBER.fullmatch(before) or number(before) != given:
-            scores = [line["score"] for line in earlier.get(student, [])]
-            ours = [f"{round((s or 0.0) * factor, 2):g}" for s in scores]
-            if not NUMBER.fullmatch(before) or f"{number(before):g}" in ours or told:
+        there = number(before) if NUMBER.fullmatch(before) else None
+        if there != given:
+            finals = [line for line in earlier.get(student, ()) if line["final"]]
+            ours = {round(line["score"] * factor, 2) for line in finals}
+            stays = there is not None and there not in ours and not told
+            if there is not None:
+                line = f"{one_line(person.student)}: {there:g} there, {given:g} here"
+                (kept if stays else replaced).append(line)
+            if not stays:
                 sheet.change(person.row, column, written(given, comma))
                 worksheet.changed.append(person)
-            else:
-                there = f"{number(before):g} there, {given:g} here"
-                kept.append(f"{one_line(person.student)}: {there}")
         if wishes.comments:
             worksheet.comment(person, comments.get(student, {}), told)
-    return kept
+    words = "changed there, and kept (--replace ID writes the points from here)"
+    pairs = ("replaced", replaced), (words, kept)
+    return [f"{name}, {text}: {'; '.join(found)}" for text, found in pairs if found]
 
 
 def comments_of(course: Course, assignment: str) -> dict[str, dict[str, str]]:

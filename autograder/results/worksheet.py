@@ -128,9 +128,13 @@ class Worksheet:
                 f"tick {NEWER} at the import, which also overwrites grades that are "
                 f"newer there: {listed(list(unread))}"
             )
-        sent = self.course.root.glob(f"feedback-moodle*-{self.assignment}*.zip")
         before = Path(self.sheet.name).stat().st_mtime
-        newer = [path.name for path in sorted(sent) if path.stat().st_mtime > before]
+        sent = re.compile(rf"feedback-moodle.*-{self.assignment}(-again)?\.zip")
+        newer = sorted(
+            path.name
+            for path in self.course.root.glob("feedback-moodle*.zip")
+            if sent.fullmatch(path.name) and path.stat().st_mtime > before
+        )
         if newer and self.changed:
             yield (
                 f"{newer[-1]} is newer than {self.sheet.name}. If it is uploaded, "

@@ -439,6 +439,12 @@ EXPORTED = {
 }
 
 
+def test_another_maximum_is_asked_about(school, export):
+    school()
+    code, _, said = export("worksheet-maximum-100.csv", {"ada": 6.0})
+    assert code == 2 and "has 24 points here and 100.00 in" in said
+
+
 @pytest.mark.parametrize("form", EXPORTED)
 def test_points_go_into_the_own_row_alone(school, export, form):
     sheet, points, options, expected, words = EXPORTED[form]
@@ -560,3 +566,165 @@ def test_both_ids_of_a_person_get_the_name_once_moodle_shows_it(school, marked):
         names = store.names()
     assert names["participant-13"] == names["rea@example.org"] == "Rea Resubmit"
     assert names["participant-24"] == "Eva Under_Score"
+
+
+# ------------------------------------- cases of the same kinds that no file has
+
+HEADINGS = (
+    'Identifier,"Full name","Email address",Status,{}Grade,"Maximum grade",'
+    '"Grade can be changed","Last modified (submission)","Last modified (grade)"'
+)
+MOMENT = "Monday, 9 March 2026, 9:59 AM"
+
+
+@pytest.fixture
+def invented(school, right, tmp_path):
+    """Collect work of these labels with a worksheet: name and team by number."""
+
+    def made(labels, people, zone=BERLIN, moment=MOMENT, clock=(2026, 3, 9, 9, 59, 0)):
+        course, teams = school(zone), any(team for _, team in people.values())
+        lines = [HEADINGS.format("Group," if teams else "")]
+        for number, (name, team) in people.items():
+            group = f'"{team}",' if teams else ""
+            lines.append(
+                f'"Participant {number}","{name}",{number}@example.org,Submitted,'
+                f'{group},24.00,Yes,"{moment}",-'
+            )
+        (tmp_path / "sheet.csv").write_text("\n".join(lines))
+        with zipfile.ZipFile(tmp_path / "work.zip", "w") as archive:
+            for label in labels:
+                notebook = json.loads(right)
+                notebook["metadata"]["label"] = label
+                path = f"{label}_assignsubmission_file/a.ipynb"
+                archive.writestr(zipfile.ZipInfo(path, clock), json.dumps(notebook))
+        teams_table = tmp_path / "teams.csv"
+        more = ["--teams", str(teams_table)] if teams_table.exists() else []
+        assert (
+            collect(str(tmp_path / "work.zip"), str(tmp_path / "sheet.csv"), *more) == 0
+        )
+        found = work(course, "01-attention")
+        return {
+            int(student): json.loads(text)["metadata"]["label"]
+            for student, text in found.items()
+        }
+
+    return made
+
+
+# labels in the archive; name and team by number; whose work is whose
+ODD = {
+    "two groups of one name": (
+        ["West_75", "West_80", "East_9"],
+        {1: ("A", "West"), 2: ("B", "West"), 3: ("C", "East")},
+        {3: "East_9"},
+    ),
+    "teams that only signs tell apart": (
+        ["C++_5", "C#_6", "C_7", "1+2_8", "12_9"],
+        {
+            1: ("A", "C++"),
+            2: ("B", "C#"),
+            3: ("D", "C"),
+            4: ("E", "1+2"),
+            5: ("F", "12"),
+        },
+        {1: "C++_5", 2: "C#_6", 3: "C_7", 4: "1+2_8", 5: "12_9"},
+    ),
+    "teams that Moodle writes alike": (
+        ["Team X_4", "Team X_5", "A amp; B_6", "A and B_7"],
+        {
+            1: ("A", "Team_X"),
+            2: ("B", "Team X"),
+            3: ("C", "A & B"),
+            4: ("D", "A and B"),
+        },
+        {3: "A amp; B_6", 4: "A and B_7"},
+    ),
+    "signs that no file's name may have": (
+        ["lt;3 q_1", "\N{ROCKET}_2", "AB x_3", "Zwei Leer_8"],
+        {
+            **{1: ("A", "<3 q"), 2: ("B", "\N{ROCKET}"), 3: ("C", "A/B: x")},
+            **{4: ("D", "Zwei  Leer")},
+        },
+        {1: "lt;3 q_1", 2: "\N{ROCKET}_2", 3: "AB x_3", 4: "Zwei Leer_8"},
+    ),
+    "a team called as a participant of the same number": (
+        ["Ada Test_80", "Bob Ross_81"],
+        {80: ("Ada Test", "Bob Ross"), 81: ("Bob Ross", "Ada Test")},
+        {80: "Bob Ross_81", 81: "Ada Test_80"},
+    ),
+    "names with commas": (
+        ["Müller, Dr., Jörg_5", "Lee_7", "Lee Lee_8"],
+        {5: ("Müller, Dr., Jörg", ""), 7: ("Lee", ""), 8: ("Lee Lee", "")},
+        {5: "Müller, Dr., Jörg_5", 7: "Lee_7", 8: "Lee Lee_8"},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ODD)
+def test_odd_names_never_lead_to_somebody_else(invented, sent, course, form):
+    labels, people, expected = ODD[form]
+    assert invented(labels, people) == expected
+    files, _ = sent(course, "01-attention")
+    numbers = {int(name.split("_")[1]) for name in files}
+    assert numbers == {int(label.rpartition("_")[2]) for label in expected.values()}
+
+
+def test_a_team_of_an_assignment_without_teams_has_its_members_numbers(
+    invented, sent, course, tmp_path
+):
+    (tmp_path / "teams.csv").write_text(
+        "student_id,team\n1@example.org,Rocket\n2@example.org,Rocket\n"
+    )
+    people = {1: ("A", ""), 2: ("B", ""), 57: ("C", "")}
+    assert invented(["Rocket_57"], people) == {1: "Rocket_57", 2: "Rocket_57"}
+    files, lines = sent(course, "01-attention")
+    assert {int(name.split("_")[1]) for name in files} == {1, 2} and lines == []
+
+
+def test_without_a_groups_number_its_page_stays_here(invented, sent, course):
+    people = {7: ("A", "Default group"), 8: ("B", "Default group"), 9: ("C", "West")}
+    invented(["Default group", "West_7"], people)
+    files, lines = sent(course, "01-attention")
+    assert list(files) == ["West_7_assignfeedback_file_/attention.html"]
+    assert "without the team's number on Moodle" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("zone", "moment", "clock", "utc"),
+    [
+        (BERLIN, "Sunday, 29 March 2026, 3:10 AM", (3, 29, 1, 50), "01:10"),
+        (BERLIN, "Sunday, 25 October 2026, 2:30 AM", (10, 25, 2, 30), "00:30"),
+        (BERLIN, "Sunday, 25 October 2026, 3:10 AM", (10, 25, 2, 50), "02:10"),
+        ("Asia/Kolkata", "Sunday, October 25, 2026, 3:10 AM", (10, 25, 3, 9), "21:40"),
+        ("Pacific/Auckland", "25 October 2026, 23:10", (10, 25, 23, 9), "10:10"),
+    ],
+)
+def test_times_of_other_zones_and_of_the_hour_that_comes_twice(
+    invented, course, capsys, zone, moment, clock, utc
+):
+    invented(["A_1"], {1: ("A", "")}, zone, moment, (2026, *clock, 0))
+    assert handed_in(course, "01-attention") == {"1": utc}
+    assert "guess" not in capsys.readouterr().out
+
+
+FRENCH = """\
+Identifiant,"Nom complet","Adresse de courriel",Statut,Note,"Note maximale",\
+"La note peut être modifiée","Dernière modification (travail remis)",\
+"Dernière modification (note)","Feedback par commentaires"
+Participant1,"Zoé Né",zoe@example.org,"Brouillon (non remis) - ",,"24,00",Oui,\
+"samedi 28 novembre 2026, 08:46",-,
+Participant2,"Al Bo",al@example.org,"Remis pour évaluation - ",,"24,00",Oui,\
+"samedi 28 novembre 2026, 08:46","samedi 28 novembre 2026, 09:46",mot
+Participant3,"Cy Do",cy@example.org,"Rouvert - ",,"24,00",Oui,\
+"samedi 28 novembre 2026, 08:46",-,
+"""
+
+
+def test_a_worksheet_in_french(school, export, tmp_path):
+    school()
+    (tmp_path / "sheet.csv").write_text(FRENCH)
+    points, sheet = all_of("zoe al cy"), str(tmp_path / "sheet.csv")
+    _, found, said = export(sheet, points, assignment="01-attention")
+    assert found == {"zoe": "7,5", "al": "7,5"}
+    assert "Moodle will skip 1 of these rows" in said and said.count("al@example") == 1
+    assert "cy@example.org has a reopened attempt" in said

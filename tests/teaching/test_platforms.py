@@ -24,13 +24,6 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\
 "Participant 57","Grace Hopper",grace@x.org,"No submission",,20.00,Yes,-,-,
 "Participant 60","Miles O'Brien",miles@x.org,"No submission",,20.00,Yes,-,-,
 """
-TEAMS = """\
-Identifier,"Full name","Email address",Status,Group,Grade,"Maximum grade",\
-"Grade can be changed","Last modified (submission)","Last modified (grade)"
-"Participant 12","Ada Lovelace",ada@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
-"Participant 13","Alan Turing",alan@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
-"Participant 57","Grace Hopper",grace@x.org,Submitted,"Default group",,20.00,Yes,-,-
-"""
 GERMAN = """\
 ID,"Vollständiger Name",E-Mail-Adresse,Status,Bewertung,Bestwertung,\
 "Bewertung kann geändert werden","Zuletzt geändert (Abgabe)",\
@@ -77,13 +70,6 @@ OWN = "student_id,name\nada,Ada Lovelace\ngrace,Grace Hopper\n"
 FILE = "assignsubmission_file"
 GOLDEN = {
     # name: roster, teams, paths in the archive, students with work, what is said
-    "moodle, a folder each": (
-        WORKSHEET,
-        "",
-        [f"Ada Lovelace_12_{FILE}/attention.ipynb", f"Miles OBrien_60_{FILE}/a.ipynb"],
-        ["ada@x.org", "miles@x.org"],
-        ["1 of 3 students on the roster submitted nothing: grace@x.org."],
-    ),
     "canvas, whose test student is no student without work": (
         GRADEBOOK + '"Student, Test",9999,,a1b2,A,,\n',
         "",
@@ -97,16 +83,6 @@ GOLDEN = {
         [f"Ada Lovelace_12_{FILE}_/attention.ipynb", f"Ada Lovelace_12_{FILE}_/x.png"],
         ["ada@x.org"],
         ["x.png is not a notebook", "2 of 3 students on the roster submitted nothing"],
-    ),
-    "moodle, flat": (
-        WORKSHEET,
-        "",
-        [
-            f"Ada Lovelace_12_{FILE}_attention.ipynb",
-            f"Grace Hopper_57_{FILE}_a_1.ipynb",
-        ],
-        ["ada@x.org", "grace@x.org"],
-        [],
     ),
     "moodle, one student with folders of her own": (
         WORKSHEET,
@@ -134,13 +110,6 @@ GOLDEN = {
             "Team Rocket has the number 57, which in the roster is Grace Hopper's",
             "--teams",
         ],
-    ),
-    "moodle, teams of the worksheet": (
-        TEAMS,
-        "",
-        [f"Team Rocket_57_{FILE}/a.ipynb", f"Default group_{FILE}/a.ipynb"],
-        ["ada@x.org", "alan@x.org", "grace@x.org"],
-        ["0 of 3 students on the roster submitted nothing."],
     ),
     "moodle, teams of another table": (
         WORKSHEET,

@@ -6,7 +6,7 @@ import re
 import shutil
 
 import pytest
-from test_platforms import BLIND, GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
+from test_platforms import GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
 
 from autograder.cli import main
 from autograder.intake.sheet import Sheet
@@ -87,18 +87,6 @@ def test_only_the_cells_of_final_points_change(marked, export, fit, form):
     assert back == before
 
 
-def test_points_are_converted_when_that_is_asked_for(
-    course, attention, marked, export, capsys
-):
-    text = WORKSHEET.replace("20.00", "100.00")
-    marked({"ada@x.org": 16.0})
-    assert export(text) == (2, "")
-    most = plan(course, attention).max_score
-    assert f"has {most:g} points here and 100.00 in" in capsys.readouterr().err
-    code, new = export(text, "--scale")
-    assert (code, given(new)) == (0, {"12": str(round(1600 / most, 2))})
-
-
 def test_what_a_platform_holds_is_never_cleared(marked, export, fit, capsys):
     held = GRADEBOOK.replace("grace,A,,", "grace,A,12.5,").replace(
         "ada,A,,", "ada,A,EX,"
@@ -116,18 +104,6 @@ def test_equal_points_are_left_out_and_a_zero_is_no_blank(marked, export):
     marked({"ada@x.org": 16.0, "grace@x.org": 0.0})
     _, new = export(before)
     assert given(new) == {"57": "0.0"}
-
-
-def test_a_blind_worksheet_is_filled_by_its_numbers(marked, export):
-    marked({"participant-57": 11.0})
-    _, new = export(BLIND)
-    assert given(new) == {"57": "11.0"}
-
-
-def test_what_was_collected_blind_finds_its_names_later(marked, export):
-    marked({"participant-12": 16.0})
-    code, new = export(GERMAN)
-    assert code == 0 and 'abgegeben","16,0",' in new
 
 
 def test_a_team_that_was_collected_without_a_list_goes_to_nobody(
