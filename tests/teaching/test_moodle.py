@@ -710,21 +710,23 @@ def test_times_of_other_zones_and_of_the_hour_that_comes_twice(
 FRENCH = """\
 Identifiant,"Nom complet","Adresse de courriel",Statut,Note,"Note maximale",\
 "La note peut être modifiée","Dernière modification (travail remis)",\
-"Dernière modification (note)","Feedback par commentaires"
+"Dernière modification (note)","Feedback par commentaires",Remarques
 Participant1,"Zoé Né",zoe@example.org,"Brouillon (non remis) - ",,"24,00",Oui,\
-"samedi 28 novembre 2026, 08:46",-,
+"samedi 28 novembre 2026, 08:46",-,,
 Participant2,"Al Bo",al@example.org,"Remis pour évaluation - ",,"24,00",Oui,\
-"samedi 28 novembre 2026, 08:46","samedi 28 novembre 2026, 09:46",mot
+"samedi 28 novembre 2026, 08:46","samedi 28 novembre 2026, 09:46",mot,privé
 Participant3,"Cy Do",cy@example.org,"Rouvert - ",,"24,00",Oui,\
-"samedi 28 novembre 2026, 08:46",-,
+"samedi 28 novembre 2026, 08:46",-,,
 """
 
 
-def test_a_worksheet_in_french(school, export, tmp_path):
-    school()
+def test_a_worksheet_in_french_with_a_column_more(school, export, tmp_path):
+    course = school()
     (tmp_path / "sheet.csv").write_text(FRENCH)
     points, sheet = all_of("zoe al cy"), str(tmp_path / "sheet.csv")
     _, found, said = export(sheet, points, assignment="01-attention")
     assert found == {"zoe": "7,5", "al": "7,5"}
     assert "Moodle will skip 1 of these rows" in said and said.count("al@example") == 1
     assert "cy@example.org has a reopened attempt" in said
+    back = (course.root / "moodle-01-attention.csv").read_text()
+    assert "privé" not in back and "mot" not in back
