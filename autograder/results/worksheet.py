@@ -145,7 +145,7 @@ class Worksheet:
     def steps(self, paths: Sequence[Path]) -> Iterator[str]:
         """What to do in Moodle, and what a person would not see there."""
         if not self.changed:
-            yield "Moodle has all these points already; there is nothing to import."
+            yield "there is nothing to import: no final points differ from Moodle's."
             return
         names = " and ".join(one_line(path.name) for path in paths)
         sign = SIGNS.get(self.sheet.delimiter)
