@@ -29,6 +29,10 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "grade": ("grade",),
     "most": ("maximum grade",),
     "time": ("last modified (submission)",),
+    "graded": ("last modified (grade)",),
+    "comments": ("feedback comments",),
+    "status": ("status",),
+    "workflow": ("marking workflow state",),
 }
 # What a platform counts with the numbers of a file or service: two numbers are the same
 # person's only where they count the same. Moodle: mod/assign (mapping of users),
@@ -76,8 +80,8 @@ def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
     canvas = "id" in headings[:3] and {"section", "student", "lastname"} & set(headings)
     if canvas:
         platform: Platform = "canvas"
-        for kind in ("grade", "most", "time", "team"):  # titles of assignments
-            known.pop(kind, None)
+        for kind in known.keys() - {"student", "number", "name", "last", "first"}:
+            known.pop(kind)  # these are titles of assignments
     elif counts_students(sheet, headings):
         platform = "moodle"
         known["number"] = 0
@@ -135,13 +139,18 @@ def by_content(
     if found := grade_columns(sheet, known):
         known.setdefault("grade", found[0])
         known.setdefault("most", found[1])
-        times = (
+        times = [
             n
             for n in range(found[1] + 1, len(sheet.columns))
             if all(v in ("", "-") or MOMENT.fullmatch(v) for v in columns[n])
-        )
-        if (time := next(times, None)) is not None:
-            known.setdefault("time", time)
+        ]
+        known |= dict(zip(("time", "graded"), times, strict=False)) | known
+        if times and times[0] > found[1] + 2:  # one more before "can be changed"
+            known.setdefault("workflow", found[1] + 1)
+        if len(times) > 1 and times[1] + 1 < len(sheet.columns):
+            known.setdefault("comments", times[1] + 1)
+    before = [known[k] for k in ("number", "student", "name") if k in known]
+    known.setdefault("status", max(before) + 1)
     return known
 
 

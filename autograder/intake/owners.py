@@ -36,11 +36,15 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Owner of a file: the name of the folder, and what is known of the student."""
+    """Owner of a file: the name of the folder, and what is known of the student.
+
+    Where ``label`` is the one of a team, ``own`` is the student's, for that platform.
+    """
 
     student: str
     label: Label | None = None
     person: Person | None = None
+    own: Label | None = None
 
 
 class Owners:
@@ -59,6 +63,7 @@ class Owners:
         self.start, self.form = 0, ""
         self.submitters: dict[str, list[Label]] = {}  # of Gradescope, by folder
         self.unread: dict[PurePosixPath, str] = {}  # lists, and why they are not used
+        self.numbers: dict[str, set[str]] = {}  # of one name in the archive
 
     # --------------------------------------------------------- the whole archive
 
@@ -75,6 +80,9 @@ class Owners:
         self.find_form(paths)
         if not self.form and not self.start:
             self.start = int(self.wrapped(paths, class_folder))
+        for parts in books:
+            if label := label_of(parts[min(self.start, len(parts) - 1)], self.platform):
+                self.numbers.setdefault(label.name, set()).add(label.number)
         if self.roster or self.pattern:
             return
         if self.form in ("Blackboard", "Brightspace"):
@@ -236,7 +244,7 @@ class Owners:
         found: dict[str, list[Person]] = {}
         for name in label.names or (label.name,):
             try:
-                found[name] = self.roster.find(replace(label, name=name))
+                found[name] = self.people(replace(label, name=name))
             except Unknown as error:
                 why = str(error)
         first, *others = found or [label.name]
@@ -247,7 +255,39 @@ class Owners:
         people = found.get(first)
         if not people:
             raise Left(f": {one_line(first)[:80]} {why}")
-        return [Owner(safe(one.student), kept, one) for one in people]
+        team = label.platform and self.roster.is_team(first, people)
+        return [self.owner(one, kept, bool(team)) for one in people]
+
+    def people(self, label: Label) -> list[Person]:
+        """The people whom one name means.
+
+        Raises Unknown where the archive has several teams of that name.
+        """
+        assert self.roster
+        people = self.roster.find(label)
+        team = label.platform and self.roster.is_team(label.name, people)
+        if team and len(self.numbers.get(label.name, ())) > 1:
+            raise Unknown(
+                "is the name of several teams, whose members cannot be told apart; "
+                "give each its own name there"
+            )
+        return people
+
+    def owner(self, person: Person, kept: Label | None, team: bool) -> Owner:
+        """A student whose work it is; one of a team has two labels."""
+        assert self.roster
+        own = self.own(person) if team else None
+        if own and self.roster.individual:  # the platform knows of no team
+            kept, own = own, None
+        return Owner(safe(person.student), kept, person, own)
+
+    def own(self, person: Person) -> Label:
+        """The label of one member of a team.
+
+        Only Moodle's worksheet has the number by which Moodle knows a participant.
+        """
+        number = person.number if self.platform == "moodle" else ""
+        return Label(self.platform, person.name or person.word, number)
 
     def knows(self, name: str) -> bool:
         """Whether the roster has a student or a team that a platform calls so."""

@@ -17,6 +17,19 @@ from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
 from autograder.release.times import of_worksheet
 
+# what Moodle's status begins with, in languages with many users
+STATUS = {
+    "draft": (
+        *("draft", "entwurf", "brouillon", "borrador", "bozza", "kladwerk", "rascunho"),
+        *("esborrany", "下書き", "草稿", "مسودة"),
+    ),
+    "reopened": (
+        *("reopened", "erneut geöffnet", "wieder geöffnet", "wiedereröffnet"),
+        *("rouvert", "réouver", "reabiert", "reabert", "reobert", "riapert"),
+        *("heropend", "再オープン", "重新开启"),
+    ),
+}
+
 
 class Unknown(Exception):
     """No student found for sure; the text says why, after "not collected: X"."""
@@ -70,6 +83,9 @@ class Roster:
         A number alone is never enough: those of teams are from another count.
         """
         number = label.number
+        teams = self.moodle and self.columns["team"] is not None
+        if teams and (team := self.team(label.name)):  # no participant hands in there
+            return team
         by_number = [p for p in self.people if number and p.number == number]
         for person in by_number:
             if person.agrees(label.name):
@@ -131,9 +147,42 @@ class Roster:
         return list(people.values())
 
     def team(self, name: str) -> list[Person]:
-        """The members of a team."""
-        wanted = plain(name)
-        return [p for p in self.people if wanted and plain(p.team) == wanted]
+        """The members of a team. Unknown when the name may be of several teams."""
+        teams = {person.team for person in self.people if person.team}
+        found = {team for team in teams if name in in_folders(team)}
+        if not found and (wanted := plain(name)):
+            found = {team for team in teams if plain(team) == wanted}
+        if len(found) > 1:
+            listed = " or ".join(sorted(found))
+            raise Unknown(f"may be the team {listed}; give them different names")
+        return [person for person in self.people if person.team in found]
+
+    def is_team(self, name: str, people: list[Person]) -> bool:
+        """Whether these are all members of a team, and the name is the team's."""
+        team = people[0].team
+        named = name in in_folders(team) or plain(name) == plain(team)
+        return bool(team and named) and people == [
+            person for person in self.people if person.team == team
+        ]
+
+    @property
+    def moodle(self) -> bool:
+        """Whether it is Moodle's worksheet."""
+        return self.columns.platform == "moodle"
+
+    @property
+    def individual(self) -> bool:
+        """Whether it is Moodle's worksheet of an assignment without teams.
+
+        Teams would stand between the status and the grade.
+        """
+        status, grade = self.columns["status"], self.columns["grade"]
+        return self.moodle and status is not None and grade == status + 1
+
+    def has_status(self, person: Person, status: str) -> bool:
+        """Whether Moodle's worksheet calls work a draft, or an attempt reopened."""
+        text = self.sheet.value(person.row, self.columns["status"]).casefold()
+        return self.moodle and text.startswith(STATUS[status])
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""
@@ -183,6 +232,16 @@ class Roster:
             self,
             people=[replace(p, team=found.get(p.student, p.team)) for p in self.people],
         )
+
+
+def in_folders(team: str) -> set[str]:
+    """The ways in which Moodle writes a team in the name of a folder.
+
+    It escapes the name as HTML, and then drops what is not allowed in a file's name.
+    """
+    escaped = team.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    ways = (re.sub(r"[\x00-\x1f&<>\"`|':\\/]", "", way) for way in (team, escaped))
+    return {team} | {" ".join(way.replace("_", " ").split()) for way in ways}
 
 
 def words_of(name: str) -> set[str]:

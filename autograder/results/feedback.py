@@ -24,6 +24,7 @@ from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
+from autograder.intake.versions import origin_of
 from autograder.notebook.clock import at_most
 from autograder.options import (
     add_assignments,
@@ -32,7 +33,7 @@ from autograder.options import (
     add_student,
     describe,
 )
-from autograder.results.feedback_zip import write_zips
+from autograder.results.feedback_zip import ORDER, PLATFORMS, write_zips
 from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
@@ -79,9 +80,10 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_book(verb)
     verb.add_argument(
         "--zip",
-        choices=("moodle", "canvas"),
+        choices=PLATFORMS,
         help="for each assignment, also write a zip of the pages whose points are "
-        "final, for this platform's bulk upload",
+        "final, for this platform's bulk upload; a team gets one page, and with "
+        "moodle-4.1, as Moodle 4.1 and older need it, each of its members one",
     )
     add_flag(
         verb,
@@ -113,7 +115,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"{name}: pages to send, new or changed: {listed(listing)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
-        for line in (*left, *(f"wrote {path}" for path in paths)):
+        order = [ORDER] if options.zip.startswith("moodle") else []
+        for line in (*left, *(f"wrote {path}" for path in paths), *order):
             print(one_line(line))
     for name, students in written.items():
         record.sent(course, name, students)
@@ -228,7 +231,9 @@ def write_feedback(
                         ways = other_ways(part.notebook, verdict) if shown else {}
                         with at_most(PAGE_SECONDS, "this page"):
                             page = render(exporter, course, store.url, place, ways)
-                            name = called(who, people.get(who))
+                            origin = origin_of(course, who, assignment.name)
+                            shared = origin.team if origin and origin.group else ""
+                            name = shared or called(who, people.get(who))
                             page = with_summary(
                                 page, verdict, name, part.notebook, book
                             )
