@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.errors import CourseError
+from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
+# what nbgrader's CourseDirectory.ignore is where a course does not set it
+IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
     f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
@@ -147,6 +150,19 @@ class Course:
             )
         return chosen
 
+    def ignored(self) -> list[str]:
+        """Names of files that stay with the instructor, as in a shell."""
+        from traitlets.config.loader import LazyConfigValue
+
+        names = self.nbgrader().get("CourseDirectory", {}).get("ignore", IGNORED)
+        if isinstance(names, LazyConfigValue):  # the course appends to nbgrader's own
+            names = names.get_value(list(IGNORED))
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise CourseError(
+                f"c.CourseDirectory.ignore in {CONFIG} is not a list of names."
+            )
+        return list(names)
+
     def without_effect(self) -> list[str]:
         """A sentence about each setting of earlier versions that is still there."""
         return (
@@ -186,8 +202,10 @@ class Course:
     def assignments(self) -> list[Assignment]:
         """Every assignment of solutions/ that has a notebook, by name."""
         assignments = []
+        ignored = self.ignored()
         for folder in self.folders():
-            if notebooks := sorted(folder.glob("*.ipynb")):
+            found = sorted(folder.glob("*.ipynb"))
+            if notebooks := [p for p in found if not stays(Path(p.name), ignored)]:
                 first, *more = notebooks
                 assignments.append(Assignment(folder.name, first, tuple(more)))
         if not assignments:
@@ -198,6 +216,7 @@ class Course:
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
         broken = {}
+        ignored = self.ignored()
         for folder in self.folders():
             path = Path(self.solutions.name, folder.name)
             try:
@@ -205,7 +224,8 @@ class Course:
             except OSError as error:
                 broken[folder.name] = closed(path, error)
                 continue
-            if not any(folder.glob("*.ipynb")):
+            names = (Path(path.name) for path in folder.glob("*.ipynb"))
+            if all(stays(name, ignored) for name in names):
                 broken[folder.name] = f"{path} has 0 notebooks."
         return broken
 

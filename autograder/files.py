@@ -5,9 +5,29 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from pathlib import Path
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 
 from autograder.errors import CourseError
+
+# what editors, browsers and systems leave beside a file: copies of it, and records
+COPIES = (
+    *(".*", "*~", "#*#", "~$*", "*.bak", "*.orig", "*.rej", "*.old", "*.save", "*.tmp"),
+    *("*.sw[a-p]", "*.pyc", "__pycache__", "__macosx", "thumbs.db", "desktop.ini"),
+    *("*-checkpoint.*", "*.ipynb.*"),
+)
+
+
+def stays(path: PurePath, ignored: Iterable[str] = ()) -> bool:
+    """Whether a file's name, or that of a folder it is in, says that it is kept back.
+
+    By ``ignored``, which are names as in a shell, or as a copy of an editor's.
+    """
+    names = [*path.parts, path.as_posix()]
+    return any(fnmatchcase(n, pattern) for n in names for pattern in ignored) or any(
+        fnmatchcase(part.lower(), pattern) for part in path.parts for pattern in COPIES
+    )
 
 
 def read_regular(path: Path, limit: int) -> bytes:

@@ -105,7 +105,7 @@ def plan(course: Course, assignment: Assignment) -> Release:
         profile=profile_of(sources),
         tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
-        files=books | extra_files(assignment),
+        files=books | extra_files(course, assignment),
         nameless=nameless(plain(given)["cells"]),
     )
     language = language_of(release)

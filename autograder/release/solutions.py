@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections import Counter
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
+from autograder.files import stays
 from autograder.release.links import link_chapters
 from autograder.text import one_line
 
@@ -68,6 +71,7 @@ def prepared(
                 f"nbgrader cannot release {assignment.name}: {error}"
                 f"{where(step, config, notebook)}{advice}"
             ) from error
+    pictures_removed(notebook)
     if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
         for number, cell in enumerate(notebook.cells):
             cell.setdefault("id", f"cell-{number}")
@@ -96,13 +100,34 @@ def notebook_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def extra_files(assignment: Assignment) -> dict[str, bytes]:
+def extra_files(course: Course, assignment: Assignment) -> dict[str, bytes]:
     """The files that come with the notebook: data, pictures, helper modules."""
-    folder = assignment.source.parent
+    folder, ignored = assignment.source.parent, course.ignored()
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not (path.parent == folder and path.suffix == ".ipynb")
-        and not any(part.startswith((".", "__")) for part in path.parts[-2:])
+        name.as_posix(): (folder / name).read_bytes()
+        for name in files_in(folder)
+        if not stays(name, ignored) and (len(name.parts) > 1 or name.suffix != ".ipynb")
     }
+
+
+def kept_back(course: Course, assignment: Assignment) -> list[Path]:
+    """The names of files in an assignment's folder that stay with the instructor."""
+    ignored = course.ignored()
+    return [n for n in files_in(assignment.source.parent) if stays(n, ignored)]
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All files in a folder and below, as they are called from there."""
+    paths = sorted(folder.rglob("*"))
+    return [path.relative_to(folder) for path in paths if path.is_file()]
+
+
+def pictures_removed(notebook: NotebookNode) -> None:
+    """Take out the pictures that no text shows: those of answers and mark schemes."""
+    for cell in notebook.cells:
+        shown = unquote(cell.source)
+        for name in list(cell.get("attachments", {})):
+            if f"attachment:{name}" not in shown:
+                del cell.attachments[name]
+        if "attachments" in cell and not cell.attachments:
+            del cell["attachments"]
