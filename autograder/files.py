@@ -46,7 +46,8 @@ def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file so that it is there as a whole, or as it was before."""
     data = data.encode() if isinstance(data, str) else data
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    prefix = f".{path.name[:40]}."  # some names are as long as names can be
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

@@ -25,7 +25,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -50,8 +50,8 @@ ONE_BY_ONE = (
 class Task:
     """A submission that was opened and has no verdict yet.
 
-    ``key`` is the fingerprint of all that the verdict will rest on, ``variant`` the
-    code of the student's own examples.
+    ``key`` is the fingerprint of all that the verdict will rest on, ``name`` what the
+    student called the notebook, ``receipt`` what nbgrader's exchange left beside it.
     """
 
     submission: Submission
@@ -59,6 +59,8 @@ class Task:
     key: str
     data: bytes
     notes: tuple[str, ...] = ()
+    name: str = ""
+    receipt: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Jobs:

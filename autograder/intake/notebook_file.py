@@ -5,10 +5,12 @@ The file may have another name, be a link or be missing; notes say what was done
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.course import Submission
 from autograder.errors import Held
@@ -18,13 +20,33 @@ from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
 from autograder.text import one_line
 
+# what nbgrader's exchange leaves beside a submission: when it came, and the secret that
+# makes the name under which its feedback can be fetched
+RECEIPT = ("timestamp.txt", "submission_secret.txt")
 MISSING = "It was not handed in."
+
+
+class Opened(NamedTuple):
+    """One notebook of a submission: its bytes, notes about the files, and its name."""
+
+    data: bytes
+    notes: tuple[str, ...] = ()
+    name: str = ""
+
+
+def receipt_of(folder: Path) -> dict[str, bytes]:
+    """What the exchange left in the folder of a submission, by the file's name."""
+    receipt = {}
+    for name in RECEIPT:
+        with contextlib.suppress(OSError):
+            receipt[name] = read_regular(folder / name, 1000)
+    return receipt
 
 
 def open_submission(
     submission: Submission, release: Release, names: Sequence[str] = ()
-) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes of the notebook that was handed in, and notes about the files.
+) -> Opened:
+    """The notebook that was handed in, and notes about the files.
 
     Only regular files are opened; links are not followed. ``names`` are those of all
     notebooks of the assignment, if there are several.
@@ -49,13 +71,13 @@ def open_submission(
         if several and cells_found(release, submission.folder / name) < 1:
             raise Held(MISSING)
         notes.append(f"The notebook was handed in as {one_line(name)}.")
-    known = {name, "timestamp.txt", *release.files, *names}
+    known = {name, *RECEIPT, *release.files, *names}
     others = sorted(n for n in modes if n not in known and not n.startswith("."))
     if others:
         listed = ", ".join(one_line(other)[:60] for other in others[:5])
         more = f" and {len(others) - 5} more" if len(others) > 5 else ""
         notes.append(f"Files next to the notebook were not used: {listed}{more}.")
-    return read_notebook(submission.folder / name), tuple(notes)
+    return Opened(read_notebook(submission.folder / name), tuple(notes), name)
 
 
 def modes_of(folder: Path) -> dict[str, int]:
