@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder import settings
 from autograder.errors import CourseError
 from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-# what nbgrader's CourseDirectory.ignore is where a course does not set it
-IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]
 OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
 NO_VARIANTS = (
     f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
@@ -105,10 +104,10 @@ class Course:
 
     def folder(self, kind: Literal["source", "release"]) -> Path:
         """A folder as nbgrader's configuration calls it; else ours, or nbgrader's."""
-        settings = self.nbgrader().get("CourseDirectory", {})
+        given = self.nbgrader().get("CourseDirectory", {})
         ours = {"source": "solutions", "release": "exercises"}
         usual = ours if (self.root / ours["source"]).is_dir() else {}
-        name = settings.get(f"{kind}_directory", usual.get(kind, kind))
+        name = given.get(f"{kind}_directory", usual.get(kind, kind))
         return self.root / name
 
     def nbgrader(self) -> Any:
@@ -127,6 +126,7 @@ class Course:
         for name in set(config.get("Autograder", {})) - set(OPTIONS):
             hint = meant(name, OPTIONS)
             raise CourseError(f"{CONFIG} has the unknown c.Autograder.{name}; {hint}")
+        settings.refuse(config, self.root)
         return config
 
     def table(self, option: str) -> dict[str, Any]:
@@ -152,24 +152,13 @@ class Course:
 
     def ignored(self) -> list[str]:
         """Names of files that stay with the instructor, as in a shell."""
-        from traitlets.config.loader import LazyConfigValue
-
-        names = self.nbgrader().get("CourseDirectory", {}).get("ignore", IGNORED)
-        if isinstance(names, LazyConfigValue):  # the course appends to nbgrader's own
-            names = names.get_value(list(IGNORED))
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise CourseError(
-                f"c.CourseDirectory.ignore in {CONFIG} is not a list of names."
-            )
-        return list(names)
+        return settings.ignored(self.nbgrader())
 
     def without_effect(self) -> list[str]:
-        """A sentence about each setting of earlier versions that is still there."""
-        return (
-            [NO_VARIANTS]
-            if self.nbgrader().get("Autograder", {}).get("variants")
-            else []
-        )
+        """A sentence about each setting that nothing reads: an old one, nbgrader's."""
+        config = self.nbgrader()
+        old = [NO_VARIANTS] if config.get("Autograder", {}).get("variants") else []
+        return [*old, *settings.without_effect(config)]
 
     def book(self) -> str:
         """The address before the names of the book's chapters.
@@ -183,10 +172,10 @@ class Course:
         import yaml
 
         try:
-            settings = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
+            config = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
         except FileNotFoundError:
             return ""
-        address = ((settings or {}).get("html") or {}).get("baseurl") or ""
+        address = ((config or {}).get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/" if address else ""
 
     def folders(self) -> list[Path]:
@@ -252,7 +241,13 @@ class Course:
                 f"There is nothing to grade: {self.submitted} is empty or missing. Put "
                 "work there as submitted/<student>/<assignment>/<notebook>.ipynb."
             )
-        students = {entry.name: entry for entry in folders(self.submitted)}
+        given = self.nbgrader().get("CourseDirectory", {})
+        left_out = str(given.get("student_id_exclude", "")).split(",")
+        students = {
+            entry.name: entry
+            for entry in folders(self.submitted)
+            if entry.name not in left_out
+        }
         for name in chosen:
             if name not in students:
                 near = nearest(name, list(students))

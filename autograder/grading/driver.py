@@ -177,7 +177,7 @@ class Driver:
             receipt = receipt_of(submission.folder)
             opened = [self.opened(submission, release) for release in releases]
             keys = [
-                self.key(release, found.data, [*found.notes, reason])
+                self.key(release, found, reason)
                 for release, (found, reason) in zip(releases, opened, strict=True)
             ]
             key = one_hash(keys)
@@ -227,10 +227,13 @@ class Driver:
         except Held as held:
             return Opened(b""), str(held)
 
-    def key(self, release: Release, data: bytes, notes: list[str]) -> str:
+    def key(self, release: Release, found: Opened, reason: str) -> str:
         """What a verdict is about: the release, the bytes, and whether in a sandbox."""
-        about = json.dumps([release.hash, self.sandbox, notes])
-        return hashlib.sha256(about.encode() + b"\0" + data).hexdigest()
+        about = json.dumps([release.hash, self.sandbox, [*found.notes, reason]])
+        digest = hashlib.sha256(about.encode() + b"\0" + found.data)
+        for name, data in found.files.items():
+            digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+        return digest.hexdigest()
 
     def is_done(self, task: Task) -> bool:
         """A verdict on exactly this is stored, and so is its notebook."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
+from traitlets.utils.importstring import import_item
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
@@ -51,19 +52,21 @@ def prepared(
     from nbgrader.preprocessors import SaveCells
 
     config = course.nbgrader()
-    steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
+    directory = CourseDirectory(config=config)
+    steps = GenerateAssignment(coursedir=directory, config=config).preprocessors
     notebook = stored = solution_notebook(assignment)
     link_chapters(notebook, course)
     folder = str(assignment.source.parent)
     resources = {"nbgrader": {}, "metadata": {"path": folder}}
-    for step in steps:
+    for named in steps:
+        step = import_item(named) if isinstance(named, str) else named
         if step is SaveCells:
             stored = copy.deepcopy(notebook)
             continue
         try:
             # the settings give a header's path relative to the course
             with contextlib.chdir(course.root):
-                notebook, _ = step(config=config).preprocess(notebook, resources)
+                notebook, _ = step(config=config)(notebook, resources)
         except Exception as error:
             old = type(error).__name__ == "SchemaTooOldError"
             advice = f"; run `nbgrader update {assignment.source}`" if old else ""

@@ -7,11 +7,13 @@ no rule is broken, and the solution earns all points.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Set
+import sys
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from nbformat import NotebookNode
 
+from autograder import settings
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import stays, write_whole
@@ -60,6 +62,8 @@ def command(verb: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Release the chosen assignments."""
     course = Course.find()
+    for line in course.without_effect():
+        print(line, file=sys.stderr)
     # the solution is the instructor's own: it runs where there is no sandbox, too
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
@@ -81,6 +85,27 @@ def other_files(course: Course, assignment: Assignment) -> Iterator[str]:
         yield f"files beside it: {', '.join(grouped(out))}"
     if stay := kept_back(course, assignment):
         yield f"not released: {', '.join(grouped(stay))}"
+
+
+def too_large(course: Course, assignment: str, files: Mapping[str, bytes]) -> None:
+    """CourseError when files are larger than the course allows."""
+    one, every = settings.sizes(course.nbgrader())
+    large = [name for name, data in files.items() if len(data) > one]
+    option, limit = "max_file_size", one
+    if not large and sum(map(len, files.values())) > every:
+        large = sorted(files, key=lambda name: -len(files[name]))[:3]
+        option, limit = "max_dir_size", every
+    if large:
+        listed = ", ".join(f"{n} ({len(files[n]) / 1e6:.0f} MB)" for n in large)
+        most = (
+            f"More than {settings.SYSTEM_LIMIT / 1e6:g} MB do not fit into a sandbox."
+            if limit == settings.SYSTEM_LIMIT
+            else f"To allow more, set c.CourseDirectory.{option}, in kB."
+        )
+        raise CourseError(
+            f"{assignment} is not released: its files are larger than "
+            f"{limit / 1e6:g} MB: {listed}. {most}"
+        )
 
 
 def grouped(names: list[Path]) -> list[str]:
@@ -172,6 +197,7 @@ def release(
             f"{assignment.name} is not released, since its own solution "
             f"({assignment.source.name}) does not get full points:{listed}"
         )
+    too_large(course, assignment.name, files)
     for name, data in files.items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
