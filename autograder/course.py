@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder import settings
 from autograder.errors import CourseError
 from autograder.files import stays
 from autograder.text import meant, nearest, one_line
@@ -114,6 +113,8 @@ class Course:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
+        from autograder import settings  # students, who install this file, have none
+
         try:
             config = PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
         except Exception as error:
@@ -152,10 +153,14 @@ class Course:
 
     def ignored(self) -> list[str]:
         """Names of files that stay with the instructor, as in a shell."""
+        from autograder import settings
+
         return settings.ignored(self.nbgrader())
 
     def without_effect(self) -> list[str]:
         """A sentence about each setting that nothing reads: an old one, nbgrader's."""
+        from autograder import settings
+
         config = self.nbgrader()
         old = [NO_VARIANTS] if config.get("Autograder", {}).get("variants") else []
         return [*old, *settings.without_effect(config)]
