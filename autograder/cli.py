@@ -122,6 +122,10 @@ NO_ROOM = (
     "Free some space there, and run the same command again: it continues where it "
     "stopped."
 )
+ELSEWHERE = (
+    "is for instructors. It is not in the package that students install: run it in the "
+    "course's repository, after `make setup`."
+)
 WHAT_TO_DO = {
     errno.ENOSPC: NO_ROOM,
     errno.EDQUOT: NO_ROOM,
@@ -180,6 +184,8 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
     chosen = next((word for word in arguments if word in VERBS), None)
     for name, (module, sentence) in VERBS.items():
         if not installed(module):
+            if name == chosen == arguments[0]:
+                top.error(f"`{name}` {ELSEWHERE}")
             continue
         verb = verbs.add_parser(name, help=sentence, description=sentence)
         if name == chosen:

@@ -9,6 +9,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ def folder_of(folder: Path, wanted: str) -> Path:
     Held when several have notebooks and none has the one that is wanted.
     """
     found: dict[Path, set[str]] = {}
-    for path in walk(folder):
+    for path in islice(walk(folder), 5 * MOST_FILES):
         if path.suffix == ".ipynb" or path.name == wanted:
             found.setdefault(path.parent, set()).add(path.name)
     if not found or folder in found:
@@ -133,8 +134,8 @@ def own_files(folder: Path, release: Release) -> tuple[dict[str, bytes], list[st
     unused = []
     fixed = {name for name in release.files if name not in release.own}
     modules = {Path(name).stem for name in fixed if name.endswith(".py")}
-    room = release.room - sum(map(len, release.files.values()))
-    for path in walk(folder):
+    room = max(release.room - sum(map(len, release.files.values())), 0)
+    for path in islice(walk(folder), 5 * MOST_FILES):
         name = path.relative_to(folder).as_posix()
         if path.suffix == ".ipynb" or name in RECEIPT:
             continue

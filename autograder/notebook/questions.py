@@ -189,8 +189,8 @@ def not_there(
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
             notes.append(
-                f"`{name}` is next to the notebook, but grading has only the "
-                "notebook: put its code into a cell."
+                f"`{name}` is next to the notebook: hand in both, since grading has "
+                "only what is handed in."
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(

@@ -175,6 +175,7 @@ def release(
     text = notebook_text(notebook)
     target = course.exercises / assignment.name / assignment.source.name
     files = extra_files(course, assignment)
+    too_large(course, assignment.name, files)
     allowed = given_lines(course, assignment.name)
     inside = find_leaks(text, solution, allowed)
     every = from_before(course, assignment) | files
@@ -197,7 +198,6 @@ def release(
             f"{assignment.name} is not released, since its own solution "
             f"({assignment.source.name}) does not get full points:{listed}"
         )
-    too_large(course, assignment.name, files)
     for name, data in files.items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders

@@ -94,7 +94,7 @@ def test_students_see_the_verbs_that_they_have(students):
     assert done.returncode == 0, done.stderr
     assert listed(done.stdout) == ["check", "tutor"]
     assert "--seconds" in students("check", "--help").stdout
-    assert "invalid choice: 'grade'" in students("grade").stderr
+    assert "run it in the course's repository" in students("grade").stderr
     assert 'not installed here: pip install "mcp>=2"' in students("tutor").stderr
 
 
