@@ -22,6 +22,9 @@ c.ClearSolutions.text_stub = "Your answer here."
 c.Autograde.sanitize_preprocessors = ["autograder.grading.formgrader.BehindTheWall"]
 c.Autograde.autograde_preprocessors = []
 
+# its button Generate feedback, and `nbgrader generate_feedback`, write our pages
+c.GenerateFeedback.exporter_class = "autograder.results.nbgrader_exporter.FeedbackPage"
+
 # where these are taken out, nbgrader skips cells that carry this tag, test cells too,
 # and takes tags from the submission: so no student can know the word "skip-execution"
 c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"

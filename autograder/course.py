@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from autograder import registry
 from autograder.errors import CourseError
+from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
@@ -99,15 +100,17 @@ class Course:
 
     def folder(self, kind: Literal["source", "release"]) -> Path:
         """A folder as nbgrader's configuration calls it; else ours, or nbgrader's."""
-        settings = self.nbgrader().get("CourseDirectory", {})
+        given = self.nbgrader().get("CourseDirectory", {})
         ours = {"source": "solutions", "release": "exercises"}
         usual = ours if (self.root / ours["source"]).is_dir() else {}
-        name = settings.get(f"{kind}_directory", usual.get(kind, kind))
+        name = given.get(f"{kind}_directory", usual.get(kind, kind))
         return self.root / name
 
     def nbgrader(self) -> Any:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
+
+        from autograder import settings  # students, who install this file, have none
 
         try:
             config = PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
@@ -121,6 +124,7 @@ class Course:
         for name in set(config.get("Autograder", {})) - set(OPTIONS):
             hint = meant(name, OPTIONS)
             raise CourseError(f"{CONFIG} has the unknown c.Autograder.{name}; {hint}")
+        settings.refuse(config, self.root)
         return config
 
     def table(self, option: str) -> dict[str, Any]:
@@ -144,6 +148,18 @@ class Course:
             )
         return chosen
 
+    def ignored(self) -> list[str]:
+        """Names of files that stay with the instructor, as in a shell."""
+        from autograder import settings
+
+        return settings.ignored(self.nbgrader())
+
+    def without_effect(self) -> list[str]:
+        """A sentence about each of nbgrader's settings that nothing reads."""
+        from autograder import settings
+
+        return list(settings.without_effect(self.nbgrader()))
+
     def book(self) -> str:
         """The address before the names of the book's chapters.
 
@@ -156,10 +172,10 @@ class Course:
         import yaml
 
         try:
-            settings = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
+            config = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
         except FileNotFoundError:
             return ""
-        address = ((settings or {}).get("html") or {}).get("baseurl") or ""
+        address = ((config or {}).get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/" if address else ""
 
     def folders(self) -> list[Path]:
@@ -175,8 +191,10 @@ class Course:
     def assignments(self) -> list[Assignment]:
         """Every assignment of solutions/ that has a notebook, by name."""
         assignments = []
+        ignored = self.ignored()
         for folder in self.folders():
-            if notebooks := sorted(folder.glob("*.ipynb")):
+            found = sorted(folder.glob("*.ipynb"))
+            if notebooks := [p for p in found if not stays(Path(p.name), ignored)]:
                 first, *more = notebooks
                 assignments.append(Assignment(folder.name, first, tuple(more)))
         if not assignments:
@@ -187,6 +205,7 @@ class Course:
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
         broken = {}
+        ignored = self.ignored()
         for folder in self.folders():
             path = Path(self.solutions.name, folder.name)
             try:
@@ -194,7 +213,8 @@ class Course:
             except OSError as error:
                 broken[folder.name] = closed(path, error)
                 continue
-            if not any(folder.glob("*.ipynb")):
+            names = (Path(path.name) for path in folder.glob("*.ipynb"))
+            if all(stays(name, ignored) for name in names):
                 broken[folder.name] = f"{path} has 0 notebooks."
         return broken
 
@@ -221,7 +241,13 @@ class Course:
                 f"There is nothing to grade: {self.submitted} is empty or missing. Put "
                 "work there as submitted/<student>/<assignment>/<notebook>.ipynb."
             )
-        students = {entry.name: entry for entry in folders(self.submitted)}
+        given = self.nbgrader().get("CourseDirectory", {})
+        left_out = str(given.get("student_id_exclude", "")).split(",")
+        students = {
+            entry.name: entry
+            for entry in folders(self.submitted)
+            if entry.name not in left_out
+        }
         for name in chosen:
             if name not in students:
                 near = nearest(name, list(students))

@@ -31,7 +31,13 @@ from autograder.grading.verdict import (
     hold,
     together,
 )
-from autograder.intake.notebook_file import MISSING, open_submission
+from autograder.intake.notebook_file import (
+    MISSING,
+    RECEIPT,
+    Opened,
+    open_submission,
+    receipt_of,
+)
 from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
 from autograder.release.proof import note, prove
@@ -163,40 +169,46 @@ class Driver:
         """Tasks for the workers; what needs no run, as a missing file, is done here."""
         for submission in submissions:
             releases = self.releases[submission.assignment]
+            receipt = receipt_of(submission.folder)
             opened = [self.opened(submission, release) for release in releases]
             keys = [
-                self.key(release, data, [*notes, reason])
-                for release, (data, notes, reason) in zip(releases, opened, strict=True)
+                self.key(release, found, reason)
+                for release, (found, reason) in zip(releases, opened, strict=True)
             ]
             key = one_hash(keys)
-            if not self.force and self.is_done(submission, key):
+            tasks = [
+                Task(submission, release, key, *found, receipt)
+                for release, (found, _) in zip(releases, opened, strict=True)
+            ]
+            if not self.force and self.is_done(tasks[0]):
                 continue
-            for release, (data, notes, reason) in zip(releases, opened, strict=True):
-                task = Task(submission, release, key, data, notes)
+            for task, (_, reason) in zip(tasks, opened, strict=True):
                 if reason == MISSING:
-                    self.finish(task, not_handed_in(release))
+                    self.finish(task, not_handed_in(task.release))
                 elif reason:
-                    self.finish(task, hold(reason, release.max_score))
+                    self.finish(task, hold(reason, task.release.max_score))
                 else:
                     yield task
 
-    def opened(
-        self, submission: Submission, release: Release
-    ) -> tuple[bytes, tuple[str, ...], str]:
-        """The bytes of one notebook, notes about files, and why it is held, or ""."""
+    def opened(self, submission: Submission, release: Release) -> tuple[Opened, str]:
+        """One notebook as it was handed in, and why it is held, or ""."""
         wanted = [f"{r.notebook}.ipynb" for r in self.releases[submission.assignment]]
         try:
-            return *open_submission(submission, release, wanted), ""
+            return open_submission(submission, release, wanted), ""
         except Held as held:
-            return b"", (), str(held)
+            return Opened(b""), str(held)
 
-    def key(self, release: Release, data: bytes, notes: list[str]) -> str:
+    def key(self, release: Release, found: Opened, reason: str) -> str:
         """What a verdict is about: the release, the bytes, and whether in a sandbox."""
-        about = json.dumps([release.hash, self.sandbox, notes])
-        return hashlib.sha256(about.encode() + b"\0" + data).hexdigest()
+        about = json.dumps([release.hash, self.sandbox, [*found.notes, reason]])
+        digest = hashlib.sha256(about.encode() + b"\0" + found.data)
+        for name, data in found.files.items():
+            digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+        return digest.hexdigest()
 
-    def is_done(self, submission: Submission, key: str) -> bool:
+    def is_done(self, task: Task) -> bool:
         """A verdict on exactly this is stored, and so is its notebook."""
+        submission, key = task.submission, task.key
         assignment = submission.assignment
         stored = self.store.verdict(submission.student, assignment)
         if stored is None or stored.key != key:
@@ -205,6 +217,8 @@ class Driver:
         files = [self.autograded(submission, r) for r in self.releases[assignment]]
         if status == "graded" and not all(file.is_file() for file in files):
             return False
+        if status == "graded":
+            self.carry(task)  # the same work may have come once more
         self.counts[status] += 1
         self.counts["before"] += 1
         line = f"{one_line(submission.student)}: {status} before"
@@ -216,11 +230,27 @@ class Driver:
         folder = self.course.autograded / submission.student / submission.assignment
         return folder / f"{release.notebook}.ipynb"
 
+    def carry(self, task: Task) -> None:
+        """Put what the exchange left beside the work that was judged beside its result.
+
+        By its secret, `nbgrader release_feedback` sends the page as the answer to this
+        submission, and not to a newer one that nobody has judged.
+        """
+        folder = self.autograded(task.submission, task.release).parent
+        for name in RECEIPT if folder.is_dir() and not self.dry_run else ():
+            if name in task.receipt:
+                write_whole(folder / name, task.receipt[name])
+            else:
+                (folder / name).unlink(missing_ok=True)
+
     def finish(self, task: Task, verdict: Verdict) -> None:
         """Take a notebook's verdict; the last one completes the submission's."""
         if verdict.notebook is not None and not self.dry_run:
             path = self.autograded(task.submission, task.release)
+            self.carry(replace(task, receipt={}))  # it goes with the whole verdict
             write_whole(path, verdict.notebook)
+        if task.name:
+            verdict = replace(verdict, files={task.release.notebook: task.name})
         parts = self.parts[task.submission]
         parts[task.release.notebook] = replace(verdict, notebook=None)
         releases = self.releases[task.release.assignment]
@@ -234,6 +264,8 @@ class Driver:
             self.judged.append((task.submission, verdict))
         else:
             kept = self.keep(task, verdict)
+            if not verdict.held:
+                self.carry(task)
         self.counts[verdict.status] += 1
         line = describe(task.submission, verdict, kept)
         log.info("%s: %s", task.submission.assignment, line)

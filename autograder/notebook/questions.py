@@ -30,6 +30,16 @@ IMPORTED = re.compile(
 )
 WRITTEN_FILE = re.compile(r"^%%writefile[ \t]+(?:-a[ \t]+)?(\S+\.py)", re.MULTILINE)
 # no two parts of these can take the same text: long lines are read in one go
+# exceptions of libraries that open addresses, and what systems say below them
+OF_NETWORKS = re.compile(
+    r"\b(URLError|gaierror|MaxRetryError|NewConnectionError|NameResolutionError"
+    r"|Client(?:Connector|ConnectorDNS)Error|ConnectError|RemoteDisconnected"
+    r"|Name or service not known|[Nn]ame resolution|Network is unreachable"
+    r"|No address associated with hostname|nodename nor servname)"
+)
+OFFLINE = (
+    " (there is no network while grading: put the data into a file beside the notebook)"
+)
 IMPORTING = re.compile(r"[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#]*")
 TARGETS = re.compile(r"\(?[\w*., \t]*\)?")
 OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
@@ -70,7 +80,14 @@ class Failed:
 
 def reason(kind: str, text: str) -> str:
     """What stopped a cell: the kind of the exception, and the last line of its text."""
+    if more := offline(f"{kind} {text}"):
+        return f"{kind}{more}"
     return ": ".join([kind, *lines_of(text.strip())[-1:]])[:300]
+
+
+def offline(text: str) -> str:
+    """What to add to the text of an exception that comes from a missing network."""
+    return OFFLINE if OF_NETWORKS.search(text) else ""
 
 
 class TestNames(dict):
@@ -172,8 +189,8 @@ def not_there(
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
             notes.append(
-                f"`{name}` is next to the notebook, but grading has only the "
-                "notebook: put its code into a cell."
+                f"`{name}` is next to the notebook: hand in both, since grading has "
+                "only what is handed in."
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(

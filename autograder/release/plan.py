@@ -21,7 +21,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import autograder
-from autograder import registry
+from autograder import registry, settings
 from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
@@ -93,6 +93,7 @@ def plan(course: Course, assignment: Assignment) -> Release:
     instructor's text beside it. ``hash`` changes when a verdict could.
     """
     stored, given = prepared(course, assignment)
+    config = course.nbgrader()
     cells = tuple(
         released_cell(plain(released), original.source)
         for released, original in zip(given.cells, stored.cells, strict=True)
@@ -107,7 +108,10 @@ def plan(course: Course, assignment: Assignment) -> Release:
         profile=profile_of(sources),
         tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
-        files=books | extra_files(assignment),
+        files=books | extra_files(course, assignment),
+        own=settings.own_files(config, assignment.name),
+        room=settings.sizes(config)[1],
+        seconds=settings.seconds(config),
         nameless=nameless(plain(given)["cells"]),
     )
     language = language_of(release)

@@ -9,7 +9,7 @@ import argparse
 import logging
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
+from autograder.grading.verdict import Verdict
+from autograder.intake.notebook_file import RECEIPT, receipt_of
 from autograder.intake.versions import origin_of
 from autograder.notebook.clock import at_most
 from autograder.options import (
@@ -105,6 +107,8 @@ def run(options: argparse.Namespace) -> int:
     written, failures = write_feedback(
         course, assignments, options.students, options.book or course.book(), only
     )
+    for line in not_for_the_exchange(course, written):
+        print(line)
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
     pages = sum(map(len, written.values()))
@@ -225,6 +229,7 @@ def write_feedback(
             for who, verdict in results.items():
                 if verdict.held or who not in chosen:
                     continue
+                pages: dict[str, str] = {}
                 try:
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
@@ -238,7 +243,8 @@ def write_feedback(
                                 page, verdict, name, part.notebook, book
                             )
                             page = with_links(safe_page(page), book)
-                        write_whole(course.feedback / place.with_suffix(".html"), page)
+                        pages[f"{part.notebook}.html"] = page
+                    store_pages(course, Path(who, assignment.name), pages, verdict)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
                     why = str(error) or type(error).__name__
@@ -249,6 +255,55 @@ def write_feedback(
     if not written and not failures:
         raise CourseError("Nothing is graded yet, so there is no feedback to write.")
     return written, failures
+
+
+def store_pages(
+    course: Course, place: Path, pages: dict[str, str], verdict: Verdict
+) -> None:
+    """Write a student's pages, and what nbgrader's exchange needs to deliver them.
+
+    The student's side looks for a page under the name of the notebook as it was handed
+    in, so a page is there under this name, too. What belongs to another submission goes
+    first: a run that is cut off leaves nothing that could be sent as the answer to it.
+    """
+    folder, graded = course.feedback / place, course.autograded / place
+    for name in RECEIPT:
+        (folder / name).unlink(missing_ok=True)
+    named = {
+        Path(file).with_suffix(".html").name: pages[f"{notebook}.html"]
+        for notebook, file in verdict.files.items()
+        if f"{notebook}.html" in pages
+    }
+    for name, page in (named | pages).items():
+        write_whole(folder / name, page)
+    for path in folder.glob("*.html"):
+        if path.name not in named | pages and POLICY in path.read_text("utf-8"):
+            path.unlink()  # ours, of a submission with another name
+    for name, data in receipt_of(graded).items():
+        write_whole(folder / name, data)
+
+
+def not_for_the_exchange(
+    course: Course, written: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """A line about pages without a secret, where others of the course have one.
+
+    Or where the work came by an exchange, and not by ``autograder collect``.
+    """
+    for assignment, students in written.items():
+        folders = {who: course.feedback / who / assignment for who in students}
+        time, secret = (
+            {who for who, folder in folders.items() if (folder / name).is_file()}
+            for name in RECEIPT
+        )
+        bare = [who for who in students if who not in secret]
+        ours = {who for who in time if origin_of(course, who, assignment)}
+        if bare and (secret or time - ours):
+            yield (
+                f"{assignment}: nbgrader's exchange cannot send the pages of "
+                f"{listed(bare)}, since their work came without {RECEIPT[1]}; leave "
+                f"them out with --CourseDirectory.student_id_exclude={','.join(bare)}"
+            )
 
 
 def make_exporter(course: Course) -> Any:

@@ -88,7 +88,7 @@ def sheet(
     for release in releases:
         names = [f"{one.notebook}.ipynb" for one in releases]
         try:
-            data, _ = open_submission(submission, release, names)
+            data = open_submission(submission, release, names).data
             found += asked(release, data, grader)
         except Held as held:
             note = str(held)

@@ -94,7 +94,7 @@ def answers_of(
         given |= {f"{before}{cell.grade_id}": cell.released for cell in release.cells}
         for submission in course.submissions([assignment]):
             try:
-                data, _ = open_submission(submission, release, names)
+                data = open_submission(submission, release, names).data
                 cells = match(release, read(data)).cells
             except Held as reason:
                 if str(reason) != MISSING:

@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.release.leaks import find_leaks
 from autograder.release.solutions import solution_notebook
-from autograder.release.students import find_leaks
 
 SUBCLASS = next(idiom for idiom in IDIOMS if idiom.name == "subclass")
 
