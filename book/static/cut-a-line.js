@@ -58,6 +58,11 @@ class Prompt {
     return `the ${ORDINALS[this.tokens.slice(0, key).filter(equal).length]} ${word}`;
   }
 
+  /** What stands at the axis of a line that is looked at. */
+  short([layer, head, key]) {
+    return `head ${layer}.${head} to “${this.tokens[key].trim()}”: ${told(this.weight([layer, head, key]))}`;
+  }
+
   label(line) {
     const [layer, head, key] = line;
     return `head ${layer}.${head} to ${this.named(key)}, weight ${told(this.weight(line))}`;
@@ -268,7 +273,7 @@ class CutALine extends HTMLElement {
       answer.classList.toggle("changed", now > 0);
       const named = svg.querySelector(".cut-around .middle");
       named.dataset.plain ??= named.textContent;
-      named.textContent = seen ? prompt.label(seen) : named.dataset.plain;
+      named.textContent = seen ? prompt.short(seen) : named.dataset.plain;
     }
     const begun = prompt.tried.has(prompt.thickest[0].join());
     this.thick.querySelector("span").innerHTML = begun ? "next<i> thickest line</i>" : "thickest<i> line</i>";
