@@ -98,6 +98,7 @@ notebooks: setup  ## execute the chapters whose text changed
 	@$(BIN)/python book/notebooks.py
 
 processors: setup  ## whether the chapters print the same on other processors
+	@$(BIN)/python book/cutting.py --check
 	@$(BIN)/python book/processors.py
 
 minutes: setup  ## into the heads of the chapters, the totals and the plans

@@ -26,6 +26,7 @@ from pathlib import Path
 import address
 import bundle
 import cells
+import cut_picture
 import decoder_file
 import encoder_file
 import figures
@@ -89,6 +90,7 @@ TOYS = [
 PICTURES = ["head-born", "one-token"]
 ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
     '<div class="quiz"': "quiz.js",
+    "<cut-a-line": "cut-a-line.js",
     "<attention-start": "attention-start.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
@@ -280,6 +282,7 @@ def setup(app: Sphinx) -> dict:
     roles.setup(app)
     solving.setup(app)
     cells.setup(app)
+    cut_picture.setup(app)
     encoder_file.setup(app)
     decoder_file.setup(app)
     app.add_transform(ExerciseDownloads)
