@@ -25,6 +25,7 @@ from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
 from autograder.options import add_flag, add_seconds, describe
+from autograder.text import printable
 
 GRADED_WITH = (3, 11)
 GATHERED = "# My answers"  # so begins the page's notebook of all answers
@@ -207,15 +208,16 @@ def verdict(outcome: Outcome) -> str:
     Of another cell, what went wrong.
     """
     if outcome.question is None:
-        return f"Code cell {outcome.number}: {outcome.problem}"
+        return f"Code cell {outcome.number}: {printable(outcome.problem or '')}"
     said = outcome.problem or outcome.said.strip() or f"{outcome.question}: passes"
+    said = printable(said)
     return f"{said}\n\n{Drawing(**outcome.drawing)}\n" if outcome.drawing else said
 
 
 def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
     """Print what came of the cells, as it comes; 0 when every check passes."""
     for note in plan.notes:
-        print(note)
+        print(printable(note))
     held = 0
     for outcome in outcomes:
         if outcome.question is None:

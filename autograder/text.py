@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import difflib
 import io
+import re
 import unicodedata
 from collections.abc import Sequence
+
+DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def lines_of(text: str, *, ends: bool = False) -> list[str]:
@@ -43,6 +46,14 @@ def printable(text: str, longest: int | None = None) -> str:
         lines = text.replace("\r\n", "\n").split("\n")
         text = "\n".join(map(_overwritten, lines))
     return "\n".join(map(_line, text.split("\n")))
+
+
+def directed(text: str) -> str:
+    """Code as a page shows it: what would change the order of its letters is visible.
+
+    Other characters, and the ends of lines, stay as Python reads them.
+    """
+    return DIRECTIONS.sub(lambda mark: _spelled(mark[0]), text)
 
 
 def _line(line: str) -> str:
@@ -90,6 +101,13 @@ class Left:
             else f"{self.what}: {len(names)} ({reason}): {listed(names)}"
             for reason, names in rare
         ]
+
+
+def letters(mine: str, meant: str) -> str:
+    """Which letters tell two words apart that may look the same, after a comma."""
+    other = sorted(c for c in {*mine} ^ {*meant} if not c.isascii())
+    named = (f"`{c}` is {unicodedata.name(c, _spelled(c)).lower()}" for c in other[:3])
+    return "".join(f", where {letter}" for letter in named)
 
 
 def listed(names: list[str]) -> str:

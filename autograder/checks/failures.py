@@ -14,7 +14,7 @@ from types import FrameType
 from autograder import registry
 from autograder.checks.drawing import Drawing
 from autograder.explain.locations import Location, definition, location_of
-from autograder.text import nearest, printable
+from autograder.text import letters, nearest, printable
 
 LONGEST_PLACE = 400
 NO_EXCEPTION = "no exception"
@@ -107,9 +107,10 @@ def failure_from(error: BaseException, hidden: bool = False) -> CheckFailed:
         return CheckFailed("your code ended the program", kind="error")
     if isinstance(error, NameError) and error.name and not hidden:
         known = nearest(error.name, names_in_reach(error))
+        apart = letters(error.name, known or "")
         return CheckFailed(
             f"your code uses `{error.name}`, which no cell before this one defines"
-            + (f"; did you mean `{known}`?" if known else ""),
+            + (f"; did you mean `{known}`{apart}?" if known else ""),
             "code that still works after Restart & Run All",
             kind="error",
             missing=error.name,

@@ -142,6 +142,7 @@ class Handler(BaseHTTPRequestHandler):
         )
         self.send_response(status)
         headers |= {"Content-Type": "text/html; charset=utf-8"}
+        headers |= {"Content-Security-Policy": "default-src 'none'"}
         for name, value in (headers | {"Content-Length": str(len(data))}).items():
             self.send_header(name, value)
         self.end_headers()

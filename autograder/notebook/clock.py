@@ -16,13 +16,13 @@ SLOWER = 3  # a thread is measured by the wall's clock, and others are at work
 
 
 @contextmanager
-def at_most(seconds: float, what: str = "this notebook") -> Iterator[None]:
+def at_most(seconds: float, what: str = "read this notebook") -> Iterator[None]:
     """Raise TooLong after so much processor time, and again until it is heard.
 
     One inside another ends with the outer one. Elsewhere than in the main thread, where
     no signal arrives, elapsed time counts; and none where the system has no timers.
     """
-    why = f"It takes longer than {seconds:g} s to read {what}."
+    why = f"It takes longer than {seconds:g} s to {what}."
     if threading.current_thread() is not threading.main_thread():
         with interrupted(seconds * SLOWER):
             yield

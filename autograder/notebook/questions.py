@@ -20,7 +20,7 @@ from autograder import registry
 from autograder.checks.failures import CheckFailed
 from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defined_names
-from autograder.text import lines_of, nearest, printable
+from autograder.text import letters, lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
@@ -135,8 +135,9 @@ def why_missing(
     words = set(WORD.findall(above))
     close = nearest(name, [n for n in defined if n in words])
     if close and is_defined(close, above):
-        sentence += f"; did you mean `{name}` where you wrote `{close}`?"
-    return printable(sentence, 200)
+        sentence += f"; did you mean `{name}` where you wrote `{close}`"
+        sentence += f"{letters(close, name)}?"
+    return printable(sentence, 300)
 
 
 def failure_behind(name: str, failed: Sequence[Failed]) -> str:

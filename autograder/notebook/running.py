@@ -14,14 +14,18 @@ import io
 import json
 import os
 import random
+import re
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import seed, settled
 from autograder.checks.published import BookModules
+from autograder.checks.question import Question
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (
@@ -37,6 +41,13 @@ from autograder.notebook.questions import (
 
 FORKS = sys.platform == "linux"
 MAX_SAID = 10_000
+CHECKS = re.compile(r"^from autograder\.checks import (\w+)", re.MULTILINE)
+PACKAGE = "autograder.checks"
+Checks = list[tuple[str, Any, dict[str, Any]]]  # path, module or question, its names
+REPLACED = (
+    "{name}: your notebook replaces a part of the course's checks ({changed}), so they "
+    "say nothing here; grading uses the course's own"
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,7 @@ class Run:
 
     def __init__(self) -> None:
         self.notebook = Notebook()
+        self.checks: Checks = []  # as they are before a cell has run
         self.failed: list[Failed] = []
         self.sources: dict[int, str] = {}
 
@@ -111,6 +123,8 @@ class Run:
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(failure_from(error).about(name))
+        if changed := replaced(self.checks):
+            problem = REPLACED.format(name=name, changed=changed)
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
     def asked(self, number: int, source: str, name: str, most: int) -> Outcome:
@@ -130,6 +144,33 @@ class Run:
         return self.notebook.names[name]
 
 
+def checks_in(tests: Iterable[str]) -> Checks:
+    """The functions, classes and questions of the checks that test cells import."""
+    for short in {found[1] for test in tests if (found := CHECKS.search(test))}:
+        with contextlib.suppress(Exception):
+            importlib.import_module(f"{PACKAGE}.{short}")
+    owners: dict[str, Any] = {"Question": Question}
+    owners |= {n: m for n, m in sys.modules.items() if n.startswith(PACKAGE)}
+    for path, module in list(owners.items()):
+        for name, value in vars(module).items():
+            if type(value) is Question:
+                owners[f"{path}.{name}"] = value
+    return [(path, owner, dict(vars(owner))) for path, owner in owners.items()]
+
+
+def replaced(checks: Checks) -> str:
+    """The first of the checks that is not what it was; empty where all are."""
+    for path, owner, before in checks:
+        module = isinstance(owner, ModuleType)
+        if module and sys.modules.get(path) is not owner:
+            return path
+        for name, value in before.items():
+            counts = callable(value) or not module
+            if counts and vars(owner).get(name) is not value:
+                return f"{path}.{name}".removeprefix(f"{PACKAGE}.")
+    return ""
+
+
 def work(job: Job, send: Any) -> None:
     """Do a job; ``send`` gets a line for each cell when it begins and when it ends.
 
@@ -140,6 +181,7 @@ def work(job: Job, send: Any) -> None:
         sys.modules.pop("torch", None)
     seed()
     run = Run()
+    run.checks = checks_in(source for _, source, question in job.cells if question)
     for number, source, question in job.cells:
         if number in job.skipped or (question and number <= job.done):
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -27,6 +28,8 @@ SCORES = (
     "reason",
 )
 QUESTIONS = ("id", "score", "max_score", "misconception", "message")
+# where a field begins, or may begin; NFKC makes the second four of the first
+FORMULA = re.compile(r"(^|[;\t\r\n|])(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 Value = str | float | None
 Row = Sequence[Value]
 
@@ -146,7 +149,10 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def cell(value: Value) -> str | float:
-    """A value that a spreadsheet shows and does not take for a formula."""
-    if isinstance(value, str) and value.lstrip()[:1] in tuple("=+-@\t\r"):
-        return "'" + value
+    """A value that a spreadsheet shows and does not take for a formula.
+
+    Whatever it takes for a separator: many programs split a line at semicolons.
+    """
+    if isinstance(value, str):
+        return FORMULA.sub(r"\1'", value)
     return "" if value is None else value

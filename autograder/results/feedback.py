@@ -40,7 +40,7 @@ from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
-from autograder.results.templates import called
+from autograder.results.templates import called, policy
 from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,6 @@ ATTRIBUTES = {
 PICTURES = ("image/png", "image/jpeg")
 ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"')
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST = 50_000  # characters of a text that is read as Markdown
 # of processor time: some Markdown could be read for days
 TEXT_SECONDS, PAGE_SECONDS = 2.0, 60.0
@@ -234,7 +233,7 @@ def write_feedback(
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
                         ways = other_ways(part.notebook, verdict) if shown else {}
-                        with at_most(PAGE_SECONDS, "this page"):
+                        with at_most(PAGE_SECONDS, "make this page"):
                             page = render(exporter, course, store.url, place, ways)
                             origin = origin_of(course, who, assignment.name)
                             shared = origin.team if origin and origin.group else ""
@@ -347,10 +346,9 @@ def render(
 def safe_page(page: str) -> str:
     """The page without the template's scripts, and with a policy that forbids any."""
     page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     if "<head>" not in page:
         raise CourseError("The feedback template needs a <head> element.")
-    return page.replace("<head>", f"<head>\n{policy}", 1)
+    return page.replace("<head>", f"<head>\n{policy()}", 1)
 
 
 CHAPTER = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')

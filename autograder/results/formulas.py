@@ -26,6 +26,8 @@ ATTRIBUTES = {
     "*": ["mathvariant", "stretchy", "fence", "form", "width", "linethickness"],
 }
 
+TAG = re.compile(r'(<[a-zA-Z/](?:[^">]|"[^"]*")*>)')
+
 
 class Formulas(IPythonRenderer):  # type: ignore[misc]
     """Puts a mark in place of each formula; :meth:`put_back` replaces the marks.
@@ -36,10 +38,10 @@ class Formulas(IPythonRenderer):  # type: ignore[misc]
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
         self.mark = secrets.token_hex(8)
-        self.found: list[str] = []
+        self.found: list[tuple[str, str]] = []  # as MathML, and as it was written
 
     def keep(self, tex: str, display: str) -> str:
-        self.found.append(mathml(tex, display))
+        self.found.append((mathml(tex, display), escape(f"${tex}$")))
         return f"{self.mark}-{len(self.found) - 1}-"
 
     def block_math(self, body: str) -> str:
@@ -55,9 +57,14 @@ class Formulas(IPythonRenderer):  # type: ignore[misc]
         return self.keep(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
 
     def put_back(self, html: str) -> str:
-        """The cleaned HTML with its formulas."""
-        marks = rf"{self.mark}-(\d+)-"
-        return re.sub(marks, lambda mark: self.found[int(mark[1])], html)
+        """The cleaned HTML with its formulas; as they were written in an attribute."""
+        marks = re.compile(rf"{self.mark}-(\d+)-")
+
+        def shown(text: str, inside: int) -> str:
+            return marks.sub(lambda mark: self.found[int(mark[1])][inside], text)
+
+        parts = TAG.split(html)  # a text, a tag, a text, and so on
+        return "".join(shown(part, n % 2) for n, part in enumerate(parts))
 
 
 def mathml(tex: str, display: str) -> str:

@@ -18,6 +18,7 @@ from nbconvert.preprocessors import Preprocessor
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.results.standing import sentences
 from autograder.results.templates import render
+from autograder.text import directed
 
 STYLE = Path(__file__).parent / "templates" / "feedback.css"
 HEADING = re.compile(
@@ -141,11 +142,16 @@ def sentence(question: QuestionResult, message: str) -> str:
 
 
 class FoldCards(Preprocessor):  # type: ignore[misc]
-    """Folds the long texts of the release under their headings: answers come first."""
+    """Folds the long texts of the release under their headings: answers come first.
+
+    And spells out what would change the order of letters in code.
+    """
 
     def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
         """The notebook with such a text as a fold; answers in words stay open."""
         for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.source = directed(cell.source)
             about = cell.metadata.get("nbgrader", {})
             answer = about.get("solution") or about.get("grade") or about.get("task")
             heading, _, text = cell.source.partition("\n")

@@ -239,6 +239,21 @@ def test_what_python_cannot_read_or_needs_gigabytes_for_is_no_code(
     ]
 
 
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_an_answer_merged_with_its_test_keeps_its_characters(release, cells, sign):
+    """Python ends no line there, so a text may have it."""
+    test = cells.pop(place(cells, "test_softmax"))
+    answer = cells[place(cells, "softmax")]
+    answer["source"] = "".join(answer["source"]) + f"\nNOTE = 'a{sign}b'\n\n"
+    expected = answer["source"].rstrip()
+    answer["source"] += "".join(test["source"])
+    assert by_name(matched(release, cells))["softmax"].source.rstrip() == expected
+    cell = cells[place(cells, "imports")]
+    cell["source"] = [*cell["source"], f"\nNOTE = 'c{sign}d'"]
+    (extra,) = [c for c in matched(release, cells).cells if c.kind == "extra"]
+    assert extra.source == f"NOTE = 'c{sign}d'"
+
+
 def test_points_and_kinds_of_the_submission_are_ignored(release, cells):
     about = cells[place(cells, "test_softmax")]["metadata"]["nbgrader"]
     about.update(points=1000, solution=True, grade=False)

@@ -1,11 +1,14 @@
 """Feedback, export and report: what people read."""
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
 import signal
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
@@ -15,8 +18,10 @@ from autograder.grading.autograded import autograded
 from autograder.notebook.records import MatchedCell
 from autograder.release.sample_class import with_cells, write_class
 from autograder.results import feedback as pages
+from autograder.results import templates
 from autograder.results.export import table
 from autograder.results.feedback import safe_html
+from autograder.results.templates import CHARSET, render
 from autograder.wall import Transcript
 
 SCRIPT = """<script>alert(1)</script> <img src=x onerror=alert(2)>
@@ -249,7 +254,10 @@ def test_a_page_that_takes_too_long_does_not_stop_the_others(
 
     monkeypatch.setattr(pages, "render", slow)
     assert main(["feedback"]) == 1
-    assert "bela, 01-attention: it takes longer than 60 s" in capsys.readouterr().err
+    assert (
+        "bela, 01-attention: It takes longer than 60 s to make"
+        in capsys.readouterr().err
+    )
     assert (classroom.root / "feedback/ada/01-attention/attention.html").is_file()
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
 
@@ -272,10 +280,21 @@ def test_tables_keep_commas_quotes_and_lines_apart(tmp_path):
     assert read == [["a,b", 'say "x"', "two\nlines", "1.5", ""], ["é"] * 5]
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1"])
-def test_a_formula_is_text(formula):
-    (row,) = csv.reader(io.StringIO(table([[formula]]).removeprefix("\ufeff")))
-    assert row == ["'" + formula]
+@pytest.mark.parametrize(
+    "formula",
+    ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1", '"=1', "\uff1d1", "\uff0d1"],
+)
+@pytest.mark.parametrize("before", ["", "a;", "a\t", "a\n", "a; b|"])
+def test_a_formula_is_text(before, formula):
+    """Wherever a program ends a field."""
+    (row,) = csv.reader(io.StringIO(table([[before + formula]]).removeprefix("\ufeff")))
+    assert row[0].startswith(f"{before}'")
+    assert row[0].replace("'", "") == before + formula
+
+
+def test_a_sign_inside_a_field_stays():
+    text = "x = 1, y=-2 (a-b), c@d"
+    assert text in table([[text]])
 
 
 def test_numbers_stay_numbers():
@@ -352,6 +371,52 @@ def test_a_formula_is_drawn_without_a_script():
 def test_html_in_a_formula_is_shown_and_never_a_part_of_the_page(tex):
     html = safe_html(f"a ${tex}$ b")
     assert not re.search(r"<(script|img|b|a)\b|href=|<[^>]*\bon\w+=", html), html
+
+
+@pytest.mark.parametrize("text", ["![$a_1$](attachment:p.png)", "# title $a_1$"])
+def test_a_formula_in_an_attribute_is_text(text):
+    html = safe_html(text, {"p.png": {"image/png": "aGk="}})
+    for tag in re.findall(r"<(?:img|a|h1)\b[^>]*>", html):
+        assert "<" not in tag[1:] and "math" not in tag
+    assert "$a_1$" in html
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200f"])
+def test_code_on_a_page_shows_what_reorders_it(classroom, right, mark):
+    code = f"x = 1  # {mark}a\x0c"
+    classroom.hand_in(
+        "ada",
+        with_cells(
+            right,
+            lambda cells: [
+                *cells,
+                {"cell_type": "code", "source": code, "metadata": {}},
+            ],
+        ),
+    )
+    classroom.grade()
+    page = feedback(classroom, "ada")
+    assert mark not in page and f"\\u{ord(mark):04x}a" in page
+    question = {"name": "f", "code": f"a{mark}b", "text": f"    {mark}", "choices": []}
+    sheet = {"student": "ada", "note": "", "questions": [question | ANSWER]}
+    page = render("interview.html", sheets=[sheet], title="x", people={})
+    assert mark not in page and f"a\\u{ord(mark):04x}b" in page
+
+
+ANSWER = {"key": 0, "why": "so"}
+
+
+def test_every_page_has_a_policy_and_runs_its_own_script_alone():
+    sheet = {"student": "<script>alert(1)</script>", "note": "", "questions": []}
+    page = render("interview.html", sheets=[sheet], title="x", people={})
+    (rule,) = re.findall(r'Security-Policy" content="([^"]+)"', page)
+    (code,) = re.findall(r"<script>(.*?)</script>", page, re.S)
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    assert rule.endswith(f"; script-src 'sha256-{digest}'")
+    for path in Path(templates.__file__).parent.glob("*.html"):
+        text = path.read_text("utf-8")
+        whole = "<!doctype" in text
+        assert (CHARSET in text) == whole, path
 
 
 def test_the_page_starts_with_each_question_its_points_and_the_diagnosis(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import textwrap
+from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
@@ -11,8 +13,10 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from autograder.results.drawing import correlation_mark, share_bar
-from autograder.text import one_line
+from autograder.text import directed, lines_of, one_line
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+CHARSET, SCRIPT = '<meta charset="utf-8">', re.compile(r"<script>(.*?)</script>", re.S)
 TICKED = re.compile(r"`([^`]+)`")
 PAGES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -22,7 +26,7 @@ PAGES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-PAGES.filters["one_line"] = one_line
+PAGES.filters |= {"one_line": one_line, "directed": directed, "lines_of": lines_of}
 PAGES.globals |= {"share_bar": share_bar, "correlation_mark": correlation_mark}
 
 
@@ -35,7 +39,7 @@ def paragraphs(text: str) -> Markup:
     """Paragraphs, and blocks of code where lines begin with four spaces."""
     blocks = [block for block in text.split("\n\n") if block.strip()]
     return Markup("\n").join(
-        Markup("<pre>{}</pre>").format(textwrap.dedent(block))
+        Markup("<pre>{}</pre>").format(directed(textwrap.dedent(block)))
         if block.startswith("    ")
         else Markup("<p>{}</p>").format(ticked(block))
         for block in blocks
@@ -60,5 +64,20 @@ PAGES.filters["called"] = in_people
 
 
 def render(template: str, /, **values: object) -> str:
-    """The page that a template gives with these values."""
-    return PAGES.get_template(template).render(values)
+    """The page that a template gives with these values, and with a policy.
+
+    It allows the template's own scripts, and no other.
+    """
+    page = PAGES.get_template(template).render(values)
+    source = (Path(__file__).parent / template).read_text("utf-8")
+    scripts = [
+        f"'sha256-{base64.b64encode(sha256(code.encode()).digest()).decode()}'"
+        for code in SCRIPT.findall(source)
+    ]
+    rule = f"{POLICY}; script-src {' '.join(scripts)}" if scripts else POLICY
+    return page.replace(CHARSET, f"{CHARSET}\n{policy(rule)}", 1)
+
+
+def policy(rule: str = POLICY) -> str:
+    """The element that tells a browser what a page may do."""
+    return f'<meta http-equiv="Content-Security-Policy" content="{rule}">'
