@@ -152,7 +152,7 @@ names: setup  ## small changes to wrong answers: none gets an untrue name; NAME=
 	@$(BIN)/python -m autograder.tools.names $(NAME)
 
 dataset: setup  ## the catalogs' wrong answers as JSON Lines with a description
-	@$(BIN)/python -m autograder.tools.dataset --baseline _build/dataset
+	@$(BIN)/python book/dataset.py --baseline _build/dataset
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000

@@ -54,11 +54,6 @@ VERBS = {
         "Run a notebook from top to bottom in a fresh process and show which visible "
         "checks pass.",
     ),
-    "tutor": (
-        "autograder.tutor",
-        "Give coding agents visible checks, diagnoses and paragraphs of the book, "
-        "and nothing else, over standard input and output (Model Context Protocol).",
-    ),
     "collect": (
         "autograder.intake.collect",
         "Sort submissions into submitted/, from a Moodle or Canvas download, a zip, "
@@ -93,12 +88,7 @@ VERBS = {
     "report": (
         "autograder.results.report",
         "Write one page about the class: scores, questions, common mistakes, every "
-        "student, and what is left to do.",
-    ),
-    "term": (
-        "autograder.results.term",
-        "Write one page about the term: each student's points, students who have "
-        "stopped submitting, and answers to grade by hand.",
+        "student, and what needs attention; with --term, a line for each student.",
     ),
     "interview": (
         "autograder.results.interview",
@@ -118,11 +108,7 @@ VERBS = {
     "certificate": (
         "autograder.results.certificate",
         "Write a signed certificate (Open Badges 3.0) and a page to print for a "
-        "student who has completed every required assignment.",
-    ),
-    "verify": (
-        "autograder.results.verify",
-        "Check a certificate against the course's public key, offline.",
+        "student who has completed every required assignment, or check one.",
     ),
 }
 # what each extra installs beside [grade], which has all else

@@ -13,12 +13,7 @@ from autograder.errors import CourseError
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
-NO_VARIANTS = (
-    f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
-    "the examples on the cards in exercises/. Delete the line. Notebooks with other "
-    "examples are graded like all others."
-)
+OPTIONS = ["due", "extensions", "given", "other_ways", "tests"]
 
 
 @dataclass(frozen=True)
@@ -148,14 +143,6 @@ class Course:
                 f'{one_line(assignment)}; it takes "remote" or "inside".'
             )
         return chosen
-
-    def without_effect(self) -> list[str]:
-        """A sentence about each setting of earlier versions that is still there."""
-        return (
-            [NO_VARIANTS]
-            if self.nbgrader().get("Autograder", {}).get("variants")
-            else []
-        )
 
     def book(self) -> str:
         """The address before the names of the book's chapters.

@@ -50,8 +50,7 @@ ONE_BY_ONE = (
 class Task:
     """A submission that was opened and has no verdict yet.
 
-    ``key`` is the fingerprint of all that the verdict will rest on, ``variant`` the
-    code of the student's own examples.
+    ``key`` is the fingerprint of all that the verdict will rest on.
     """
 
     submission: Submission

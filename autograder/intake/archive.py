@@ -20,6 +20,7 @@ from autograder.files import read_regular
 from autograder.notebook.reading import SIZE_LIMIT
 
 ENTRIES = 200_000
+LONGEST = 4_000  # characters of a path
 PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 LAST = 253_402_214_400  # seconds until the year 9999
 LINK = "is a link or a device, not a file"
@@ -54,18 +55,18 @@ class Entry:
         time = self.clock.replace(tzinfo=zone, fold=1).astimezone(UTC)
         return replace(self, time=time)
 
-    def read(self) -> bytes:
+    def read(self, limit: int = SIZE_LIMIT) -> bytes:
         """The bytes; Left where it is refused, broken or too large."""
         if self.refused:
             raise Left(self.refused)
         try:
-            data = self.unpack(SIZE_LIMIT)
+            data = self.unpack(limit)
         except MemoryError:
             raise
         except Exception as error:  # each way of packing has errors of its own
             raise Left(f"is damaged ({str(error)[:200]})") from None
-        if len(data) > SIZE_LIMIT:
-            raise Left(f"is larger than {SIZE_LIMIT // 1_000_000} MB")
+        if len(data) > limit:
+            raise Left(f"is larger than {limit // 1_000_000} MB")
         return data
 
 
@@ -128,6 +129,8 @@ def reason(info: zipfile.ZipInfo) -> str:
     name = info.orig_filename
     parts = name.replace("\\", "/").split("/")
     mode = info.external_attr >> 16
+    if len(name) > LONGEST:
+        return f"has a path of more than {LONGEST:,} characters"
     if "\0" in name:
         return "has a null character in its name"
     if name.startswith(("/", "\\")) or ".." in parts or name[1:3] in (":/", ":\\"):

@@ -216,6 +216,8 @@ class Collector:
         """The students and the assignment of a file; Left when nobody knows."""
         if entry.refused:
             raise Left(entry.refused)
+        if entry.path in self.owners.unread:
+            raise Left(self.owners.unread[entry.path])
         if entry.path.suffix.lower() in PACKED:
             raise Left(
                 "is an archive inside the archive; unpack it, and collect the folder"

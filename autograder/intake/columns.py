@@ -19,6 +19,8 @@ from autograder.text import meant
 # headings by what they tell, in lower case; the first that is there counts
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "student": ("student_id", "sis login id", "username", "email address", "email"),
+    "email": ("email address", "email"),
+    "school": ("id number", "idnumber", "sis user id"),
     "number": ("identifier", "id", "number"),
     "name": ("full name", "name", "student"),
     "last": ("lastname", "last name"),
@@ -31,6 +33,18 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "comments": ("feedback comments",),
     "status": ("status",),
     "workflow": ("marking workflow state",),
+}
+# What a platform counts with the numbers of a file or service: two numbers are the same
+# person's only where they count the same. Moodle: mod/assign (mapping of users),
+# mod/lti; Canvas: lib/gradebook_exporter.rb, app/controllers/lti/ims.
+COUNTED: Mapping[tuple[str, str], str] = {
+    ("moodle", "roster"): "participants of an assignment",  # "Participant 12"
+    ("moodle", "file"): "participants of an assignment",  # Ada Test_12_assignsub...
+    ("moodle", "file of a team"): "groups of a course",  # West_75_assignsub...
+    ("moodle", "service"): "users of the site",  # user_id of LTI
+    ("canvas", "roster"): "users of the site",  # ID in the gradebook
+    ("canvas", "file"): "users of the site",  # testada_34_5678_a.ipynb
+    ("canvas", "service"): "users of the site",
 }
 NUMBERED = re.compile(r"(?P<word>\D*?)\s*(?P<digits>\d+)")
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
@@ -46,6 +60,12 @@ class Columns:
 
     def __getitem__(self, kind: str) -> int | None:
         return self.known.get(kind)
+
+
+def same_count(platform: str, place: str, other: str, there: str) -> bool:
+    """Whether a number of one file or service is the same person's in the other."""
+    counted = COUNTED.get((platform, place))
+    return platform == other and counted == COUNTED.get((other, there)) is not None
 
 
 def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
@@ -112,6 +132,7 @@ def by_content(
     columns = {n: sheet.values(n) for n in range(1, len(sheet.columns))}
     mail = [n for n, column in columns.items() if all("@" in value for value in column)]
     if mail and columns[mail[0]]:
+        known["email"] = mail[0]
         known.setdefault("student", mail[0])
     if "name" not in wanted and named(columns.get(1, []), bool(mail), sheet):
         known["name"] = 1

@@ -37,10 +37,12 @@ class Unknown(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """A student: the id in this course, the full name, the number on the platform.
+    """A student: the id in this course, the full name, the number in this table.
 
     ``word`` is what a blind worksheet calls everybody, ``time`` when the worksheet says
-    that the work was handed in, ``row`` the row of the sheet.
+    that the work was handed in, ``row`` the row of the sheet. ``ids`` are what a school
+    or a site knows one person by: e-mail address, login, school id. ``named`` tells
+    whether the table has a name, else an id stands for it.
     """
 
     student: str
@@ -50,13 +52,20 @@ class Person:
     word: str = ""
     time: datetime | None = None
     row: int = 0
+    ids: tuple[str, ...] = ()
+    named: bool = True
 
     def agrees(self, name: str) -> bool:
         """Whether a platform may write this student's name so."""
-        if plain(name) in names_of(self):
-            return True
         mine, other = words_of(self.name), words_of(name)
-        return len(mine & other) > 1 and (mine <= other or other <= mine)
+        part = len(mine & other) > 1 and (mine <= other or other <= mine)
+        return part or self.equals(name)
+
+    def equals(self, name: str) -> bool:
+        """Whether this is the student's whole name, in whatever order."""
+        words = words_of(name)
+        same = bool(words) and words == words_of(self.name)
+        return same or plain(name) in names_of(self)
 
 
 @dataclass(frozen=True)
@@ -195,7 +204,9 @@ class Roster:
         headings = [heading.strip().lower() for heading in sheet.columns]
         team = next((h for h in ("team", "group_name", "group") if h in headings), None)
         ids = ("student_id", "login_id", "username", "email", "student")
-        numbers = ("canvas_user_id", "number", "id")
+        numbers = ["canvas_user_id", "number", "id"]
+        if self.columns.platform == "moodle":  # its numbers belong to one assignment
+            numbers = []
         keys = [name for name in (*ids, *numbers) if name in headings]
         if team is None or not keys:
             raise CourseError(
@@ -285,6 +296,9 @@ def read_roster(
         if "last" in value:
             name = f"{value['last']}, {value.get('first', '')}"
         student = value.get("student", "") or number
+        ids = [value[k] for k in ("student", "email", "school") if value.get(k)]
+        if not columns.platform and student:
+            ids.append(student)
         real = name and columns["name"] != columns["number"]  # not of blind marking
         if columns.platform == "moodle" and real and columns["student"] is None:
             raise CourseError(
@@ -309,7 +323,10 @@ def read_roster(
         if time is None and value.get("time", "-") not in ("", "-"):
             unread.append(value["time"])
         team = value.get("team", "")
-        people.append(Person(student, name, number, team, word, time, row))
+        person = Person(
+            student, name, number, team, word, time, row, tuple(ids), bool(real)
+        )
+        people.append(person)
     if not people:
         raise CourseError(f"The roster {sheet.name} lists no students.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))

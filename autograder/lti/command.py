@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.options import add_file, add_flag, describe
+from autograder.options import add_columns, add_file, add_flag, describe
 
 PORT = 8765
 STEPS = {
@@ -60,6 +60,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     words = "show what would be sent, and send nothing"
     add_flag(push, "--dry-run", words)
     add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
+    add_columns(push)
     words = "overwrite this student's grade in the column; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words

@@ -19,8 +19,8 @@ from typing import Any
 from autograder import registry
 from autograder.checks.failures import CheckFailed
 from autograder.explain.locations import CELL, Location
-from autograder.notebook.texts import defines
-from autograder.text import nearest, printable
+from autograder.notebook.texts import defined_names
+from autograder.text import lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
@@ -70,7 +70,7 @@ class Failed:
 
 def reason(kind: str, text: str) -> str:
     """What stopped a cell: the kind of the exception, and the last line of its text."""
-    return ": ".join([kind, *text.strip().splitlines()[-1:]])[:300]
+    return ": ".join([kind, *lines_of(text.strip())[-1:]])[:300]
 
 
 class TestNames(dict):
@@ -132,8 +132,8 @@ def failure_behind(name: str, failed: Sequence[Failed]) -> str:
 
 def is_defined(name: str, source: str) -> bool:
     """Whether a cell defines a name, imports it, or assigns it, maybe beside others."""
-    lines = source.splitlines()
-    return bool(defines(name).search(source)) or any(binds(ln, name) for ln in lines)
+    lines = lines_of(source)
+    return name in defined_names(source) or any(binds(ln, name) for ln in lines)
 
 
 def binds(line: str, name: str) -> bool:

@@ -14,7 +14,6 @@ from autograder import registry
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.notebook.chapters import slug
 from autograder.options import describe
 from autograder.text import one_line
 
@@ -109,6 +108,11 @@ class Reading(NamedTuple):
     after: str = ""
 
 
+def heading_id(title: str) -> str:
+    """The id that a heading has on its page."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
 def reading(course: Course, number: str) -> Reading:
     """The first section of the chapter with this number, or else of the last one."""
     paths = sorted(course.root.glob("book/text/[0-9][0-9]-*.md"))
@@ -118,5 +122,5 @@ def reading(course: Course, number: str) -> Reading:
         title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
         if title and section:
             after = f" · after chapter {int(path.name[:2])}, {title[1]}"
-            return Reading(path.stem, slug(section[1]), after)
+            return Reading(path.stem, heading_id(section[1]), after)
     return Reading()

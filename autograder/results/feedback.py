@@ -6,13 +6,10 @@ Nothing that a student wrote can run in them as a script.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import re
-import signal
 import sys
-import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,11 +20,12 @@ from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
 from autograder.intake.versions import origin_of
+from autograder.notebook.clock import at_most
 from autograder.options import (
     add_assignments,
     add_book,
@@ -64,7 +62,8 @@ ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST = 50_000  # characters of a text that is read as Markdown
-PAGE_SECONDS = 60.0  # of processor time: some Markdown could be read for days
+# of processor time: some Markdown could be read for days
+TEXT_SECONDS, PAGE_SECONDS = 2.0, 60.0
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -136,10 +135,19 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
 def safe_html(source: str, attachments: Attachments | None = None) -> str:
     """Markdown as HTML without scripts, styles, or pictures from elsewhere.
 
-    A very long text is shown as it is.
+    A text that is very long, or takes long to read, is shown as it is.
     """
-    if len(source) > LONGEST:
-        return f"<pre>{escape(source)}</pre>"
+    if len(source) <= LONGEST:
+        try:
+            with at_most(TEXT_SECONDS):
+                return html_of(source, attachments)
+        except (TooLong, RecursionError):
+            pass
+    return f"<pre>{escape(source)}</pre>"
+
+
+def html_of(source: str, attachments: Attachments | None) -> str:
+    """The same of any text, however long it takes."""
     pictures = Pictures(
         (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
         for name, kinds in (attachments or {}).items()
@@ -221,7 +229,7 @@ def write_feedback(
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
                         ways = other_ways(part.notebook, verdict) if shown else {}
-                        with at_most(PAGE_SECONDS):
+                        with at_most(PAGE_SECONDS, "this page"):
                             page = render(exporter, course, store.url, place, ways)
                             origin = origin_of(course, who, assignment.name)
                             shared = origin.team if origin and origin.group else ""
@@ -241,25 +249,6 @@ def write_feedback(
     if not written and not failures:
         raise CourseError("Nothing is graded yet, so there is no feedback to write.")
     return written, failures
-
-
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after some processor time; not where no signal arrives."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"it takes longer than {seconds:g} s to make this page")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def make_exporter(course: Course) -> Any:

@@ -27,6 +27,7 @@ from autograder.checks.puzzle import Exposes, Inputs, differ, result_of
 from autograder.checks.question import Question
 from autograder.own_code import questions
 from autograder.results.templates import paragraphs, ticked
+from autograder.text import lines_of
 
 LETTERS = "ABC"
 CARD = re.compile(r"\((?:\d+ points?), (\d+) minutes?\)\s+\*(?:Break|Spot) it\*\s+(.+)")
@@ -276,7 +277,7 @@ def code_questions(catalog: Catalog, rng: Random) -> Iterator[Item]:
             "Read the code",
             READING,
             paragraphs(anybodys(one.text)),
-            "\n".join(f"{n:2}  {ln}" for n, ln in enumerate(code.splitlines(), 1)),
+            "\n".join(f"{n:2}  {ln}" for n, ln in enumerate(lines_of(code), 1)),
             tuple(ticked(choice) for choice in one.choices),
             one.key,
             paragraphs(anybodys(one.why)),

@@ -32,6 +32,7 @@ import numpy as np
 from autograder import registry
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
+from autograder.checks.crossing import is_tensor
 from autograder.checks.entries import Mistake, Style
 from autograder.checks.hunt import Hunt
 from autograder.checks.isolation import seed as seed_all
@@ -91,7 +92,7 @@ def confirmed(mine: list, named: list) -> bool:
 
 def kept(value: Any) -> Any:
     """A copy of a result, since some answers change later what they have returned."""
-    if hasattr(value, "detach"):
+    if is_tensor(value):
         return value.detach().clone()
     if isinstance(value, list | tuple):
         return [kept(part) for part in value]

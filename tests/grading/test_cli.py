@@ -56,7 +56,6 @@ def test_help_lists_every_verb_and_an_unknown_one_is_refused(capsys):
             ["certificate", "ada", "--least", "most"],
             "--least: give a number from 0 to 1, such as 0.9",
         ),
-        (["grade", "--dry-run", "--apply"], "not allowed with argument --dry-run"),
     ],
 )
 def test_an_option_with_a_wrong_value_says_what_it_takes(options, said, capsys):

@@ -77,7 +77,6 @@ SUITES = [
     "tests/checks/test_solutions.py",
     "tests/book/test_book.py",
     "tests/book/test_sentences.py",
-    "tests/grading/test_tutor.py",
 ]
 
 

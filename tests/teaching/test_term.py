@@ -191,7 +191,7 @@ def test_a_term_from_release_to_certificate(
         assert score == round(float(points[student] or 0) + gained.get(student, 0), 2)
 
     assert main(["certificate", "ada", "--name", "Ada Lovelace"]) == 0
-    assert main(["verify", "certificates/ada.json"]) == 0
+    assert main(["certificate", "--verify", "certificates/ada.json"]) == 0
     assert "Ada Lovelace" in capsys.readouterr().out
     page.goto((course.root / "certificates/ada.html").as_uri())
     assert page.get_by_text("Ada Lovelace").first.is_visible()
