@@ -244,7 +244,7 @@ class Owners:
         found: dict[str, list[Person]] = {}
         for name in label.names or (label.name,):
             try:
-                found[name] = self.people(replace(label, name=name))
+                found[name] = self.roster.find(replace(label, name=name))
             except Unknown as error:
                 why = str(error)
         first, *others = found or [label.name]
@@ -255,31 +255,16 @@ class Owners:
         people = found.get(first)
         if not people:
             raise Left(f": {one_line(first)[:80]} {why}")
-        team = label.platform and self.roster.is_team(first, people)
-        return [self.owner(one, kept, bool(team)) for one in people]
-
-    def people(self, label: Label) -> list[Person]:
-        """The people whom one name means.
-
-        Raises Unknown where the archive has several teams of that name.
-        """
-        assert self.roster
-        people = self.roster.find(label)
-        team = label.platform and self.roster.is_team(label.name, people)
-        if team and len(self.numbers.get(label.name, ())) > 1:
-            raise Unknown(
-                "is the name of several teams, whose members cannot be told apart; "
-                "give each its own name there"
+        if not (label.platform and self.roster.is_team(first, people)):
+            return [Owner(safe(one.student), kept, one) for one in people]
+        if len(self.numbers.get(first, ())) > 1:
+            raise Left(
+                f": {one_line(first)[:80]} is the name of several teams, whose members "
+                "cannot be told apart; give each its own name there"
             )
-        return people
-
-    def owner(self, person: Person, kept: Label | None, team: bool) -> Owner:
-        """A student whose work it is; one of a team has two labels."""
-        assert self.roster
-        own = self.own(person) if team else None
-        if own and self.roster.individual:  # the platform knows of no team
-            kept, own = own, None
-        return Owner(safe(person.student), kept, person, own)
+        if self.roster.individual:  # Moodle knows of no team
+            return [Owner(safe(one.student), self.own(one), one) for one in people]
+        return [Owner(safe(one.student), kept, one, self.own(one)) for one in people]
 
     def own(self, person: Person) -> Label:
         """The label of one member of a team.

@@ -26,6 +26,13 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\
 "Participant 57","Grace Hopper",grace@x.org,"No submission",,20.00,Yes,-,-,
 "Participant 60","Miles O'Brien",miles@x.org,"No submission",,20.00,Yes,-,-,
 """
+TEAMS = """\
+Identifier,"Full name","Email address",Status,Group,Grade,"Maximum grade",\
+"Grade can be changed","Last modified (submission)","Last modified (grade)"
+"Participant 12","Ada Lovelace",ada@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
+"Participant 13","Alan Turing",alan@x.org,Submitted,"Team Rocket",,20.00,Yes,-,-
+"Participant 57","Grace Hopper",grace@x.org,Submitted,"Default group",,20.00,Yes,-,-
+"""
 GERMAN = """\
 ID,"Vollständiger Name",E-Mail-Adresse,Status,Bewertung,Bestwertung,\
 "Bewertung kann geändert werden","Zuletzt geändert (Abgabe)",\
