@@ -35,7 +35,7 @@ TABLE = re.compile(r"(?<=<!-- make shares -->\n)(\|.*\n)+")
 
 
 def chapter(stem: str) -> Chapter:
-    """The code cells of a chapter's text."""
+    """The code cells of a chapter's text, or of a page with cells."""
     cells = notebooks.code_cells(notebooks.read_text(stem))
     return Chapter([cell.source for cell in cells])
 
@@ -55,8 +55,7 @@ def bar(found: Chapter, number: int, notebook: str) -> str:
 def add_bars(app: Sphinx, pagename, templatename, context, doctree) -> None:
     """Put a bar below the code of each cell of a chapter."""
     folder, _, stem = pagename.rpartition("/")
-    path = notebooks.TEXT / f"{stem}.md"
-    if doctree is None or folder != "book" or not path.exists():
+    if doctree is None or folder != "book" or not INPUT.search(context["body"]):
         return
     found = chapter(stem)
     notebook = context["pathto"](f"_sources/{pagename}.ipynb", resource=True)

@@ -134,6 +134,16 @@ def test_a_visit_to_the_first_chapter(page, axe):
     assert not page.troubles
 
 
+@pytest.mark.usefixtures("python")
+def test_a_whole_model_writes_in_its_page(page):
+    page.goto("book/whole.html")
+    shown = page.locator(".highlight-text pre").inner_text()
+    assert (
+        Cell(page, cells.chapter("whole").sources, "def write(").run() == shown.strip()
+    )
+    assert not page.troubles
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("python")
 @pytest.mark.parametrize("stem", [path.stem for path in notebooks.TEXT.glob("*.md")])
