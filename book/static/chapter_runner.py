@@ -74,7 +74,8 @@ class Scope:
         stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - hidden
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             stored = {node.name}
-        changes = self.changes(own, bare=isinstance(node, ast.Expr)) - hidden
+        bare = node.value if isinstance(node, ast.Expr) else None
+        changes = self.changes(own, bare) - hidden
         for targets, value in handed(own):
             if source := roots(value) - self.modules.keys():
                 self.join(stored_in(targets) | source)
@@ -103,8 +104,11 @@ class Scope:
                 self.modules[alias] = f"{node.module}.{name.name}"
         return Facts(set(), set(), bound, set())
 
-    def changes(self, nodes, bare=False):
-        """The names whose objects some code may change."""
+    def changes(self, nodes, bare=None):
+        """The names whose objects some code may change.
+
+        A call whose result nobody takes, ``bare``, may change a module's settings.
+        """
         found = set()
         for node in nodes:
             match node:
@@ -116,7 +120,7 @@ class Scope:
                 case ast.AugAssign():
                     found |= roots(node.target)
                 case ast.Call():
-                    found |= self.changed_by_call(node, bare)
+                    found |= self.changed_by_call(node, node is bare)
         return found
 
     def changed_by_call(self, call, bare):

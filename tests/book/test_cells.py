@@ -54,6 +54,8 @@ def chapter(*sources):
         ),
         (["import random\nr = random.Random(0)", "r.random()", "r.random()"], [0, 1]),
         (["import numpy as np", "np.set_printoptions(3)", "np.ones(2)"], [0, 1]),
+        # what is computed to be printed sets nothing
+        (["import numpy as np", "print(np.abs(1).max())", "np.ones(2)"], [0]),
         (["a = 1", "print([a for a in range(3)])"], []),  # that a is another one
     ],
 )
