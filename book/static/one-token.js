@@ -24,7 +24,7 @@ const OWN_FORM = `
     <progress aria-label="Loaded" hidden></progress></div>
   <p class="lab-note" role="status"></p>`;
 const MISSING = "This site was built without the model, so there is no sentence of your own.";
-const START = { text: "capitals", change: "as-published", view: "mean", layer: 23 };
+const START = { text: "capitals", change: "as-published", view: "mean", layer: LAYERS - 1 };
 
 /** The weights (n) of a query in a layer, of one head or the mean of all. */
 export function lookAt({ tokens, weights }, query, layer, view) {
@@ -93,6 +93,7 @@ class OneToken extends Recorded {
 
   async connectedCallback() {
     await super.connectedCallback();
+    if (this.picture) this.prepend(this.picture, this.words);
     if (this.picture) this.offer();
     this.picture?.addEventListener("click", ({ target }) => {
       const { token, layer } = target.closest("[data-token], [data-layer]")?.dataset ?? {};

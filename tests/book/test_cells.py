@@ -98,6 +98,29 @@ def test_a_cell_that_is_no_python_stops_no_other():
     assert chapter("a = 1", "def f(:", "print(a)").above(2) == [0]
 
 
+def test_a_cell_that_shows_nothing_says_nothing_of_what_it_lacks():
+    found = chapter("import torch\nx = torch.ones(2)", "print(x)", "print(1)")
+    assert cells.bar(found, 0, False).endswith('id="cell-1"></div>')
+    assert cells.bar(found, 1, True).endswith("<p>Needs PyTorch</p></div>")
+    assert "Run" in cells.bar(found, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ([None, None], "All 2 cells that print or draw run in this page"),
+        ([TORCH, None, MODEL], "1 of its 3 cells"),
+        (
+            [TORCH, None, MODEL],
+            "the rest needs a model file or PyTorch: run it in <a",
+        ),
+        ([TORCH], "Its cells need PyTorch: run them in <a"),
+    ],
+)
+def test_the_head_of_a_chapter_says_how_many_cells_run(lacks, said):
+    assert said in cells.share(lacks, "notebook.ipynb")
+
+
 # ---- against what is recorded
 
 
