@@ -56,6 +56,12 @@ class Scope:
         for name in together:
             self.aliases[name] = together
 
+    def leave(self, names):
+        """A name that is given to another object is no part of the old one."""
+        for name in names:
+            for other in (others := self.aliases.pop(name, set()) - {name}):
+                self.aliases[other] = others
+
     def facts(self, node):
         """The facts of a top-level statement, which are remembered."""
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -76,6 +82,14 @@ class Scope:
             stored = {node.name}
         bare = node.value if isinstance(node, ast.Expr) else None
         changes = self.changes(own, bare) - hidden
+        # a loop is taken to run at least once, and its body sees the loop's own names
+        looped = set()
+        if isinstance(node, ast.For):
+            outside = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
+            looped = stored_in([node.target]) - outside
+            self.leave(looped)
+        if isinstance(node, ast.Assign):
+            self.leave(stored - roots(node.value))
         for targets, value in handed(own):
             if source := roots(value) - self.modules.keys():
                 self.join(stored_in(targets) | source)
@@ -87,8 +101,9 @@ class Scope:
         )
         if not certain:  # a branch or a loop may leave what was there
             changes |= stored
+        binds, changes = stored if certain else looped, changes - looped
         changes = changes.union(*(self.aliases.get(name, ()) for name in changes))
-        return Facts(reads, late, stored if certain else set(), changes)
+        return Facts(reads - looped, late, binds, changes - binds)
 
     def imported(self, node):
         bound = set()

@@ -33,6 +33,10 @@ def chapter(*sources):
         (["a = [1]", "a[0] = 2", "print(a)"], [0, 1]),
         (["a = [1]", "a += [2]", "print(a)"], [0, 1]),
         (["a = [1]", "b = a", "b.append(2)", "print(a)"], [0, 1, 2]),
+        (["a = [1]", "b = a", "a = [2]", "b.append(3)", "print(a)"], [2]),
+        (["a = [1]", "b = a", "a = a[:]", "b.append(3)", "print(a)"], [0, 1, 2, 3]),
+        (["i = 1", "for i in [2]:\n    print(i)", "print(i)"], [1]),
+        (["i = [1]", "for i in i:\n    print(i)", "print(i)"], [0, 1]),
         (["a = [1]", "for i in [1]:\n    a = i", "print(a)"], [0, 1]),
         (["a = [1]", "print(a.count(1))", "print(a)"], [0]),  # counting changes nothing
         (["def f(x):\n    x.sort()", "a = [2, 1]", "f(a)", "print(a)"], [0, 1, 2]),
@@ -53,6 +57,7 @@ def chapter(*sources):
             [1, 2],
         ),
         (["import random\nr = random.Random(0)", "r.random()", "r.random()"], [0, 1]),
+        (["import random\nr = random", "a = 1", "a = r.random()", "print(a)"], [0, 2]),
         (["import numpy as np", "np.set_printoptions(3)", "np.ones(2)"], [0, 1]),
         # what is computed to be printed sets nothing
         (["import numpy as np", "print(np.abs(1).max())", "np.ones(2)"], [0]),
