@@ -34,8 +34,9 @@ SETUP = "setup"  # the id of the cell that installs the course's package
 
 
 def read_text(stem: str) -> nbformat.NotebookNode:
-    """The notebook that a chapter's text describes, without outputs."""
-    notebook = jupytext.read(TEXT / f"{stem}.md")
+    """The notebook that a text describes, without outputs: a chapter or a page."""
+    path = TEXT / f"{stem}.md"
+    notebook = jupytext.read(path if path.exists() else BOOK / path.name)
     notebook.metadata.pop("jupytext", None)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # the same on every machine

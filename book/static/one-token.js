@@ -26,7 +26,7 @@ const OWN_FORM = `
   <div class="own-cut off"><label><span></span> <select name="line"></select></label>
     <button type="button" hidden>Put it back</button></div>`;
 const MISSING = "This site was built without the model, so there is no sentence of your own.";
-const START = { text: "capitals", change: "as-published", view: "mean", layer: 23 };
+const START = { text: "capitals", change: "as-published", view: "mean", layer: LAYERS - 1 };
 
 /** The weights (n) of a query in a layer, of one head or the mean of all. */
 export function lookAt({ tokens, weights }, query, layer, view) {
@@ -103,6 +103,7 @@ class OneToken extends Recorded {
 
   async connectedCallback() {
     await super.connectedCallback();
+    if (this.picture) this.prepend(this.picture, this.words);
     if (this.picture) this.offer();
     this.picture?.addEventListener("click", ({ target }) => {
       const { token, layer } = target.closest("[data-token], [data-layer]")?.dataset ?? {};
