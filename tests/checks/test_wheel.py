@@ -23,7 +23,7 @@ INSTRUCTORS = {"catalog.py", "entries.py", "hidden.py", "hunt.py", "prelude.py"}
 
 def is_library(path):
     """Whether chapters and exercises import it."""
-    return path.stem in {*BOOK_MODULES, "plots"}  # which chapters alone import
+    return path.stem in {*BOOK_MODULES, "alice", "plots"}  # which chapters alone import
 
 
 def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
