@@ -170,13 +170,13 @@ def loss(model, attention, **parts):
     return -np.log(np.take_along_axis(guesses, targets, axis=-1)).mean()
 
 
-def write(model, attention, start, length=40, seed=0, **parts):
-    """A text continued by ``length`` tokens, drawn at temperature 0.7.
+def write(model, attention, start, length=40, temperature=0.7, seed=0, **parts):
+    """A text continued by ``length`` tokens, drawn one after the other.
 
     ``parts``: as in `logits`.
     """
     rng, tokens = np.random.default_rng(seed), encode(model.pieces, start)
     for _ in range(length):
         last = logits(model, tokens[-63:], attention, **parts)[-1]
-        tokens.append(rng.choice(len(last), p=chances(last / 0.7)))
+        tokens.append(rng.choice(len(last), p=chances(last / temperature)))
     return "".join(model.pieces[token] for token in tokens)

@@ -114,7 +114,8 @@ def test_what_even_and_saturated_weights_leave_of_the_gradient():
 
 
 def test_no_scaled_draw_of_wide_keys_reaches_what_a_tutorial_prints():
-    rows = [re.findall(r"[\d.]+", ln) for ln in lines("scaling-in-detail", "% of draws")]
+    shares = lines("scaling-in-detail", "% of draws")
+    rows = [re.findall(r"[\d.]+", ln) for ln in shares]
     wide = [(float(one), float(other)) for d_k, one, other in rows if int(d_k) >= 256]
     assert len(wide) == 2 and all(one > 50 and other == 0 for one, other in wide)
     claim = "none of 8 000 scaled draws reaches even 0.99, but most unscaled ones do"
@@ -133,9 +134,9 @@ def test_what_half_of_the_unscaled_rows_of_chapter_2_give_to_one_token():
 def test_between_which_numbers_the_scaled_weights_of_chapter_2_stay():
     for page, column, n_rows in (("02-scaling", 2, 3), ("scaling-in-detail", 3, 5)):
         assert " between 0.44 and 0.47" in text(page)
-        rows = [ln.split() for ln in lines(page, "") if re.match(r" *\d+ .*\.\d{3}$", ln)]
-        scaled = [float(row[column]) for row in rows]
-        assert len(scaled) == n_rows and 0.44 < min(scaled) and max(scaled) < 0.47
+        table = [ln for ln in lines(page, "") if re.match(r" *\d+ .*\.\d{3}$", ln)]
+        scaled = [float(line.split()[column]) for line in table]
+        assert len(scaled) == n_rows and min(scaled) > 0.44 and max(scaled) < 0.47
 
 
 def test_what_the_luckiest_tenth_of_scaled_queries_carries():
@@ -569,3 +570,12 @@ def test_the_longest_function_between_token_ids_and_logits():
         ]
     assert {"decoder_layer", "rotate", "softmax", "swiglu"} < set(found)
     assert max(found.values()) == 11, found
+
+
+def test_the_lines_at_the_head_of_chapter_9_are_those_that_it_writes():
+    head = text("09-language-model").partition("About ")[0]
+    shown = dict(re.findall(r"> \*\*([\d.]+)\*\* (The Queen [^>]+?) …", head))
+    for temperature, start in shown.items():
+        (line,) = lines("09-language-model", f"[temperature {temperature}] The Queen")
+        assert line.startswith(f"[temperature {temperature}] {start}")
+    assert list(shown) == ["0.2", "0.7", "1.5"]
