@@ -51,6 +51,28 @@ class Model(NamedTuple):
     held_out: np.ndarray  # tokens, in windows of 64
 
 
+@cache
+def pieces_of(word):
+    """A word cut into pieces: every pair in turn is joined wherever it occurs."""
+    parts = list(word)
+    for pair in MERGES.split("|"):
+        i, pair = 0, pair.split("+")
+        while i < len(parts) - 1:
+            if parts[i : i + 2] == pair:
+                parts[i : i + 2] = ["".join(pair)]
+            i += 1
+    return tuple(parts)
+
+
+def encode(pieces, text):
+    """The numbers of a text's tokens. Raises ValueError for a sign not in the books."""
+    if unknown := sorted({*text} - {*pieces}):
+        raise ValueError(f"the two books have no {' '.join(unknown)}")
+    number = {piece: i for i, piece in enumerate(pieces)}
+    words = re.findall(r" ?[A-Za-z]+|[^A-Za-z]", text)
+    return [number[piece] for word in words for piece in pieces_of(word)]
+
+
 def read_model(numbers, text):
     """The model, from the file of its numbers and that of the books."""
     text, flat = text.read_text(encoding="utf-8"), np.load(numbers).astype(float)
@@ -75,28 +97,6 @@ def read_model(numbers, text):
     held_out = np.array(encode(pieces, text[len(text) * 9 // 10 :]))
     held_out = held_out[: len(held_out) // 64 * 64].reshape(-1, 64)
     return Model(pieces, words, positions, layers, norm, read, held_out)
-
-
-@cache
-def pieces_of(word):
-    """A word cut into pieces: every pair in turn is joined wherever it occurs."""
-    parts = list(word)
-    for pair in MERGES.split("|"):
-        i, pair = 0, pair.split("+")
-        while i < len(parts) - 1:
-            if parts[i : i + 2] == pair:
-                parts[i : i + 2] = ["".join(pair)]
-            i += 1
-    return tuple(parts)
-
-
-def encode(pieces, text):
-    """The numbers of a text's tokens. Raises ValueError for a sign not in the books."""
-    if unknown := sorted({*text} - {*pieces}):
-        raise ValueError(f"the two books have no {' '.join(unknown)}")
-    number = {piece: i for i, piece in enumerate(pieces)}
-    words = re.findall(r" ?[A-Za-z]+|[^A-Za-z]", text)
-    return [number[piece] for word in words for piece in pieces_of(word)]
 
 
 def linear(x, pair):
