@@ -40,7 +40,7 @@ from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
-from autograder.results.templates import called, policy
+from autograder.results.templates import POLICY, called, policy
 from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 TORCH, MODEL = "torch", "model"  # what a page has not
 MODELS = {"minilm", "smollm2"}  # modules of the book that read a model file
-OURS = ("attention", "plots")  # modules of the book whose text is looked into
+OURS = ("alice", "attention", "plots")  # modules of the book whose text is looked into
 DATA = re.compile(r"""["'](data/[\w.-]+)["']""")
 # methods that change nothing, by the types that chapters use
 PURE = {*dir(str), *dir(float), *dir(frozenset), "get", "items", "keys", "values"}

@@ -18,7 +18,7 @@ from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["attention", "minilm", "payoff", "plots", "smollm2"]  # of the book
+MODULES = ["alice", "attention", "minilm", "payoff", "plots", "smollm2"]  # of the book
 
 
 def test_the_courses_wheel_holds_what_students_need_and_nothing_else(wheel):
