@@ -17,6 +17,7 @@ import sys
 import types
 from functools import cache
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -255,9 +256,7 @@ def free(function):
 @cache
 def module_scope(name):
     """A module of the book; `missing` has what of it needs PyTorch, and why."""
-    from autograder.checks.published import module_file
-
-    text = module_file(name).read_text(encoding="utf-8")
+    text = Path(find_spec(name).origin).read_text(encoding="utf-8")
     chapter = Chapter([text])
     chapter.scope.missing = chapter.missing
     return chapter.scope
