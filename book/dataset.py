@@ -67,7 +67,7 @@ FIELDS = {
 def rows(package: ModuleType, exercises: Path) -> Iterator[dict[str, str]]:
     """The wrong answers to one assignment. Each one is executed."""
     catalog, assignment = catalog_of(package), package.assignment
-    notebook = assignment.package.rpartition(".")[2]
+    notebook = assignment.name
     (released,) = exercises.glob(f"*/{notebook}.ipynb")
     tasks = statements(released)
     hunted = {entry.id for entry in catalog.misconceptions if entry.planted}
