@@ -8,6 +8,11 @@ c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.course_id = "paying-attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
+# checks go nowhere with a notebook
+c.CourseDirectory.ignore = [
+    *(".ipynb_checkpoints", "*.pyc", "__pycache__"),
+    *("visible", "hidden"),
+]
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer here"}
 c.ClearSolutions.text_stub = "Your answer here."

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder import registry, settings
 from autograder.errors import CourseError
 from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
-NO_VARIANTS = (
-    f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
-    "the examples on the cards in exercises/. Delete the line. Notebooks with other "
-    "examples are graded like all others."
-)
+OPTIONS = ["due", "extensions", "given", "other_ways", "tests"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,7 @@ class Course:
         for folder in [start, *start.parents]:
             if (folder / CONFIG).is_file():
                 refuse_another_copy(folder)
+                registry.work_on(folder)
                 return cls(folder)
         raise CourseError(
             f"{start} is not in a course folder: there is no {CONFIG} here or in "
@@ -113,8 +110,6 @@ class Course:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
-        from autograder import settings  # students, who install this file, have none
-
         try:
             config = PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
         except Exception as error:
@@ -136,7 +131,7 @@ class Course:
         if not isinstance(found, dict):
             raise CourseError(
                 f"c.Autograder.{option} in {CONFIG} is not a table; write it as "
-                '{"01-attention": …}.'
+                '{"01-means": …}.'
             )
         return dict(found)
 
@@ -153,17 +148,11 @@ class Course:
 
     def ignored(self) -> list[str]:
         """Names of files that stay with the instructor, as in a shell."""
-        from autograder import settings
-
         return settings.ignored(self.nbgrader())
 
     def without_effect(self) -> list[str]:
-        """A sentence about each setting that nothing reads: an old one, nbgrader's."""
-        from autograder import settings
-
-        config = self.nbgrader()
-        old = [NO_VARIANTS] if config.get("Autograder", {}).get("variants") else []
-        return [*old, *settings.without_effect(config)]
+        """A sentence about each option of nbgrader's that is set and nothing reads."""
+        return [*settings.without_effect(self.nbgrader())]
 
     def book(self) -> str:
         """The address before the names of the book's chapters.
@@ -283,7 +272,7 @@ class Course:
 def refuse_another_copy(root: Path) -> None:
     """CourseError where a course has an autograder, and a different one is running.
 
-    That one would judge with its own checks, and nobody would notice.
+    That one could judge in another way, and nobody would notice.
     """
     own, running = root / "autograder", Path(__file__).resolve().parent
     if not (own / "__init__.py").is_file() or own.resolve() == running:
@@ -295,7 +284,7 @@ def refuse_another_copy(root: Path) -> None:
 
     if contents(own) != contents(running):
         raise CourseError(
-            f"This autograder and its checks belong to {running.parent}, but {root} "
+            f"This autograder belongs to {running.parent}, but {root} "
             f"has its own. Run {root}/.venv/bin/autograder. If that file is missing "
             f"or prints this message too, delete {root}/.venv and run `make setup` in "
             f"{root}."

@@ -3,6 +3,7 @@
 AutograderError
     CourseError   the course folder or the command is wrong; exit code 2
     Held          a submission cannot be graded; a person has to look at it
+        TooLong       it takes too long to read something of a student's
     WallError     a process of the sandbox, or of the judge beside it, cannot go on
         NoSandbox     no process for student code could be started
         Closed        the other side of a channel is gone
@@ -24,6 +25,13 @@ class CourseError(AutograderError):
 
 class Held(AutograderError):
     """This submission needs a person; the sentence says why."""
+
+
+class TooLong(Held):
+    """It takes too long to read what a student wrote."""
+
+    def __init__(self, why: str = "It takes too long to read this notebook.") -> None:
+        super().__init__(why)
 
 
 class WallError(AutograderError):

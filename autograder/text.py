@@ -7,8 +7,19 @@ serve messages: "and 3 more", and "did you mean ...?" for a misspelled name.
 from __future__ import annotations
 
 import difflib
+import io
 import unicodedata
 from collections.abc import Sequence
+
+
+def lines_of(text: str, *, ends: bool = False) -> list[str]:
+    """The lines of a text as Python counts them, with their ends if asked.
+
+    ``str.splitlines`` also breaks a line at a form feed, U+2028 and others, which come
+    with copied text.
+    """
+    lines = io.StringIO(text, newline="").readlines()
+    return lines if ends else [line.rstrip("\r\n") for line in lines]
 
 
 def one_line(text: str) -> str:

@@ -250,11 +250,12 @@ def shrink_icons(folder: Path, rewriting: Rewriting) -> None:
 
 
 def add_wheel(folder: Path) -> None:
-    """What students install lies beside the pages."""
+    """What students install lies beside the pages: the engine, and the course."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     command += ["--disable-pip-version-check", "--no-build-isolation"]
     root = Path(__file__).parents[1]
-    subprocess.run([*command, "--wheel-dir", str(folder), str(root)], check=True)
+    engine, course = str(root / "autograder"), str(root)
+    subprocess.run([*command, "--wheel-dir", str(folder), engine, course], check=True)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:

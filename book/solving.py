@@ -13,7 +13,7 @@ import re
 import shutil
 from pathlib import Path
 
-from address import wheel_name
+from address import wheel_names
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
@@ -116,8 +116,9 @@ def addresses(home: str, python: str) -> str:
             for path in VENDORED.iterdir()
             if path.name.startswith(FETCHED)
         )
+    wheels = " ".join(home + name for name in wheel_names())
     return (
-        f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
+        f'data-home="{python}" data-wheels="{wheels}"'
         f' data-cache="{home}{CACHE}" data-bytes="{loaded}"'
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.crossing import is_tensor
 from autograder.explain.locations import location_of
 from autograder.text import printable
 
@@ -172,5 +173,6 @@ def shown(value: Any) -> str:
     """A value in one short line."""
     if isinstance(value, type):
         return value.__name__
-    text = repr(value.tolist() if hasattr(value, "tolist") else value)
+    arrays = is_tensor(value) or isinstance(value, np.ndarray | np.generic)
+    text = repr(value.tolist() if arrays else value)
     return printable(" ".join(text.split()), LONGEST)

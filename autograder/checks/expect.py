@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import a_kind, expect_crossing, odd
+from autograder.checks.crossing import a_kind, expect_crossing, is_tensor, odd
 from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
@@ -300,7 +300,9 @@ def same(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(map(same, a, b))
-    if hasattr(a, "detach"):  # a torch tensor, without importing torch
+    if is_tensor(a) or is_tensor(b):
+        if type(a) is not type(b):
+            return False
         a, b = a.detach().numpy(), b.detach().numpy()
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -28,8 +28,8 @@ def describe_axes(ax: Any) -> dict[str, Any]:
 
     Its figure is no longer the current one then: the next call draws on a new one.
     """
-    hook = getattr(ax, "_wall_describe_axes_", None)
-    described = hook() if hook else _described(ax)
+    hook = getattr(type(ax), "_wall_describe_axes_", None)
+    described = hook(ax) if hook else _described(ax)
     note(described)
     return described
 

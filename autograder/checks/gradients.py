@@ -15,8 +15,8 @@ def gradients(answer: Any, *inputs: Any, weights: Any) -> dict[str, Any]:
     for each input], "parameters": {name: tensor or None}}; integer inputs have None.
     Behind the wall the sandbox computes and the numbers cross.
     """
-    if hook := getattr(answer, "_wall_gradients_", None):
-        return hook(*inputs, weights=weights)
+    if hook := getattr(type(answer), "_wall_gradients_", None):
+        return hook(answer, *inputs, weights=weights)
     import torch
 
     given = [

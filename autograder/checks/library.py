@@ -20,8 +20,8 @@ def library(answer: Any, module: str, name: str) -> Any:
 
     Raises AttributeError when there is nothing of that name.
     """
-    if hook := getattr(answer, "_wall_library_", None):
-        return hook(module, name)
+    if hook := getattr(type(answer), "_wall_library_", None):
+        return hook(answer, module, name)
     if not module:
         # a decorator's own function has the globals of the module that it is from
         names = getattr(inspect.unwrap(answer), "__globals__", {})

@@ -23,8 +23,8 @@ def peak(answer: Any, *args: Any) -> tuple[Any, int]:
 
     Raises CheckFailed when the function stops or resets the measurement.
     """
-    if hook := getattr(answer, "_wall_peak_", None):
-        return undisturbed(*hook(*args))
+    if hook := getattr(type(answer), "_wall_peak_", None):
+        return undisturbed(*hook(answer, *args))
     return undisturbed(*measured(answer, *args))
 
 

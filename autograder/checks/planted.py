@@ -156,12 +156,12 @@ def verdicts(
     Only an AssertionError rejects. The verdicts on the right ones come first.
     """
     planting = Planting([*right, *wrong], len(right), name)
-    hook = getattr(check, "_wall_try_", None)
+    hook = getattr(type(check), "_wall_try_", None)
 
     def trial(index: int) -> Any:
         return attempt(check, name, Planted(planting.functions[index]).do)
 
-    found = hook(planting) if hook else tried(planting.order(rng), trial)
+    found = hook(check, planting) if hook else tried(planting.order(rng), trial)
     for verdict in found:
         note(verdict.outcome)
     return found

@@ -10,6 +10,7 @@ from types import CodeType, FrameType, TracebackType
 
 from autograder.explain.reasons import likely
 from autograder.explain.values import Value, about, described, values_at
+from autograder.text import lines_of
 
 CELL = re.compile(r"<cell (\d{1,6})>")
 KIND = re.compile(r"^[A-Za-z_]\w{0,60}: ")  # of a student's or library's own
@@ -47,7 +48,7 @@ class Location:
 
     def described(self, source: str) -> str:
         """The place in words, the line's text, and a caret under what failed."""
-        lines = source.splitlines()
+        lines = lines_of(source)
         where = f"cell {self.cell}, line {self.line}".removeprefix("cell 0, ")
         if not 0 < self.line <= len(lines):
             return where
@@ -64,7 +65,7 @@ class Location:
 
 def definition(source: str, line: int) -> str:
     """The name of the function or class, not inside of another, that a line is in."""
-    for text in reversed(source.splitlines()[:line]):
+    for text in reversed(lines_of(source)[:line]):
         if text[:1].strip():  # not indented, and not empty
             found = OUTERMOST.match(text)
             return found[1] if found else ""

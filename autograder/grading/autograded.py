@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder.notebook.reading import ATTACHED
 from autograder.notebook.records import MatchedCell, Release
+from autograder.text import lines_of
 from autograder.wall import QuestionResult, Transcript
 
 
@@ -88,7 +89,7 @@ def spoken(result: QuestionResult) -> dict[str, Any]:
         "output_type": "error",
         "ename": "Points",
         "evalue": points,
-        "traceback": [f"{result.id}: {points}", *message.splitlines()],
+        "traceback": [f"{result.id}: {points}", *lines_of(message)],
     }
 
 

@@ -19,7 +19,6 @@ from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.deadlines import Deadlines
-from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.missing_work import remarks
@@ -83,7 +82,6 @@ class Driver:
         dry_run: bool = False,
         unproven: bool = False,
         alone: bool = False,
-        seen: Mapping[tuple[str, str], Seen] | None = None,
         because: str = "",
     ) -> None:
         self.course, self.store = course, store
@@ -92,9 +90,7 @@ class Driver:
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
         self.alone = alone  # one student's grading changes nobody else's points
-        self.seen = seen  # what a dry run saw, where it is to be stored
         self.why = record.user(), because  # who grades, and the reason that they gave
-        self.differs: dict[str, list[str]] = defaultdict(list)  # from it, by reason
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
@@ -108,7 +104,6 @@ class Driver:
         A dry run stores nothing; its verdicts are in ``judged``.
         """
         self.progress = progress
-        self.noted = DryRun(self.course) if self.dry_run else None
         self.started, self.clock = int(time.time()), time.monotonic()
         self.refused = self.store.refused({s.student for s in submissions})
         submissions = [s for s in submissions if s.student not in self.refused]
@@ -185,14 +180,8 @@ class Driver:
                 Task(submission, release, key, *found, receipt)
                 for release, (found, _) in zip(releases, opened, strict=True)
             ]
-            if verdicts := self.as_seen(submission, key):
-                for task in tasks:
-                    self.finish(task, verdicts[task.release.notebook])
-                continue
             if not self.force and self.is_done(tasks[0]):
                 continue
-            if self.seen is not None:
-                self.differs[self.why_judged(submission)].append(submission.student)
             for task, (_, reason) in zip(tasks, opened, strict=True):
                 if reason == MISSING:
                     self.finish(task, not_handed_in(task.release))
@@ -200,24 +189,6 @@ class Driver:
                     self.finish(task, hold(reason, task.release.max_score))
                 else:
                     yield task
-
-    def as_seen(self, submission: Submission, key: str) -> Mapping[str, Verdict]:
-        """The verdicts of the dry run on exactly this, if it saw it."""
-        seen = (self.seen or {}).get((submission.assignment, submission.student))
-        if seen is None or seen.key != key:
-            return {}
-        self.counts["seen"] += 1
-        return seen.parts
-
-    def why_judged(self, submission: Submission) -> str:
-        """Why a submission is not stored as the dry run saw it."""
-        name = submission.assignment
-        seen = (self.seen or {}).get((name, submission.student))
-        if seen is None:
-            return f"{name}: not in the dry run, so judged now"
-        changed = seen.release != one_hash(r.hash for r in self.releases[name])
-        what = "the assignment or its checks" if changed else "their work"
-        return f"{name}: judged again, since {what} changed after the dry run"
 
     def opened(self, submission: Submission, release: Release) -> tuple[Opened, str]:
         """One notebook as it was handed in, and why it is held, or ""."""
@@ -281,17 +252,12 @@ class Driver:
         if task.name:
             verdict = replace(verdict, files={task.release.notebook: task.name})
         parts = self.parts[task.submission]
-        parts[task.release.notebook] = (
-            verdict if self.noted else replace(verdict, notebook=None)
-        )
+        parts[task.release.notebook] = replace(verdict, notebook=None)
         releases = self.releases[task.release.assignment]
         if len(parts) < len(releases):
             return
         in_order = {r.notebook: parts[r.notebook] for r in releases}
-        if self.noted:
-            judged_by = one_hash(r.hash for r in releases)
-            self.noted.note(task.submission, Seen(judged_by, task.key, in_order))
-        verdict = replace(together(in_order), notebook=None)
+        verdict = together(in_order)
         del self.parts[task.submission]
         kept = Kept(len(verdict.waiting), verdict.earned, 0.0)
         if self.dry_run:

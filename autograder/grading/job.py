@@ -14,6 +14,7 @@ from types import MappingProxyType
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
 from autograder.grading.verdict import QuestionResult, Verdict, hold
+from autograder.notebook.clock import READING, at_most
 from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
 from autograder.notebook.records import BY_POINTS, MatchedCell, Release
@@ -37,11 +38,12 @@ def grade(
         transcript = transcript_of(
             release, matched.cells, grader, release.beside(files)
         )
+        every = (*notes, *matched.notes, *transcript.notes)
+        with at_most(READING):
+            verdict = verdict_on(release, matched.cells, transcript, every)
     except Held as reason:
         seconds = time.perf_counter() - started
         return hold(str(reason), release.max_score, notes, seconds)
-    notes = (*notes, *matched.notes, *transcript.notes)
-    verdict = verdict_on(release, matched.cells, transcript, notes)
     return replace(verdict, seconds=round(time.perf_counter() - started, 3))
 
 

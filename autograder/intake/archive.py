@@ -10,8 +10,8 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +20,7 @@ from autograder.files import read_regular
 from autograder.notebook.reading import SIZE_LIMIT
 
 ENTRIES = 200_000
+LONGEST = 4_000  # characters of a path
 PACKED = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 LAST = 253_402_214_400  # seconds until the year 9999
 LINK = "is a link or a device, not a file"
@@ -34,26 +35,38 @@ class Entry:
     """A file in an archive or a folder: its path there and its time.
 
     ``unpack`` gives its first bytes, one more than it is asked for at most;
-    ``refused`` says why it may not be used.
+    ``refused`` says why it may not be used; ``clock`` is what a zip says of the time,
+    without a zone.
     """
 
     path: PurePosixPath
     time: datetime
     unpack: Callable[[int], bytes]
     refused: str = ""
+    clock: datetime | None = None
 
-    def read(self) -> bytes:
+    def in_zone(self, zone: tzinfo) -> Entry:
+        """The entry of a zip that a platform wrote in the zone of its server.
+
+        Of an hour that comes twice, the later one is taken: no file is too old then.
+        """
+        if self.clock is None:
+            return self
+        time = self.clock.replace(tzinfo=zone, fold=1).astimezone(UTC)
+        return replace(self, time=time)
+
+    def read(self, limit: int = SIZE_LIMIT) -> bytes:
         """The bytes; Left where it is refused, broken or too large."""
         if self.refused:
             raise Left(self.refused)
         try:
-            data = self.unpack(SIZE_LIMIT)
+            data = self.unpack(limit)
         except MemoryError:
             raise
         except Exception as error:  # each way of packing has errors of its own
             raise Left(f"is damaged ({str(error)[:200]})") from None
-        if len(data) > SIZE_LIMIT:
-            raise Left(f"is larger than {SIZE_LIMIT // 1_000_000} MB")
+        if len(data) > limit:
+            raise Left(f"is larger than {limit // 1_000_000} MB")
         return data
 
 
@@ -116,6 +129,8 @@ def reason(info: zipfile.ZipInfo) -> str:
     name = info.orig_filename
     parts = name.replace("\\", "/").split("/")
     mode = info.external_attr >> 16
+    if len(name) > LONGEST:
+        return f"has a path of more than {LONGEST:,} characters"
     if "\0" in name:
         return "has a null character in its name"
     if name.startswith(("/", "\\")) or ".." in parts or name[1:3] in (":/", ":\\"):
@@ -128,16 +143,17 @@ def reason(info: zipfile.ZipInfo) -> str:
 
 
 def in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
-    """The entry; a zip tells local time, and this machine's zone is taken for it."""
+    """The entry; a zip tells local time, and for its zone this machine's is taken."""
 
     def unpack(limit: int) -> bytes:
         with archive.open(info) as file:
             return file.read(limit + 1)
 
     try:
-        time = datetime(*info.date_time).astimezone(UTC)
+        clock = datetime(*info.date_time)
     except ValueError:
-        time = datetime(1980, 1, 1, tzinfo=UTC)
+        clock = datetime(1980, 1, 1)
     # some programs for Windows write its separators
     path = PurePosixPath(info.filename.replace("\\", "/"))
-    return Entry(path, time, unpack, reason(info))
+    time = clock.astimezone(UTC)
+    return Entry(path, time, unpack, reason(info), clock)

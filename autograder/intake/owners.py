@@ -6,20 +6,28 @@ Nothing that could be read in two ways is guessed.
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import PurePosixPath
+from typing import Any
 
 from autograder.errors import CourseError
 from autograder.intake.archive import Entry, Left
 from autograder.intake.names import FORMS, Label, label_of, safe, tokens, within
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, Unknown, invented
-from autograder.release.times import platform_time
+from autograder.release.times import moment, platform_time
 from autograder.text import one_line
 
-GRADESCOPE = "submission_metadata.yml"
+GRADESCOPE = re.compile(
+    r"(?P<outer>assignment_\d+_export/)?"
+    r"(?:(?P<list>submission_metadata\.yml)|submission_\d+/.*)",
+    re.S,
+)
+LONGEST_LIST = 2_000_000  # bytes; one takes YAML's reader 15 microseconds
 ASKED = (
     "Pass a list of the students with --roster, or say with --pattern where their "
     "names are, for example --pattern '{example}'."
@@ -28,11 +36,15 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Owner of a file: the name of the folder, and what is known of the student."""
+    """Owner of a file: the name of the folder, and what is known of the student.
+
+    Where ``label`` is the one of a team, ``own`` is the student's, for that platform.
+    """
 
     student: str
     label: Label | None = None
     person: Person | None = None
+    own: Label | None = None
 
 
 class Owners:
@@ -50,6 +62,8 @@ class Owners:
         self.platform = roster.columns.platform if roster else ""
         self.start, self.form = 0, ""
         self.submitters: dict[str, list[Label]] = {}  # of Gradescope, by folder
+        self.unread: dict[PurePosixPath, str] = {}  # lists, and why they are not used
+        self.numbers: dict[str, set[str]] = {}  # of one name in the archive
 
     # --------------------------------------------------------- the whole archive
 
@@ -59,20 +73,16 @@ class Owners:
         ``class_folder`` is a name for a folder that never is a student's.
         """
         self.read_submitters(entries)
+        if self.submitters:
+            return
         paths = [entry.path for entry in entries if not entry.refused]
         books = [path.parts for path in paths if path.suffix.lower() == ".ipynb"]
-        alone = len({path.parts[0] for path in paths}) == 1
-        for start in (0, 1) if alone else (0,):
-            outer = {parts[start] for parts in books if len(parts) > start}
-            known = {p for p in outer if self.platform and label_of(p, self.platform)}
-            if outer & self.submitters.keys():
-                self.start = start
-            for form, expression in FORMS.items() if outer and not known else ():
-                inner = [p for p in books if len(p) > start]
-                if all(expression.fullmatch("/".join(p[start:])) for p in inner):
-                    self.start, self.form = start, form
+        self.find_form(paths)
         if not self.form and not self.start:
             self.start = int(self.wrapped(paths, class_folder))
+        for parts in books:
+            if label := label_of(parts[min(self.start, len(parts) - 1)], self.platform):
+                self.numbers.setdefault(label.name, set()).add(label.number)
         if self.roster or self.pattern:
             return
         if self.form in ("Blackboard", "Brightspace"):
@@ -80,7 +90,7 @@ class Owners:
             raise CourseError(f"This was downloaded from {self.form}. {asked}")
         for parts in books:
             top = parts[self.start]
-            told = label_of(top) or self.form or top in self.submitters
+            told = label_of(top) or self.form
             if told or top in self.assignments or len(parts) == self.start + 1:
                 continue
             for name in self.assignments:
@@ -92,32 +102,69 @@ class Owners:
                         f"assignment. {asked}"
                     )
 
+    def find_form(self, paths: list[PurePosixPath]) -> None:
+        """Which platform wrote all paths; what is inside such a name is not read."""
+        books = [path.parts for path in paths if path.suffix.lower() == ".ipynb"]
+        for start in (0, 1) if self.around(paths) else (0,):
+            inner = ["/".join(parts[start:]) for parts in books if len(parts) > start]
+            tops = {path.partition("/")[0] for path in inner}
+            if not tops or (
+                self.platform and any(label_of(top, self.platform) for top in tops)
+            ):
+                continue
+            for form, expression in FORMS.items():
+                if start and form == "the exchange" and not self.roster:
+                    continue  # the one folder may be a student's
+                if all(map(expression.fullmatch, inner)):
+                    self.start, self.form = start, form
+                    return
+
+    def around(self, paths: list[PurePosixPath]) -> bool:
+        """Whether all is in one folder, and that is not known to be a student's."""
+        tops = {path.parts[0] for path in paths}
+        top = min(tops, default="")
+        label = label_of(top, self.platform)
+        of_moodle = label is not None and label.platform == "moodle"
+        return len(tops) == 1 and not (of_moodle or (self.roster and self.knows(top)))
+
     def read_submitters(self, entries: Sequence[Entry]) -> None:
-        """Gradescope's own list of who handed in what, where there is one."""
+        """Gradescope's own list of who handed in what, where there is one.
+
+        It counts at its place in an archive that is Gradescope's as a whole: anywhere
+        else, a student may have written it.
+        """
         import yaml
 
-        lists = [e for e in entries if e.path.name == GRADESCOPE]
-        for entry in lists:
-            if len(entry.path.parts) > 2:
-                continue  # a student's
-            try:
-                found = yaml.safe_load(entry.read())
-                for folder, about in found.items():
-                    time = about.get(":created_at")
-                    when = time if isinstance(time, datetime) else None
-                    self.submitters[folder] = [
-                        Label(
-                            "",
-                            str(one.get(":sid") or one.get(":email") or one[":name"]),
-                            names=tuple(str(value) for value in one.values() if value),
-                            time=when and when.replace(tzinfo=when.tzinfo or UTC),
-                        )
-                        for one in about[":submitters"]
-                    ]
-            except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-                raise CourseError(
-                    f"{entry.path} does not have Gradescope's form: {error}."
-                ) from None
+        found = {entry: GRADESCOPE.fullmatch(str(entry.path)) for entry in entries}
+        lists = [entry for entry, match in found.items() if match and match["list"]]
+        if not lists:
+            return
+        place = GRADESCOPE.fullmatch(str(lists[0].path))
+        assert place
+        for entry, match in found.items():
+            if not match or match["outer"] != place["outer"]:
+                other = one_line(str(entry.path))[:200]
+                self.unread = {
+                    one.path: f"is not used, since {other} is not Gradescope's"
+                    for one in lists
+                }
+                return
+        try:
+            data = lists[0].read(LONGEST_LIST)
+            content = yaml.load(data, Loader=yaml.BaseLoader)
+            self.submitters = {
+                folder: submitters(about) for folder, about in content.items()
+            }
+            self.start = 1 if place["outer"] else 0
+        except Left as why:
+            self.unread[lists[0].path] = str(why)
+        except (
+            *(yaml.YAMLError, RecursionError),
+            *(AttributeError, KeyError, TypeError, ValueError),
+        ) as error:
+            self.unread[lists[0].path] = (
+                f"does not have Gradescope's form: {one_line(str(error))[:200]}"
+            )
 
     def wrapped(self, paths: list[PurePosixPath], class_folder: str) -> bool:
         """Whether one folder holds the whole class, not the work of one student."""
@@ -129,7 +176,7 @@ class Owners:
         inside = {p[1] for p in deep if len(p) > 2 or label_of(p[1], self.platform)}
         if self.roster:
             inside = {p[1] if len(p) > 2 else PurePosixPath(p[1]).stem for p in deep}
-        if not inside - self.assignments or top in self.submitters:
+        if not inside - self.assignments:
             return False
         if top == class_folder:
             return True
@@ -137,7 +184,7 @@ class Owners:
             return False
         if self.roster:
             return any(self.knows(name) for name in inside)
-        if self.pattern or inside & self.submitters.keys():
+        if self.pattern:
             return True
         raise CourseError(
             f"Everything is in one folder, {one_line(top)}. Is it one student's "
@@ -155,8 +202,11 @@ class Owners:
         parts = path.parts[self.start :]
         if not parts:
             raise Left("cannot be matched to a student")
-        labels = self.submitters.get(parts[0]) or [self.label(path)]
-        return [owner for label in labels for owner in self.of(label)]
+        if not self.submitters:
+            return self.of(self.label(path))
+        if parts[0] not in self.submitters:
+            raise Left("is not in Gradescope's list")
+        return [owner for one in self.submitters[parts[0]] for owner in self.of(one)]
 
     def label(self, path: PurePosixPath) -> Label:
         """What the path says of the student. Left when it says nothing."""
@@ -190,14 +240,54 @@ class Owners:
         kept = label if label.platform or label.time else None
         if self.roster is None:
             return [Owner(invented(label), kept)]
-        why = Unknown("is not in the roster")
+        why = "is not in the roster"
+        found: dict[str, list[Person]] = {}
         for name in label.names or (label.name,):
             try:
-                people = self.roster.find(replace(label, name=name))
-                return [Owner(safe(person.student), kept, person) for person in people]
+                found[name] = self.people(replace(label, name=name))
             except Unknown as error:
-                why = error
-        raise Left(f": {one_line(label.name)[:80]} {why}") from None
+                why = str(error)
+        first, *others = found or [label.name]
+        for name in others:
+            if found[name] != found[first]:
+                why = f"and {one_line(name)[:80]} are different students in the roster"
+                found = {}
+        people = found.get(first)
+        if not people:
+            raise Left(f": {one_line(first)[:80]} {why}")
+        team = label.platform and self.roster.is_team(first, people)
+        return [self.owner(one, kept, bool(team)) for one in people]
+
+    def people(self, label: Label) -> list[Person]:
+        """The people whom one name means.
+
+        Raises Unknown where the archive has several teams of that name.
+        """
+        assert self.roster
+        people = self.roster.find(label)
+        team = label.platform and self.roster.is_team(label.name, people)
+        if team and len(self.numbers.get(label.name, ())) > 1:
+            raise Unknown(
+                "is the name of several teams, whose members cannot be told apart; "
+                "give each its own name there"
+            )
+        return people
+
+    def owner(self, person: Person, kept: Label | None, team: bool) -> Owner:
+        """A student whose work it is; one of a team has two labels."""
+        assert self.roster
+        own = self.own(person) if team else None
+        if own and self.roster.individual:  # the platform knows of no team
+            kept, own = own, None
+        return Owner(safe(person.student), kept, person, own)
+
+    def own(self, person: Person) -> Label:
+        """The label of one member of a team.
+
+        Only Moodle's worksheet has the number by which Moodle knows a participant.
+        """
+        number = person.number if self.platform == "moodle" else ""
+        return Label(self.platform, person.name or person.word, number)
 
     def knows(self, name: str) -> bool:
         """Whether the roster has a student or a team that a platform calls so."""
@@ -207,6 +297,24 @@ class Owners:
             return bool(self.roster.find(label))
         except Unknown:
             return False
+
+
+def submitters(about: dict[str, Any]) -> list[Label]:
+    """Who handed in one folder, and when, as Gradescope's list tells."""
+    time = None
+    with contextlib.suppress(CourseError):
+        # it has more digits of a second than Python reads
+        time = moment(re.sub(r"\.\d+", "", str(about.get(":created_at"))), UTC)
+    people = [
+        [str(one.get(key) or "") for key in (":sid", ":email", ":name")]
+        for one in about[":submitters"]
+    ]
+    return [
+        Label(
+            "", next(filter(None, names)), names=tuple(filter(None, names)), time=time
+        )
+        for names in people
+    ]
 
 
 EXAMPLES = {

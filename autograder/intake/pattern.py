@@ -16,6 +16,7 @@ from autograder.release.times import platform_time
 from autograder.text import meant
 
 WHO = ("student", "student_id", "first_name", "last_name", "email")
+LONGEST_NAME = 300  # characters, of what a platform writes before a student's own
 FIELDS = [*WHO, "assignment", "timestamp", "file", "file_id"]
 
 
@@ -41,12 +42,19 @@ class Pattern:
                 raise CourseError(f"--pattern has the unknown field {field!r}; {hint}")
         if not {"student", "student_id"} & self.expression.groupindex.keys():
             raise CourseError(f"--pattern {text!r} has no {{student}}.")
+        fields = self.expression.groupindex
+        self.who = "student" if "student" in fields else "student_id"
 
     def label(self, path: str, zone: tzinfo) -> Label | None:
         """Whose the file is, and when it came; None when the path has another form."""
         match = self.expression.fullmatch(path)
         if match is None:
             return None
+        # an expression may take its text from what a student has put behind the name
+        ends = range(min(len(path), LONGEST_NAME))
+        begun = (self.expression.fullmatch(path[:end]) for end in ends)
+        if any(one and one.start(self.who) < match.start(self.who) for one in begun):
+            raise Left("can be read in two ways by --pattern; write .*? instead of .*")
         found = {k: v for k, v in match.groupdict().items() if v}
         student = found.get("student") or found.get("student_id")
         if not student:

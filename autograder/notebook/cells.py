@@ -25,6 +25,7 @@ from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
 from autograder.notebook.shell import Shell
 from autograder.notebook.streams import STREAMS, stream
+from autograder.text import lines_of
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
 MAX_ERROR = 8_000  # characters of what an exception says
@@ -143,7 +144,7 @@ class Notebook:
 
     def _execute(self, source: str, filename: str, shown: bool = False) -> None:
         """Run code in the notebook's names; show the value of its last line."""
-        lines = source.splitlines(keepends=True)
+        lines = lines_of(source, ends=True)
         linecache.cache[filename] = (len(source), None, lines, filename)
         tree = ast.parse(source, filename)
         last = tree.body[-1] if shown and tree.body else None
@@ -270,7 +271,7 @@ class Notebook:
             said = f"{said[:half]}\n…\n{said[-half:]}"
         name = type(error).__name__
         text = str(told)[:MAX_ERROR]
-        self.outputs.append(("error", name[:200], text, said.splitlines()))
+        self.outputs.append(("error", name[:200], text, lines_of(said)))
 
     def _write(self, name: str, content: bytes) -> None:
         if not content or self.room < 0:  # cut already

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+from collections import defaultdict
 
+from autograder.notebook.clock import READING, at_most
 from autograder.notebook.records import (
     BY_POINTS,
     GRADED,
@@ -11,7 +13,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import defines, same_text
+from autograder.notebook.texts import same_text, text_key
 
 
 def find_by_id(release: Release, submitted: list[SubmittedCell]) -> dict[str, int]:
@@ -36,14 +38,13 @@ def find_by_text(
 ) -> None:
     """Cells without metadata whose text is that of the release."""
     taken = set(found.values())
+    free: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place in reversed(range(len(submitted))):
+        if place not in taken:
+            free[submitted[place].key].append(place)
     for cell in release.cells:
-        if cell.grade_id in found:
-            continue
-        for place, own in enumerate(submitted):
-            if place not in taken and same_text(own.source, cell.released):
-                found[cell.grade_id] = place
-                taken.add(place)
-                break
+        if cell.grade_id not in found and (places := free[text_key(cell.released)]):
+            found[cell.grade_id] = places.pop()
 
 
 def find_answers(
@@ -51,25 +52,15 @@ def find_answers(
 ) -> None:
     """Answers without metadata: by the name they define, or by their place."""
     taken = set(found.values())
+    answers = {cell.grade_id for cell in release.cells if cell.kind == "answer"}
     for index, cell in enumerate(release.cells):
         name = cell.grade_id
         if name in found or cell.kind not in ("answer", "written"):
             continue
         free = [place for place in range(len(submitted)) if place not in taken]
         if cell.kind == "answer":
-            pattern = defines(name)
-            others = [
-                defines(c.grade_id)
-                for c in release.cells
-                if c.kind == "answer" and c.grade_id != name
-            ]
             # a cell that answers several questions is nobody's own: it is an extra one
-            places = [
-                p
-                for p in free
-                if pattern.search(submitted[p].source)
-                and not any(other.search(submitted[p].source) for other in others)
-            ]
+            places = [p for p in free if submitted[p].names & answers == {name}]
         else:
             places = between(release, index, submitted, found, free)
         if places:
@@ -102,14 +93,13 @@ def between(
     ]
 
 
+@at_most(READING)
 def resemblance(release: Release, submitted: list[SubmittedCell]) -> int:
     """How many cells of the release are in these cells; to recognise a renamed file."""
     found = find_by_id(release, submitted)
     find_by_text(release, submitted, found)
-    names = [cell.grade_id for cell in release.cells if cell.kind == "answer"]
-    return len(found) or sum(
-        any(defines(name).search(cell.source) for cell in submitted) for name in names
-    )
+    names = {cell.grade_id for cell in release.cells if cell.kind == "answer"}
+    return len(found) or len(names & {n for cell in submitted for n in cell.names})
 
 
 def is_copy(cell: SubmittedCell, released: ReleasedCell) -> bool:
@@ -143,11 +133,8 @@ def is_another(
     if len(named - own) > len(named & own):
         return True
     graded = [cell for cell in release.cells if cell.kind in (*GRADED, *BY_POINTS)]
+    defined = {name for one in submitted for name in one.names}
     return not any(
-        cell.grade_id in found
-        or (
-            cell.kind == "answer"
-            and any(defines(cell.grade_id).search(one.source) for one in submitted)
-        )
+        cell.grade_id in found or (cell.kind == "answer" and cell.grade_id in defined)
         for cell in graded
     )

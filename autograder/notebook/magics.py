@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.notebook.shell import QUIET
+from autograder.text import lines_of
 
 MANY_LINES = 500  # that only IPython can read; each one costs a look at the whole cell
 
@@ -68,7 +69,7 @@ def translate(source: str, names: dict[str, Any]) -> Translated:
             captured = words[0] if words else ""
         skipped = source[: source.index("%%")].count("\n") + 1
         source = "\n" * skipped + plain(match["body"])
-    lines = source.split("\n")
+    lines = lines_of(source)
     if _is_command(source, names):
         return Translated(_line_magic("", source.strip()), captured)
     for _ in range(MANY_LINES):

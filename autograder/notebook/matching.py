@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from autograder.errors import Held
 from autograder.notebook.adding import HERE, Added
+from autograder.notebook.clock import READING, at_most
 from autograder.notebook.finding import (
     find_answers,
     find_by_id,
@@ -28,7 +29,7 @@ from autograder.notebook.records import (
     SubmittedCell,
 )
 from autograder.notebook.texts import (
-    defines,
+    defined_names,
     holds_code,
     is_stub,
     mentions,
@@ -38,6 +39,7 @@ from autograder.notebook.texts import (
 from autograder.notebook.written import words_near
 
 
+@at_most(READING)
 def match(release: Release, submitted: list[SubmittedCell]) -> Matched:
     """Find the release's cells in the submission; Held when there are none."""
     found = find_by_id(release, submitted)
@@ -72,6 +74,11 @@ class Matching:
         self.notes: list[str] = []
         self.added = Added(release, submitted, found, self.note)
         self.own = self.added.cells()
+        self.names: dict[int, frozenset[str]] = {}  # that were added, by place
+        for (place, _), extra in self.own:
+            more = defined_names(extra.source)
+            self.names[place] = self.names.get(place, frozenset()) | more
+        self.stubs = {text_key(cell.released) for cell in release.cells}
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -206,20 +213,15 @@ class Matching:
 
     def definers(self, name: str) -> list[int]:
         """The submitted cells that define ``name``, other than as the release does."""
-        pattern = defines(name)
-        stubs = {text_key(c.released) for c in self.release.cells}
-        own: dict[int, str] = {}
-        for (place, _), extra in self.own:
-            own[place] = own.get(place, "") + "\n" + extra.source
         places = set(self.found.values())
         return [
             place
             for place, cell in enumerate(self.submitted)
             if cell.cell_type == "code"
-            and (place in own or place in places)
-            and pattern.search(own.get(place, cell.source))
-            and not is_stub(cell.source, name)
-            and text_key(cell.source) not in stubs
+            and (place in self.names or place in places)
+            and name in self.names.get(place, cell.names)
+            and cell.stub != name
+            and cell.key not in self.stubs
         ]
 
     def after_answer(self, cell: ReleasedCell, rank: int) -> Position:

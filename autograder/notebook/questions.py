@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import registry
 from autograder.checks.failures import CheckFailed
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.explain.locations import CELL, Location
-from autograder.notebook.texts import defines
-from autograder.text import nearest, printable
+from autograder.notebook.texts import defined_names
+from autograder.text import lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
@@ -82,7 +82,7 @@ def reason(kind: str, text: str) -> str:
     """What stopped a cell: the kind of the exception, and the last line of its text."""
     if more := offline(f"{kind} {text}"):
         return f"{kind}{more}"
-    return ": ".join([kind, *text.strip().splitlines()[-1:]])[:300]
+    return ": ".join([kind, *lines_of(text.strip())[-1:]])[:300]
 
 
 def offline(text: str) -> str:
@@ -149,8 +149,8 @@ def failure_behind(name: str, failed: Sequence[Failed]) -> str:
 
 def is_defined(name: str, source: str) -> bool:
     """Whether a cell defines a name, imports it, or assigns it, maybe beside others."""
-    lines = source.splitlines()
-    return bool(defines(name).search(source)) or any(binds(ln, name) for ln in lines)
+    lines = lines_of(source)
+    return name in defined_names(source) or any(binds(ln, name) for ln in lines)
 
 
 def binds(line: str, name: str) -> bool:
@@ -203,7 +203,7 @@ def not_there(
 class NotOffered(importlib.abc.MetaPathFinder):
     """Says plainly why something cannot be imported in an assignment.
 
-    That is torch where NumPy has to do, and each of the book's modules but the
+    That is torch where NumPy has to do, and each library module of the course but the
     ``books`` that it comes with; a file of that name may be there.
     """
 
@@ -214,7 +214,7 @@ class NotOffered(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] == "torch" and self.profile != "torch":
             says = "torch is not available in this assignment; NumPy is"
             raise ModuleNotFoundError(says, name="torch")
-        if name not in BOOK_MODULES or name in self.books:
+        if name not in registry.library() or name in self.books:
             return
         if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():
             says = f"this assignment comes without the book's module `{name}`"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from autograder.errors import Held
+from autograder.notebook.clock import READING, at_most
 from autograder.notebook.pictures import kept
 from autograder.notebook.records import SubmittedCell
 
@@ -20,6 +22,7 @@ ATTACHED = re.compile(r"!\[[^][]*\]\(attachment:(?P<name>[^)[\s]+)(?:[ \t][^)[\n
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+@at_most(READING)
 def read(data: bytes) -> list[SubmittedCell]:
     """The cells of a notebook file: texts, pictures in them, and the names of cells.
 
@@ -70,9 +73,9 @@ def parse(text: str) -> Any:
                 "The file is a web page, not a notebook; it may be the login page of "
                 "the site it was downloaded from."
             ) from None
-        lines = [text.count("\n", 0, m.start()) + 1 for m in CONFLICT.finditer(text)]
-        if lines:
-            where = ", ".join(map(str, lines[:9]))
+        marks = [mark.start() for mark in islice(CONFLICT.finditer(text), 9)]
+        if marks:
+            where = ", ".join(str(text.count("\n", 0, at) + 1) for at in marks)
             raise Held(
                 f"The file has git conflict markers in lines {where}; resolve the "
                 "conflict and submit it again."

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
+
+from autograder.notebook.texts import defined_names, stub_of, text_key
 
 CellType = Literal["code", "markdown", "raw"]
 # answer: code that is graded by tests; written: graded by a person; test: grades code;
@@ -30,6 +33,23 @@ class SubmittedCell:
     source: str
     grade_id: str | None = None
     attachments: Attachments = field(default_factory=dict)
+
+    # each is asked for by every question of every assignment
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The text as it is compared."""
+        return text_key(self.source)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What it defines."""
+        return defined_names(self.source)
+
+    @cached_property
+    def stub(self) -> str | None:
+        """The name that it leaves open, if it does nothing else."""
+        return stub_of(self.source)
 
 
 @dataclass(frozen=True)

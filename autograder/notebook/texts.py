@@ -7,9 +7,17 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from autograder.text import lines_of
+
 MANY_LINES = 5_000
 LONGEST_STUB = 5_000  # characters
 LONGEST_CODE = 200_000  # what Python makes of it takes hundreds of times as much memory
+DEFINED = re.compile(
+    # not \s*, which would try all the empty lines again from each one
+    r"^[ \t]*(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)"
+    r"|(\w+)[ \t]*(?::[^=\n]*)?=(?!=))",
+    re.MULTILINE,
+)
 DUE = re.compile(r"\*\*Due: \w+, \d+ \w+ \d+, \d\d:\d\d \(\S+\)\*\*")
 
 
@@ -21,7 +29,7 @@ def with_due(title: str, due: str) -> str:
 
 def without_due(text: str) -> str:
     """A text without the due date, which stood there or another when it was taken."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     for place, line in enumerate(lines):
         if place and not lines[place - 1].strip() and DUE.fullmatch(line.rstrip()):
             return "\n".join(lines[: place - 1] + lines[place + 1 :])
@@ -29,8 +37,18 @@ def without_due(text: str) -> str:
 
 
 def text_key(text: str) -> tuple[str, ...]:
-    """A text but for its due date, and spaces at the ends of lines and around it."""
-    return tuple(line.rstrip() for line in without_due(text).strip().splitlines())
+    """A text but for its due date, and spaces at the ends of lines and around it.
+
+    A text that is far longer than any of a course is like no other.
+    """
+    if is_long(text):
+        return (text,)
+    return tuple(line.rstrip() for line in lines_of(without_due(text).strip()))
+
+
+def is_long(text: str) -> bool:
+    """Whether a text has too many lines to be compared line by line."""
+    return text.count("\n") + text.count("\r") > MANY_LINES
 
 
 def same_text(a: str, b: str) -> bool:
@@ -54,10 +72,10 @@ class Lines:
 
 def difference(own: str, course: str) -> Lines:
     """What ``own`` has and ``course`` does not, in order."""
-    lines = own.splitlines()
-    if len(lines) > MANY_LINES:  # to be compared line by line
+    if is_long(own):
         return Lines(own)
-    theirs = [line.rstrip() for line in course.splitlines()]
+    lines = lines_of(own)
+    theirs = [line.rstrip() for line in lines_of(course)]
     matcher = SequenceMatcher(None, theirs, [x.rstrip() for x in lines], autojunk=False)
     before: list[str] = []
     after: list[str] = []
@@ -71,7 +89,9 @@ def difference(own: str, course: str) -> Lines:
 
 def without_block(source: str, block: str) -> str:
     """``source`` without the first run of lines that reads as ``block``."""
-    lines, wanted = source.splitlines(), list(text_key(block))
+    if is_long(source):
+        return source
+    lines, wanted = lines_of(source), list(text_key(block))
     bare = [line.rstrip() for line in lines]
     starts = (n for n, line in enumerate(bare) if wanted and line == wanted[0])
     for start in starts:
@@ -82,24 +102,35 @@ def without_block(source: str, block: str) -> str:
 
 def is_stub(source: str, name: str) -> bool:
     """Whether this defines ``name`` and nothing in it: a text, pass, or a raise."""
+    return stub_of(source) == name
+
+
+def stub_of(source: str) -> str | None:
+    """The one name that a source defines with nothing in it; None of any other."""
     tree = parsed(source) if len(source) <= LONGEST_STUB else None
-    body = tree.body if tree else []
     hollow = (ast.Pass, ast.Raise)
-    return bool(body) and all(
-        isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and node.name == name
+    names = {
+        node.name
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and all(
             isinstance(part, hollow)
             or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
             for part in node.body
         )
-        for node in body
-    )
+        else None
+        for node in (tree.body if tree else [])
+    }
+    return names.pop() if len(names) == 1 else None
 
 
 def holds_code(text: str, name: str) -> bool:
-    """Whether a text has code that defines ``name``, and more than a stub of it."""
-    lines = text.splitlines()[:MANY_LINES]
+    """Whether a text has code that defines ``name``, and more than a stub of it.
+
+    A block is read from each line that begins one, as far as all blocks together have
+    the length of a long program.
+    """
+    lines = lines_of(text[:LONGEST_CODE])[:MANY_LINES]
+    room = LONGEST_CODE
     start = re.compile(rf"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
     for number, line in enumerate(lines):
         if not start.match(line):
@@ -110,6 +141,9 @@ def holds_code(text: str, name: str) -> bool:
             if below.strip() and not below[: indent + 1].isspace():
                 break
             block.append(below[indent:])
+            room -= len(below)
+            if room < 0:
+                return False
         code = "\n".join(block)
         if parsed(code) and not is_stub(code, name):
             return True
@@ -138,11 +172,6 @@ def mentions(source: str, name: str) -> bool:
     )
 
 
-def defines(name: str) -> re.Pattern[str]:
-    """What a cell looks like that defines ``name``."""
-    # not \s*, which would try all the empty lines again from each one
-    return re.compile(
-        rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b"
-        rf"|^[ \t]*{re.escape(name)}[ \t]*(?::[^=\n]*)?=(?!=)",
-        re.MULTILINE,
-    )
+def defined_names(source: str) -> frozenset[str]:
+    """The names that the lines of a cell look as if they define."""
+    return frozenset(one or other for one, other in DEFINED.findall(source))

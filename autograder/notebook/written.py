@@ -17,6 +17,7 @@ from autograder.notebook.records import (
     SubmittedCell,
 )
 from autograder.notebook.texts import text_key
+from autograder.text import lines_of
 
 # a comment, a long text, a text in a line
 WORDS = re.compile(
@@ -24,6 +25,7 @@ WORDS = re.compile(
     r"|\"\"\"([\s\S]*?)\"\"\"|'''([\s\S]*?)'''"
     r"|\"([^\"\n]*)\"|'([^'\n]*)'"
 )
+MOST_WORDS = 100_000  # characters at the end of a cell
 PROSE_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|writefile)\b")
 
 
@@ -74,7 +76,7 @@ def has_words(source: str) -> bool:
 def ends_in_words(source: str) -> bool:
     """Whether comments of at least three words are the last that a cell has."""
     words: list[str] = []
-    for line in reversed(source.splitlines()):
+    for line in reversed(lines_of(source[-MOST_WORDS:])):
         if line.strip() and not line.startswith("#"):
             break
         words += line.lstrip("#").split()

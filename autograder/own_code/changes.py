@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from autograder.text import lines_of
+
 PAIRS = (
     "tril triu, max min, amax amin, maximum minimum, sum mean, zeros ones, sin cos, "
 )
@@ -38,7 +40,7 @@ class Change:
 
 def changes(source: str) -> list[Change]:
     """All changes of the functions in a source that can still be parsed."""
-    lines: list[str] = source.split("\n")
+    lines: list[str] = lines_of(source)
     found: dict[str, Change] = {parsed(source): Change(0, "", "", source)}
     for node, new in edits(ast.parse(source), source):
         number = node.lineno

@@ -11,6 +11,7 @@ from autograder.checks.question import Question, first_line
 from autograder.own_code.changes import Change, changes
 from autograder.own_code.values import SHOWN, Seen
 from autograder.own_code.watching import UNSET, Call, Watched
+from autograder.text import lines_of
 
 MOST_CHANGES = 18
 MOST, LEAST = 4, 3  # choices
@@ -60,7 +61,7 @@ class Subject:
         draw: random.Random,
     ) -> None:
         self.question, self.name, self.names = question, question.name, names
-        self.source, self.lines, self.draw = source, source.split("\n"), draw
+        self.source, self.lines, self.draw = source, lines_of(source), draw
         self.program = Watched(source, question.name, names)
         self.sentences = [first_line(check) for check in question.checks]
         failed, self.trials = self.program.tried(question.checks)

@@ -21,7 +21,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import autograder
-from autograder import settings
+from autograder import registry, settings
 from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
@@ -32,6 +32,7 @@ from autograder.release.solutions import extra_files, prepared
 from autograder.text import one_line
 
 LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too
+CODE = (".py", ".toml")
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 WORDS = {"says", "differs", "why", "unseen"}  # of a catalog: sentences
 
@@ -186,10 +187,12 @@ def engine_files(checks: str) -> list[Path]:
     about exceptions.
     """
     home = Path(autograder.__file__).parent
+    own = [registry.folder_of(checks), registry.folder_of("shared")]
     paths = [
         *home.glob("checks/*.py"),
-        *home.glob(f"checks/{checks}/**/*.py"),
-        *home.glob(f"checks/{checks}/catalog/*.toml"),
+        *(p for f in own if f for p in f.glob("visible/**/*.py")),
+        *(p for f in own if f for p in f.glob("hidden/**/*") if p.suffix in CODE),
+        *(registry.library()[name] for name in registry.published()),
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
@@ -198,6 +201,5 @@ def engine_files(checks: str) -> list[Path]:
         home / "release" / "proof.py",
         home / "grading" / "job.py",
         home / "grading" / "autograded.py",
-        home.parent / "book" / "attention.py",  # published answers
     ]
     return sorted(filter(Path.is_file, paths))

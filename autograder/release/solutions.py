@@ -19,6 +19,8 @@ from autograder.files import stays
 from autograder.release.links import link_chapters
 from autograder.text import one_line
 
+CHECKS = ("visible", "hidden")  # packages of checks, which go nowhere with a notebook
+
 
 def solution_notebook(assignment: Assignment) -> NotebookNode:
     """The instructor's notebook."""
@@ -106,10 +108,13 @@ def notebook_text(notebook: NotebookNode) -> str:
 def extra_files(course: Course, assignment: Assignment) -> dict[str, bytes]:
     """The files that come with the notebook: data, pictures, helper modules."""
     folder, ignored = assignment.source.parent, course.ignored()
+    checks = [part for part in CHECKS if (folder / part / "__init__.py").is_file()]
     return {
         name.as_posix(): (folder / name).read_bytes()
         for name in files_in(folder)
-        if not stays(name, ignored) and (len(name.parts) > 1 or name.suffix != ".ipynb")
+        if name.parts[0] not in checks
+        and not stays(name, ignored)
+        and (len(name.parts) > 1 or name.suffix != ".ipynb")
     }
 
 

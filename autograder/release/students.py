@@ -51,7 +51,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The command refuses to write a notebook that would leak an answer or that "
         "breaks a rule of grading.",
-        "autograder release 01-attention",
+        "autograder release 01-means",
     )
     add_assignments(verb)
     add_flag(

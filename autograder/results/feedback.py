@@ -6,12 +6,9 @@ Nothing that a student wrote can run in them as a script.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import re
-import signal
 import sys
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -23,13 +20,14 @@ from jinja2.runtime import Context
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
 from autograder.grading.verdict import Verdict
 from autograder.intake.notebook_file import RECEIPT, receipt_of
 from autograder.intake.versions import origin_of
+from autograder.notebook.clock import at_most
 from autograder.options import (
     add_assignments,
     add_book,
@@ -37,7 +35,7 @@ from autograder.options import (
     add_student,
     describe,
 )
-from autograder.results.feedback_zip import write_zips
+from autograder.results.feedback_zip import ORDER, PLATFORMS, write_zips
 from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
@@ -66,7 +64,8 @@ ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST = 50_000  # characters of a text that is read as Markdown
-PAGE_SECONDS = 60.0  # of processor time: some Markdown could be read for days
+# of processor time: some Markdown could be read for days
+TEXT_SECONDS, PAGE_SECONDS = 2.0, 60.0
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -76,16 +75,17 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "If a page cannot be generated, the command reports it, writes the others, and "
         "exits with code 1.",
-        "autograder feedback 01-attention",
+        "autograder feedback 01-means",
     )
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
     verb.add_argument(
         "--zip",
-        choices=("moodle", "canvas"),
+        choices=PLATFORMS,
         help="for each assignment, also write a zip of the pages whose points are "
-        "final, for this platform's bulk upload",
+        "final, for this platform's bulk upload; a team gets one page, and with "
+        "moodle-4.1, as Moodle 4.1 and older need it, each of its members one",
     )
     add_flag(
         verb,
@@ -119,7 +119,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"{name}: pages to send, new or changed: {listed(listing)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
-        for line in (*left, *(f"wrote {path}" for path in paths)):
+        order = [ORDER] if options.zip.startswith("moodle") else []
+        for line in (*left, *(f"wrote {path}" for path in paths), *order):
             print(one_line(line))
     for name, students in written.items():
         record.sent(course, name, students)
@@ -138,10 +139,19 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
 def safe_html(source: str, attachments: Attachments | None = None) -> str:
     """Markdown as HTML without scripts, styles, or pictures from elsewhere.
 
-    A very long text is shown as it is.
+    A text that is very long, or takes long to read, is shown as it is.
     """
-    if len(source) > LONGEST:
-        return f"<pre>{escape(source)}</pre>"
+    if len(source) <= LONGEST:
+        try:
+            with at_most(TEXT_SECONDS):
+                return html_of(source, attachments)
+        except (TooLong, RecursionError):
+            pass
+    return f"<pre>{escape(source)}</pre>"
+
+
+def html_of(source: str, attachments: Attachments | None) -> str:
+    """The same of any text, however long it takes."""
     pictures = Pictures(
         (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
         for name, kinds in (attachments or {}).items()
@@ -224,9 +234,11 @@ def write_feedback(
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
                         ways = other_ways(part.notebook, verdict) if shown else {}
-                        with at_most(PAGE_SECONDS):
+                        with at_most(PAGE_SECONDS, "this page"):
                             page = render(exporter, course, store.url, place, ways)
-                            name = called(who, people.get(who))
+                            origin = origin_of(course, who, assignment.name)
+                            shared = origin.team if origin and origin.group else ""
+                            name = shared or called(who, people.get(who))
                             page = with_summary(
                                 page, verdict, name, part.notebook, book
                             )
@@ -292,25 +304,6 @@ def not_for_the_exchange(
                 f"{listed(bare)}, since their work came without {RECEIPT[1]}; leave "
                 f"them out with --CourseDirectory.student_id_exclude={','.join(bare)}"
             )
-
-
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after some processor time; not where no signal arrives."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"it takes longer than {seconds:g} s to make this page")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def make_exporter(course: Course) -> Any:

@@ -18,6 +18,7 @@ from autograder.errors import Held
 from autograder.files import write_whole
 from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import open_submission
+from autograder.notebook.clock import READING, at_most
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
@@ -26,7 +27,7 @@ from autograder.own_code import CHECKS, defining
 from autograder.release.plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line
-from autograder.wall import Cell, Grader
+from autograder.wall import Cell, Grader, Transcript
 
 ASK = """\
 from autograder.own_code import in_notebook as _asked_
@@ -44,7 +45,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The pages are in interview/ASSIGNMENT.html; the answers are at the end of "
         "each page. The pages contain nothing from hidden checks.",
-        "autograder interview 04-masking",
+        "autograder interview 02-roots",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     add_student(verb)
@@ -116,7 +117,7 @@ def on_a_page(found: list[list[Json]]) -> list[Json]:
     return [question for question, _ in zip(turns, range(MOST), strict=False)]
 
 
-def asked(release: Release, data: bytes, grader: Grader) -> Iterator[list[Json]]:
+def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     """For each answer that passes, questions about it; made behind the wall."""
     cells = [
         cell
@@ -134,6 +135,12 @@ def asked(release: Release, data: bytes, grader: Grader) -> Iterator[list[Json]]
     transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
     if transcript.held:
         raise Held(transcript.held)
+    with at_most(READING):
+        return list(questions_of(transcript, own))
+
+
+def questions_of(transcript: Transcript, own: list[str]) -> Iterator[list[Json]]:
+    """The questions in what was printed, with the cells that they are about."""
     for key, outputs in transcript.outputs.items():
         if key.startswith("ask "):
             name = key.removeprefix("ask ")

@@ -30,7 +30,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "Submissions that share most of their code are listed once, as a group. "
         "Short answers can resemble each other by chance, so check before you accuse "
         "anyone. No points are changed.",
-        "autograder similarity 01-attention --least 0.95",
+        "autograder similarity 01-means --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     verb.add_argument(

@@ -38,7 +38,16 @@ class Channel:
         fds: tuple[int, ...] = (),
     ) -> None:
         """Send one value, and perhaps open files with it."""
-        content = encode(value, refer)
+        self.send_encoded(encode(value, refer), deadline=deadline, fds=fds)
+
+    def send_encoded(
+        self,
+        content: bytes,
+        *,
+        deadline: float | None = None,
+        fds: tuple[int, ...] = (),
+    ) -> None:
+        """The same for what is encoded already."""
         frame = SIZE.pack(len(content)) + content
         files = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []
         at_once = 0 if deadline is None else socket.MSG_DONTWAIT

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.crossing import is_tensor
+
 
 class Reshaped(RuntimeError):
     """A copy came back with another shape or dtype."""
@@ -53,7 +55,7 @@ def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:
     for one, other in zip(local, changed, strict=False):
         lasting = isinstance(one, np.ndarray | list | dict | tuple)
         lasting = lasting or hasattr(type(one), "_wall_library_")  # a remote one
-        if type(one) is type(other) and (lasting or hasattr(one, "detach")):
+        if type(one) is type(other) and (lasting or is_tensor(one)):
             update(one, other)
             items.append(one)
         else:

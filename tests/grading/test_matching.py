@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from autograder.errors import Held
+from autograder.notebook.clock import at_most
 from autograder.notebook.finding import resemblance
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.texts import parsed, with_due
 from autograder.release.sample_class import delete_tests, without_metadata
-from autograder.results.feedback import at_most
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from autograder.course import Submission
 from autograder.errors import Held
 from autograder.grading.autograded import with_attachments
 from autograder.intake.notebook_file import open_submission
+from autograder.notebook.clock import at_most
 from autograder.notebook.reading import SIZE_LIMIT, read
-from autograder.results.feedback import at_most
 
 
 def notebook(**changes) -> bytes:

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from autograder.checks.failures import CheckFailed, failure_from
+from autograder.text import lines_of
 from autograder.wall.records import Cell
 
 HIDDEN = "a hidden check of this question fails"
@@ -38,14 +39,14 @@ class TestText:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the instructor's text."""
-        return self.source.splitlines()
+        return lines_of(self.source)
 
     @cached_property
     def shown(self) -> set[int]:
         """The numbers of the lines that students have."""
         if self.released is None:
             return set(range(1, len(self.lines) + 1))
-        theirs = [line.rstrip() for line in self.released.splitlines()]
+        theirs = [line.rstrip() for line in lines_of(self.released)]
         own = [line.rstrip() for line in self.lines]
         matcher = SequenceMatcher(None, theirs, own, autojunk=False)
         return {

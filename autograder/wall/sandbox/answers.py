@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 import resource
+import select
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,12 +29,12 @@ from autograder.errors import Closed
 from autograder.explain.locations import location_of
 from autograder.notebook.cells import OutOfTime
 from autograder.notebook.threads import watched
-from autograder.wall.channel import Channel
+from autograder.wall.channel import SIZE, Channel
 from autograder.wall.copies import update
 from autograder.wall.locations import parts_of
 from autograder.wall.sandbox.clock import bound_time
 from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.wire import decode, encode
+from autograder.wall.wire import MAX_FRAME, decode, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
     "describe_axes": describe_axes,
@@ -48,7 +49,6 @@ MAX_NAMES = 5000
 TRIAL_SECONDS = 5.0  # of processor time, for a student's check of one function
 MOST_SECONDS = 20.0  # for all functions together
 CHANGING = ("call", "apply", "setattr", "getitem")  # what they are passed may change
-REPLIED = 77  # exit status of a fork whose reply was sent in full
 
 
 class Objects:
@@ -124,37 +124,66 @@ def _serve(
 
 def respond(channel: Channel, reply: tuple, objects: Objects) -> None:
     """Send a reply, or why it cannot be read."""
+    channel.send_encoded(encoded(reply, objects))
+
+
+def encoded(reply: tuple, objects: Objects) -> bytes:
+    """The bytes of a reply, or of why it cannot be read."""
     try:
-        channel.send(reply, objects.refer)
-    except (Closed, OSError):
-        raise
+        return encode(reply, objects.refer)
     except TooLarge as error:
-        channel.send(("unreadable", str(error), None, []))
+        return encode(("unreadable", str(error), None, []), data_only)
     except Exception:  # an object that bites when it is looked at
-        channel.send(("unreadable", "", None, []))
+        return encode(("unreadable", "", None, []), data_only)
 
 
 def trial(channel: Channel, request: tuple, objects: Objects) -> tuple | None:
-    """Try a student's check in a fork; a reply only if that ended without one."""
+    """Try a student's check in a fork; a reply only if that ended without one.
+
+    Its reply comes through a pipe: an exit status is one that the check can give, too.
+    """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     left = MOST_SECONDS - used.ru_utime - used.ru_stime
+    reader, writer = os.pipe()
     child = os.fork()
     if child:
-        _, status, _ = os.wait4(child, 0)
-        if os.waitstatus_to_exitcode(status) == REPLIED:
+        os.close(writer)
+        if content := written(child, reader):
+            channel.send_encoded(content)
             return None
         told = f"it ended the process, or ran longer than {TRIAL_SECONDS:g} s"
         return "raised", ("RuntimeError", told, None, None), None, []
-    status = 1
     try:
         die_with_parent()
         seed()  # each function meets the same random numbers
         bound_time(max(0.1, min(TRIAL_SECONDS, left)))
-        reply = answer(request, {}, objects)
-        respond(channel, reply, objects)
-        status = REPLIED
+        content = encoded(answer(request, {}, objects), objects)
+        with open(writer, "wb") as pipe:
+            pipe.write(SIZE.pack(len(content)) + content)
     finally:
-        os._exit(status)
+        os._exit(0)
+
+
+def written(child: int, reader: int) -> bytes:
+    """What a fork has written until it ended; nothing where that is not whole.
+
+    The pipe alone does not tell that it has ended: a fork of its own may hold it open.
+    """
+    poll, content, ended = select.poll(), bytearray(), False
+    poll.register(reader)
+    with open(reader, "rb", buffering=0) as pipe:
+        while len(content) <= MAX_FRAME:
+            if poll.poll(0 if ended else 10):
+                if not (chunk := pipe.read(1 << 16)):
+                    break
+                content += chunk
+            elif ended:
+                break
+            ended = ended or os.waitpid(child, os.WNOHANG)[0] == child
+    if not ended:
+        os.waitpid(child, 0)
+    whole = SIZE.pack(max(len(content) - SIZE.size, 0))
+    return bytes(content[SIZE.size :]) if content.startswith(whole) else b""
 
 
 def ask(channel: Channel, operation: str, *parts: Any) -> Any:

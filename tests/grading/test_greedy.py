@@ -1,0 +1,90 @@
+"""What reads a submission outside of the sandbox ends, whatever a student wrote."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from shared import drawn
+
+from autograder.errors import TooLong
+from autograder.notebook.clock import at_most
+from autograder.notebook.matching import match
+from autograder.notebook.reading import read
+from autograder.results.feedback import safe_html
+from autograder.text import lines_of
+from benchmarks import greedy
+
+KINDS = [*greedy.FILES, *greedy.TEXTS, *greedy.CELLS, *greedy.LOCKED]
+SIZE = 400_000
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    untouched, release = greedy.prepared()
+    return dict(greedy.submissions(untouched, SIZE)), release
+
+
+@pytest.mark.parametrize("kind", drawn(KINDS, 8))
+def test_a_greedy_text_is_read_or_held(prepared, kind):
+    files, release = prepared
+    with at_most(60):
+        _, said = greedy.seconds(release, files[kind])
+    assert said == "read" or kind in greedy.FILES
+
+
+@pytest.mark.parametrize("main", [True, False])
+def test_one_clock_stops_what_takes_too_long(main):
+    """In a worker's thread, too; and again where the first time went unheard."""
+    heard = []
+
+    def work():
+        try:
+            with at_most(0.1, "this page"):
+                while not heard:
+                    try:
+                        while True:
+                            time.sleep(0.001 if not main else 0)
+                    except Exception:
+                        heard.append(1)
+                while main:
+                    pass
+        except TooLong:
+            heard.append(2)
+
+    if main:
+        work()
+    else:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert heard == ([1, 2] if main else [1])
+
+
+def test_the_inner_clock_leaves_the_outer_one_running():
+    with pytest.raises(TooLong, match="this page"), at_most(0.3, "this page"):
+        for _ in range(3):
+            with pytest.raises(TooLong, match="this text"), at_most(0.05, "this text"):
+                while True:
+                    pass
+        while True:
+            pass
+
+
+def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):
+    files, release = prepared
+    monkeypatch.setattr("autograder.results.feedback.TEXT_SECONDS", 0.05)
+    text = "# <b>\n" * 7_000
+    assert safe_html(text) == f"<pre>{text.replace('<b>', '&lt;b&gt;')}</pre>"
+    with pytest.raises(TooLong, match="takes longer than"), at_most(0.01):
+        match(release, read(files["its own lines"]))
+
+
+ENDS = ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]
+
+
+@pytest.mark.parametrize("sign", ENDS)
+def test_a_line_ends_where_python_ends_it(sign):
+    assert lines_of(f"a{sign}b\r\nc\rd\n\n") == [f"a{sign}b", "c", "d", ""]
+    assert lines_of(f"a{sign}\r\nc", ends=True) == [f"a{sign}\r\n", "c"]
