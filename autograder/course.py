@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder import registry
+from autograder import registry, settings
 from autograder.errors import CourseError
 from autograder.files import stays
 from autograder.text import meant, nearest, one_line
@@ -110,8 +110,6 @@ class Course:
         """The settings of nbgrader_config.py, as nbgrader reads them."""
         from traitlets.config.loader import PyFileConfigLoader
 
-        from autograder import settings  # students, who install this file, have none
-
         try:
             config = PyFileConfigLoader(CONFIG, path=str(self.root)).load_config()
         except Exception as error:
@@ -150,14 +148,10 @@ class Course:
 
     def ignored(self) -> list[str]:
         """Names of files that stay with the instructor, as in a shell."""
-        from autograder import settings
-
         return settings.ignored(self.nbgrader())
 
     def without_effect(self) -> list[str]:
         """A sentence about each of nbgrader's settings that nothing reads."""
-        from autograder import settings
-
         return list(settings.without_effect(self.nbgrader()))
 
     def book(self) -> str:

@@ -102,6 +102,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         expect_writable(options.json)
     submissions = handed_in(course, assignments, options.students)
+    for line in course.without_effect():
+        print(line, file=sys.stderr)
     say_wall(course, options.no_sandbox)
 
     from autograder.grading.driver import Driver, alone
