@@ -54,10 +54,15 @@ def prose(text: str) -> str:
     return text
 
 
+def folded(cell: NotebookNode) -> bool:
+    """Whether a page shows the code of a cell on request only."""
+    return bool(FOLDED & {*cell.metadata.get("tags", [])})
+
+
 def measure(notebook: NotebookNode) -> Size:
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     cells = notebooks.code_cells(notebook)
-    codes = [c.source for c in cells if not FOLDED & {*c.metadata.get("tags", [])}]
+    codes = [cell.source for cell in cells if not folded(cell)]
     return Size(
         words=sum(len(prose(text).split()) for text in texts),
         cells=len(cells),
