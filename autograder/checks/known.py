@@ -59,22 +59,22 @@ def rounded(value: Any) -> Note:
         value = value.detach()
         half = str(value.dtype) == "torch.bfloat16"
         return rounded((value.float() if half else value).numpy())
-    if isinstance(value, bool | str | bytes | type(None)):
+    kind = type(value)  # isinstance would believe what an object says of its class
+    if issubclass(kind, bool | str | bytes | type(None)):
         return plain(repr(value))
-    if isinstance(value, np.ndarray | np.generic | int | float):
+    if issubclass(kind, np.ndarray | np.generic | int | float):
         numbers = np.asarray(value)
         return tuple(f"{numbers.shape}{text}" for text in steps(numbers))
-    if isinstance(value, dict):
+    if issubclass(kind, dict):
         parts = [(key, rounded(part)) for key, part in value.items()]
         texts = [
             [f"{key}:{note[i]}" for key, note in parts] for i in range(len(SHIFTS))
         ]
         return tuple(f"{{{','.join(sorted(each))}}}" for each in texts)
-    if isinstance(value, list | tuple):
+    if issubclass(kind, list | tuple):
         notes = [rounded(part) for part in value]
         return tuple(f"({','.join(n[i] for n in notes)})" for i in range(len(SHIFTS)))
-    kind = type(value).__name__ if value.__class__ in (set, frozenset) else "object"
-    return plain(kind)
+    return plain(kind.__name__ if value.__class__ in (set, frozenset) else "object")
 
 
 def plain(text: str) -> Note:

@@ -62,6 +62,7 @@ class Owners:
         self.platform = roster.columns.platform if roster else ""
         self.start, self.form = 0, ""
         self.submitters: dict[str, list[Label]] = {}  # of Gradescope, by folder
+        self.taken: dict[str, str] = {}  # whose the folders are, as far as we know
         self.unread: dict[PurePosixPath, str] = {}  # lists, and why they are not used
         self.numbers: dict[str, set[str]] = {}  # of one name in the archive
 
@@ -206,7 +207,17 @@ class Owners:
             return self.of(self.label(path))
         if parts[0] not in self.submitters:
             raise Left("is not in Gradescope's list")
-        return [owner for one in self.submitters[parts[0]] for owner in self.of(one)]
+        found = [owner for one in self.submitters[parts[0]] for owner in self.of(one)]
+        if not found:
+            raise Left("has no student in Gradescope's list")
+        for owner in found:  # it has one submission of each
+            other = self.taken.setdefault(owner.student, parts[0])
+            if other != parts[0]:
+                raise Left(
+                    f"is {one_line(owner.student)}'s by Gradescope's list, as "
+                    f"{other} is; look at both"
+                )
+        return found
 
     def label(self, path: PurePosixPath) -> Label:
         """What the path says of the student. Left when it says nothing."""
@@ -291,14 +302,11 @@ def submitters(about: dict[str, Any]) -> list[Label]:
         # it has more digits of a second than Python reads
         time = moment(re.sub(r"\.\d+", "", str(about.get(":created_at"))), UTC)
     people = [
-        [str(one.get(key) or "") for key in (":sid", ":email", ":name")]
+        [str(one[key]) for key in (":sid", ":email", ":name") if one.get(key)]
         for one in about[":submitters"]
     ]
     return [
-        Label(
-            "", next(filter(None, names)), names=tuple(filter(None, names)), time=time
-        )
-        for names in people
+        Label("", names[0], names=tuple(names), time=time) for names in people if names
     ]
 
 

@@ -9,6 +9,7 @@ import argparse
 import logging
 import re
 import sys
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -64,7 +65,7 @@ ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
 LONGEST = 50_000  # characters of a text that is read as Markdown
 # of processor time: some Markdown could be read for days
-TEXT_SECONDS, PAGE_SECONDS = 2.0, 60.0
+TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 20.0, 60.0
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -132,17 +133,27 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
 
     nbgrader_config.py gives it to every HTMLExporter, formgrader's too.
     """
-    return safe_html(source, context.get("cell", {}).get("attachments", {}))
+    resources = context.get("resources", {})
+    left = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    started = time.process_time()
+    attachments = context.get("cell", {}).get("attachments", {})
+    html = safe_html(source, attachments, min(left, TEXT_SECONDS))
+    resources["seconds_for_texts"] = left - (time.process_time() - started)
+    return html
 
 
-def safe_html(source: str, attachments: Attachments | None = None) -> str:
+def safe_html(
+    source: str,
+    attachments: Attachments | None = None,
+    seconds: float = TEXT_SECONDS,
+) -> str:
     """Markdown as HTML without scripts, styles, or pictures from elsewhere.
 
     A text that is very long, or takes long to read, is shown as it is.
     """
-    if len(source) <= LONGEST:
+    if len(source) <= LONGEST and seconds > 0:
         try:
-            with at_most(TEXT_SECONDS):
+            with at_most(seconds):
                 return html_of(source, attachments)
         except (TooLong, RecursionError):
             pass

@@ -8,11 +8,16 @@ import time
 import pytest
 from shared import drawn
 
+from autograder.checks.crossing import is_tensor
+from autograder.checks.known import rounded
+from autograder.checks.memory import peak
+from autograder.checks.outcomes import alike
 from autograder.errors import TooLong
+from autograder.explain.locations import Location, definition
 from autograder.notebook.clock import at_most
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.results.feedback import safe_html
+from autograder.results.feedback import safe_html, safe_markdown
 from autograder.text import lines_of
 from benchmarks import greedy
 
@@ -74,9 +79,14 @@ def test_the_inner_clock_leaves_the_outer_one_running():
 
 def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):
     files, release = prepared
-    monkeypatch.setattr("autograder.results.feedback.TEXT_SECONDS", 0.05)
     text = "# <b>\n" * 7_000
-    assert safe_html(text) == f"<pre>{text.replace('<b>', '&lt;b&gt;')}</pre>"
+    shown = f"<pre>{text.replace('<b>', '&lt;b&gt;')}</pre>"
+    assert safe_html(text, None, 0.05) == shown
+    monkeypatch.setattr("autograder.results.feedback.TEXTS_SECONDS", 0.1)
+    page = {"resources": {}}
+    assert safe_markdown(page, text) == shown  # and no time is left for the others
+    assert safe_markdown(page, "*a*") == "<pre>*a*</pre>"
+    assert "<em>a</em>" in safe_markdown({"resources": {}}, "*a*")
     with pytest.raises(TooLong, match="takes longer than"), at_most(0.01):
         match(release, read(files["its own lines"]))
 
@@ -88,3 +98,22 @@ ENDS = ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]
 def test_a_line_ends_where_python_ends_it(sign):
     assert lines_of(f"a{sign}b\r\nc\rd\n\n") == [f"a{sign}b", "c", "d", ""]
     assert lines_of(f"a{sign}\r\nc", ends=True) == [f"a{sign}\r\n", "c"]
+    assert Location(1, 2).described(f"x  # {sign}\ny = z").endswith("\n      y = z")
+    assert definition(f"def f():\n    'a{sign}b'\n    1 / 0", 3) == "f"
+
+
+class Mock:
+    """Has whatever is asked of it."""
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *_, **__):
+        return self
+
+
+def test_what_looks_like_a_tensor_is_none():
+    says = type("Says", (Mock,), {"__class__": list})
+    assert rounded(Mock()) == rounded(says()) == ("object", "object")
+    assert not alike(Mock(), 1.0, 1e-6) and not is_tensor(Mock())
+    assert type(peak(Mock())[0]) is Mock  # it was called, and asked for no hook

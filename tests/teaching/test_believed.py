@@ -52,6 +52,11 @@ PLANTED = {
     "a configuration": ("nbgrader_config.py", "raise SystemExit"),
     "a folder of another": ("submitted/ada/01-attention/x.txt", "x"),
 }
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section\n"
+    '"Ada, Ada",34,s34,ada,A\n"Eve, Eve",36,s36,eve,A\n'
+)
+AT = "_attempt_2026-03-09-22-10-11"
 MANY = ("submission_1/a.ipynb", "submission_2/a.ipynb")
 LIST = "submission_metadata.yml"
 EXCHANGE = "ada+01-attention+2020-01-01 00:00:00 UTC/a.ipynb"
@@ -91,6 +96,50 @@ PLACES = {
     "a name in the list that is another's": (
         OWN, "", MANY[:1], LIST, TWO, "",
         "eve and Ada are different students in the roster",
+    ),
+    "a list without students": (
+        OWN, "", MANY, LIST, "submission_1:\n  :submitters: []\n"
+        "submission_2:\n  :submitters:\n  - :sid:\n", "",
+        "submission_2/a.ipynb has no student in Gradescope's list",
+    ),
+    "a list with times of another kind": (
+        OWN, "", MANY[:1], LIST,
+        STOLEN.format("submission_1").replace("2020-01-01 00:00:00 Z", "[99999-1-1]"),
+        "ada", "1 new",
+    ),
+    "a list that repeats itself": (
+        OWN, "", MANY[:1], LIST, "a: &a [x]\nb: &b [*a, *a]\nc: {<<: [*b, *b]}", "",
+        "does not have Gradescope's form",
+    ),
+    "a list of one student with two folders": (
+        OWN, "", MANY, LIST,
+        STOLEN.format("submission_1") + STOLEN.format("submission_2"), "ada",
+        "submission_2/a.ipynb is ada's by Gradescope's list, as submission_1 is",
+    ),
+    "a list in the folder of a submission": (
+        OWN, "", MANY[:1], f"submission_1/{LIST}", STOLEN.format("submission_1"), "",
+        "submission_1 is not in the roster",
+    ),
+    "a list in capital letters": (
+        OWN, "", MANY[:1], LIST.title(), STOLEN.format("submission_1"), "",
+        "Submission_Metadata.Yml is not a notebook",
+    ),
+    "folders of Sakai in a student's folder": (
+        SHEET, "", [f"{EVE}/Ada(ada)/Submission attachment(s)/a.ipynb"], "", "", "eve",
+        "1 new",
+    ),
+    "an attempt of Blackboard inside another": (
+        OWN, "", [f"h_eve{AT}/h_ada{AT}_a.ipynb"], "", "", "eve", "1 new",
+    ),
+    "a file called as Canvas calls another's": (
+        CANVAS, "", ["eveeve_36_5_adaada_34_6_a.ipynb"], "", "", "eve", "1 new",
+    ),
+    "a file called as Moodle calls another's": (
+        SHEET, "", [f"{EVE[:-1]}_{ADA}a.ipynb"], "", "", "eve", "1 new",
+    ),
+    "a separator of Windows in a file's name": (
+        SHEET, "", [f"{EVE}/..\\{ADA}/a.ipynb", f"{EVE}/b.ipynb"], "", "", "eve",
+        "has a path that leads out of the archive",
     ),
     "a lone student's folder, as the exchange's": (
         OWN, "", [f"eve/{EXCHANGE}"], "", "", "eve", "1 new",
