@@ -53,17 +53,15 @@ def test_what_is_stored_comes_back():
 
 def test_the_form_of_stored_verdicts_stays():
     stored = json.loads(GRADED.to_json())
-    names = (
-        "status max_score reason questions notes answers unanswered seconds run wall"
-    )
-    assert set(stored) == set(names.split())
+    names = "status max_score reason questions notes answers unanswered seconds run"
+    assert set(stored) == {*names.split(), "wall", "files"}
     names = "id score max_score message misconception seconds"
     assert {frozenset(q) for q in stored["questions"]} == {frozenset(names.split())}
 
 
 def test_a_verdict_stored_before_runs_were_noted_is_read():
     stored = json.loads(GRADED.to_json())
-    for name in ("run", "seconds", "unanswered", "wall"):
+    for name in ("run", "seconds", "unanswered", "wall", "files"):
         del stored[name]
     for question in stored["questions"]:
         del question["seconds"]
@@ -76,7 +74,7 @@ def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
     results = {"ada": DONE, "bela": GRADED, "chen": hold("cut off", 8.0)}
     lines = Left("not exported")
     assert points_of(Roster(Sheet(""), Columns(""), people), results, lines) == {
-        "ada": 3.0
+        "ada": ("ada", 3.0)
     }
     assert lines.lines() == [
         "not exported: bela waits for a grade by hand",
