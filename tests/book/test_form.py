@@ -48,6 +48,17 @@ def test_a_chapter_is_read_in_one_sitting(size):
     assert size.cells <= 45
 
 
+@pytest.mark.parametrize(
+    "name",  # chapter 7 begins with numbers
+    [name for name in CHAPTERS if name[0].isdigit() and not name.startswith("07")],
+)
+def test_a_chapter_begins_with_a_picture(name):
+    """Something to play with, a drawing, or what a model writes."""
+    head = notebooks.read_text(name).cells[0].source
+    picture = re.search(r"^(<[a-z]+-[a-z]+>|!\[|> )", head, re.M)
+    assert picture and len(head[: picture.start()].split()) < 40
+
+
 def test_a_chapter_corrects_at_most_four_claims_in_boxes(size):
     assert size.boxes <= 4
 
