@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 BOOK = Path(__file__).resolve().parent
 sys.path.insert(0, str(BOOK / "static"))
 
-from chapter_runner import MODEL, TORCH, Chapter  # noqa: E402
+from chapter_runner import DRAWS, MODEL, TORCH, Chapter  # noqa: E402
 
 INPUT = re.compile(
     r'<div class="cell_input docutils container">\n<div class="highlight-.*?'
@@ -35,7 +35,6 @@ LONG = 8  # lines of imports that are folded
 FOLD = '<details class="imports"><summary>What this chapter imports</summary>'
 LACKS = {TORCH: "PyTorch", MODEL: "a model file"}
 HEAD = re.compile(r"<p>About \d+ minutes\..*?(?=</p>)", re.DOTALL)
-DRAWS = re.compile(r"\b(attention|plots|matplotlib)\b")
 TABLE = re.compile(r"(?<=<!-- make shares -->\n)(\|.*\n)+")
 
 

@@ -25,6 +25,7 @@ TORCH, MODEL = "torch", "model"  # what a page has not
 MODELS = {"minilm", "smollm2"}  # modules of the book that read a model file
 OURS = ("alice", "attention", "plots")  # modules of the book whose text is looked into
 DATA = re.compile(r"""["'](data/[\w.-]+)["']""")
+DRAWS = re.compile(r"\b(attention|plots|matplotlib)\b")  # the page loads Matplotlib
 # methods that change nothing, by the types that chapters use
 PURE = {*dir(str), *dir(float), *dir(frozenset), "get", "items", "keys", "values"}
 PURE |= {"all", "any", "argmax", "argmin", "argsort", "astype", "clip", "copy"}
@@ -444,7 +445,7 @@ def prepare(program):
 
         np.random.seed(0)
         np.set_printoptions(precision=8, suppress=False)
-    if any(re.search("matplotlib|attention|plots", source) for _, source in program):
+    if any(DRAWS.search(source) for _, source in program):
         import matplotlib
 
         matplotlib.use("agg")
