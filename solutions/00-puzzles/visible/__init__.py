@@ -48,9 +48,12 @@ def normal(rng: Rng, *shape: int) -> np.ndarray:
 
 
 def row_of_scores(rng: Rng, case: int) -> np.ndarray:
-    """Scores: small ones, large ones, far below 0, one far above the others."""
+    """Scores: small ones, large ones, far below 0, one far above the others.
+
+    That one is the second or the first: what is subtracted may be any other.
+    """
     row = normal(rng, size(rng, 3, 7)) * 2 + (0.0, 900.0, -3000.0, 0.0)[case % 4]
-    row[0] += (0.0, 0.0, 0.0, 3000.0)[case % 4]
+    row[int(case < 4)] += 3000.0 * (case % 4 == 3)
     return row
 
 
@@ -71,11 +74,11 @@ def prefixed(rng: Rng, case: int) -> Inputs:
     return {"n": n, "prefix": (2, 0, 3, n)[case % 4]}
 
 
-def weights_of(rng: Rng, n: int) -> np.ndarray:
-    """A row of weights, one of them 0."""
-    weights = rng.dirichlet(np.ones(n))
-    weights[rng.integers(n)] = 0.0
-    return weights / weights.sum()
+def weights_of(rng: Rng, case: int) -> Inputs:
+    """A row of weights, one of them 0, and one so small that it is easily lost."""
+    small = 10.0 ** -(case % 4 + 2)
+    rest = rng.dirichlet(np.ones(size(rng, 2, 4))) * (1 - small)
+    return {"weights": rng.permutation([0.0, small, *rest])}
 
 
 def matrices(rng: Rng, case: int) -> Inputs:
@@ -96,6 +99,8 @@ def masked(rng: Rng, case: int) -> Inputs:
     mask = rng.random(len(scores)) < 0.6
     mask[:2] = True, False
     scores[1] += (40.0, 3000.0)[case % 2]  # no part of a shift that is right
+    if case == 5:  # the first one is not the largest that may be used
+        scores[2], mask[2] = scores[2] + 3000.0, True
     if case % 4 == 3:
         mask[:] = case == 7
     return {"scores": scores, "mask": mask}
@@ -128,7 +133,9 @@ def guesses(rng: Rng, case: int) -> Inputs:
     logits = normal(rng, n, words) * 2 + 900.0 * (case % 2)
     tokens = rng.integers(words, size=n)
     logits[0] += 3000.0 * (case % 4 == 2)
-    logits[0, tokens[1] - 1] += 3000.0 * (case % 4 == 3)
+    if case % 4 == 3:  # a wrong word is far above, the first or the second
+        tokens[1] = 1 + (case < 4)
+        logits[0, tokens[1] - 1] += 3000.0
     return {"logits": logits, "tokens": tokens}
 
 
@@ -176,7 +183,7 @@ write(
     "entropy",
     "02-scaling#entropy",
     {"weights": HALF},
-    lambda rng, case: {"weights": weights_of(rng, size(rng, 3, 6))},
+    weights_of,
 )
 write(
     "temperature",

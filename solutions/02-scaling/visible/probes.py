@@ -32,6 +32,7 @@ def entropy(answer: Any) -> list:
     with warnings.catch_warnings(record=True) as caught, np.errstate(**NUMPY_ERRORS):
         warnings.simplefilter("always")
         found = [outcome(answer, weights), outcome(answer, zeros), bool(caught)]
+        found.append(outcome(answer, np.array([[0.98889, 1e-2, 1e-3, 1e-4, 1e-5]])))
         # many equal weights show what is added to each
         even = outcome(answer, np.full((1, 1000), 1e-3))
         others = [weights[0], np.stack([weights, weights])]

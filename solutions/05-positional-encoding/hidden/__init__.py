@@ -80,5 +80,5 @@ def waves_of_any_dimensions(answer: Any, rng: np.random.Generator) -> None:
     """Other dimensions of a new encoding are drawn correctly, in any order."""
     for n_positions in rng.integers([9, 110], [30, 300]):
         pe = rng.uniform(-1, 1, size=(n_positions, 9))
-        dims = [int(dim) for dim in rng.permutation(9)[:4]]
+        dims = [int(dim) for dim in np.roll(np.sort(rng.permutation(9)[:4]), 1)]
         compare_waves(answer, pe, dims)
