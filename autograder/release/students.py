@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
             for part in assignment.parts:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
-                name_mistakes(part)
+                name_mistakes(course, part)
             for line in other_files(course, assignment):
                 print(f"{assignment.name}: {line}")
 
@@ -144,12 +144,17 @@ def from_before(course: Course, assignment: Assignment) -> dict[str, bytes]:
     return {name.as_posix(): (folder / name).read_bytes() for name in old}
 
 
-def name_mistakes(assignment: Assignment) -> None:
-    """Write the table of known mistakes that students install, where it has changed."""
+def name_mistakes(course: Course, assignment: Assignment) -> None:
+    """Write the table of known mistakes that students install, where it has changed.
+
+    Checks of an installed course stay as they are.
+    """
     from autograder.release.mistakes import write_known
 
     package = checks_of(assignment.notebook)
-    unnamed = write_known(package) if package else None
+    if package is None or course.root not in package.assignment.folder.parents:
+        return
+    unnamed = write_known(package)
     if unnamed is not None:
         listed = ", ".join(unnamed) or "none"
         print(
