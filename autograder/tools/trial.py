@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
             with Grader(wall="none" if available() else None) as grader:
                 path = release(course, part, grader)
             print(f"{part.name}: released to {path.relative_to(course.root)}")
-            name_mistakes(part)
+            name_mistakes(course, part)
             failed |= bool(catalog_table.run(part, options.seeds))
             failed |= bool(mutants.report(part))
     return int(failed)
