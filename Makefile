@@ -9,7 +9,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor clean
+.PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor wheels clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -59,7 +59,7 @@ PIP_INSTALL := python -m pip install --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.txt)
 
 .venv/ready: requirements.txt requirements.lock requirements-model.txt pyproject.toml \
-	    hatch_build.py
+	    autograder/pyproject.toml course.toml
 	@echo "Installing the course's environment into .venv (once, a few minutes) …"
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
 	    echo "The course needs Python 3.11 or newer; another one: make PYTHON=python3.12"; exit 1; }
@@ -67,7 +67,7 @@ TORCH := $(shell grep '^torch==' requirements.txt)
 	@$(call install-torch,$(BIN))
 	@$(BIN)/$(PIP_INSTALL) -r requirements.txt -c requirements.lock
 	@$(BIN)/$(PIP_INSTALL) --no-deps --no-build-isolation -r requirements-model.txt \
-	    --editable .
+	    --editable ./autograder --editable .
 	@touch $@
 
 # without a GPU, PyTorch's build for processors, a tenth of the size; where that cannot
@@ -98,6 +98,7 @@ notebooks: setup  ## execute the chapters whose text changed
 	@$(BIN)/python book/notebooks.py
 
 processors: setup  ## whether the chapters print the same on other processors
+	@$(BIN)/python book/cutting.py --check
 	@$(BIN)/python book/processors.py
 
 minutes: setup  ## into the heads of the chapters, the totals and the plans
@@ -109,8 +110,8 @@ drawings: setup  ## book/images/*.svg, from the numbers of the chapters
 release: setup  ## solutions/ becomes exercises/
 	@$(BIN)/python -m autograder release
 
-BOOK_SOURCES := _config.yml _toc.yml pyproject.toml $(shell find book exercises \
-    autograder -type f -not -name replayed.txt -not -path '*/__pycache__/*' -not -path '*/.ipynb_checkpoints/*')
+BOOK_SOURCES := _config.yml _toc.yml pyproject.toml course.toml $(shell find book exercises \
+    autograder solutions/*/visible -type f -not -name replayed.txt -not -path '*/__pycache__/*' -not -path '*/.ipynb_checkpoints/*')
 
 book: setup _build/html/index.html  ## build the site from the committed outputs
 
@@ -152,13 +153,18 @@ names: setup  ## small changes to wrong answers: none gets an untrue name; NAME=
 	@$(BIN)/python -m autograder.tools.names $(NAME)
 
 dataset: setup  ## the catalogs' wrong answers as JSON Lines with a description
-	@$(BIN)/python -m autograder.tools.dataset --baseline _build/dataset
+	@$(BIN)/python book/dataset.py --baseline _build/dataset
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run
 	@$(BIN)/python -m benchmarks --many 1000
 
 vendor: setup  ## Python for the exercise pages, from package registries
 	@$(BIN)/python book/vendor.py
+
+wheels: setup  ## the engine, for any course, and what this course's students install
+	@$(BIN)/$(PIP_INSTALL:install=wheel) --quiet --no-deps --no-build-isolation \
+	    --wheel-dir dist ./autograder .
+	@ls -s --block-size=1K dist/*.whl
 
 clean:
 	rm -rf _build

@@ -8,6 +8,11 @@ c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.course_id = "paying-attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
+# checks go nowhere with a notebook
+c.CourseDirectory.ignore = [
+    *(".ipynb_checkpoints", "*.pyc", "__pycache__"),
+    *("visible", "hidden"),
+]
 
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer here"}
 c.ClearSolutions.text_stub = "Your answer here."
@@ -16,6 +21,9 @@ c.ClearSolutions.text_stub = "Your answer here."
 # without these two lines they would run students' code as whoever clicks
 c.Autograde.sanitize_preprocessors = ["autograder.grading.formgrader.BehindTheWall"]
 c.Autograde.autograde_preprocessors = []
+
+# its button Generate feedback, and `nbgrader generate_feedback`, write our pages
+c.GenerateFeedback.exporter_class = "autograder.results.nbgrader_exporter.FeedbackPage"
 
 # where these are taken out, nbgrader skips cells that carry this tag, test cells too,
 # and takes tags from the submission: so no student can know the word "skip-execution"

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder import registry
 from autograder.checks.drawing import Drawing
 from autograder.checks.published import books_of
 from autograder.errors import CourseError, Held
@@ -36,7 +37,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "This command is for students. The exit code is 0 when all visible checks "
         "pass.",
-        "autograder check exercises/01-attention/attention.ipynb",
+        "autograder check exercises/01-means/means.ipynb",
     )
     verb.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     add_seconds(verb)
@@ -56,6 +57,7 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check once, or whenever the notebook is saved."""
+    registry.work_on(registry.enclosing(options.notebook.resolve().parent))
     if options.watch:
         return watch(options.notebook, options.seconds)
     return check(options.notebook, options.seconds, options.ask)

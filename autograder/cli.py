@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from autograder import registry
 from autograder.errors import CourseError
 from autograder.options import add_file
 from autograder.text import one_line
@@ -24,10 +25,20 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # Each module has ``command(verb)``, which adds a verb's options, and ``run``. Only the
 # one of the chosen verb is imported: `check` runs where nbgrader is not installed.
 VERBS = {
+    "init": (
+        "autograder.release.init",
+        "Make a small course to start from: one assignment, its checks, and five "
+        "invented students.",
+    ),
     "new": (
         "autograder.release.new",
         "Make a small working assignment to start from: a notebook with one "
         "question, and its checks.",
+    ),
+    "pack": (
+        "autograder.release.pack",
+        "Build the wheel that the course's students install: visible checks and "
+        "released notebooks.",
     ),
     "release": (
         "autograder.release.students",
@@ -42,11 +53,6 @@ VERBS = {
         "autograder.check",
         "Run a notebook from top to bottom in a fresh process and show which visible "
         "checks pass.",
-    ),
-    "tutor": (
-        "autograder.tutor",
-        "Give coding agents visible checks, diagnoses and paragraphs of the book, "
-        "and nothing else, over standard input and output (Model Context Protocol).",
     ),
     "collect": (
         "autograder.intake.collect",
@@ -82,12 +88,7 @@ VERBS = {
     "report": (
         "autograder.results.report",
         "Write one page about the class: scores, questions, common mistakes, every "
-        "student, and what needs attention.",
-    ),
-    "term": (
-        "autograder.results.term",
-        "Write one page about the term: each student's points, students who have "
-        "stopped submitting, and answers to grade by hand.",
+        "student, and what is left to do; with --term, a line for each student.",
     ),
     "interview": (
         "autograder.results.interview",
@@ -107,14 +108,15 @@ VERBS = {
     "certificate": (
         "autograder.results.certificate",
         "Write a signed certificate (Open Badges 3.0) and a page to print for a "
-        "student who has completed every required assignment.",
-    ),
-    "verify": (
-        "autograder.results.verify",
-        "Check a certificate against the course's public key, offline.",
+        "student who has completed every required assignment, or check one.",
     ),
 }
-DISTRIBUTION = "paying-attention"
+# what each extra installs beside [grade], which has all else
+EXTRAS = {
+    "lti": {"pylti1p3", "jwt", "jwcrypto", "requests"},
+    "cluster": {"distributed"},
+    "postgres": {"psycopg2"},
+}
 log = logging.getLogger("autograder")
 
 SEE_LOG = "Add `--log FILE` to record where the error occurred."
@@ -138,12 +140,15 @@ WHAT_TO_DO = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code is 0 when it did what it was asked to do."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = parser(arguments).parse_args(arguments)
     try:
+        options = parser(arguments).parse_args(arguments)
         with logged(options.log, arguments):
             return options.run(options) or 0
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"autograder: {missing(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(
@@ -157,6 +162,21 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:  # a full disk, a name that is too long, no permission
         print(f"autograder: {one_line(refused(error))}", file=sys.stderr)
         return 2
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """Which extra of the engine has a package that is not installed.
+
+    Raises the error again where it is about one of ours.
+    """
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "autograder"):
+        raise error
+    extra = next((e for e, names in EXTRAS.items() if package in names), "grade")
+    return (
+        f"the package {package} is not installed here, and this command needs it: "
+        f'pip install "{registry.ENGINE}[{extra}]"'
+    )
 
 
 def refused(error: OSError) -> str:
@@ -179,8 +199,6 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
     verbs = top.add_subparsers(metavar="VERB", required=True)
     chosen = next((word for word in arguments if word in VERBS), None)
     for name, (module, sentence) in VERBS.items():
-        if not installed(module):
-            continue
         verb = verbs.add_parser(name, help=sentence, description=sentence)
         if name == chosen:
             work = importlib.import_module(module)
@@ -199,16 +217,8 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+        print(f"{registry.ENGINE} {version(registry.ENGINE)}")
         parser.exit()
-
-
-def installed(module: str) -> bool:
-    """Students install `check` and `tutor` alone."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the package around it
-        return False
 
 
 @contextmanager

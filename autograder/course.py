@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder import registry, settings
 from autograder.errors import CourseError
+from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-OPTIONS = ["due", "extensions", "given", "other_ways", "tests", "variants"]
-NO_VARIANTS = (
-    f"c.Autograder.variants in {CONFIG} no longer has an effect: all students get "
-    "the examples on the cards in exercises/. Delete the line. Notebooks with other "
-    "examples are graded like all others."
-)
+OPTIONS = ["due", "extensions", "given", "other_ways", "tests"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +63,7 @@ class Course:
         for folder in [start, *start.parents]:
             if (folder / CONFIG).is_file():
                 refuse_another_copy(folder)
+                registry.work_on(folder)
                 return cls(folder)
         raise CourseError(
             f"{start} is not in a course folder: there is no {CONFIG} here or in "
@@ -102,10 +100,10 @@ class Course:
 
     def folder(self, kind: Literal["source", "release"]) -> Path:
         """A folder as nbgrader's configuration calls it; else ours, or nbgrader's."""
-        settings = self.nbgrader().get("CourseDirectory", {})
+        given = self.nbgrader().get("CourseDirectory", {})
         ours = {"source": "solutions", "release": "exercises"}
         usual = ours if (self.root / ours["source"]).is_dir() else {}
-        name = settings.get(f"{kind}_directory", usual.get(kind, kind))
+        name = given.get(f"{kind}_directory", usual.get(kind, kind))
         return self.root / name
 
     def nbgrader(self) -> Any:
@@ -124,6 +122,7 @@ class Course:
         for name in set(config.get("Autograder", {})) - set(OPTIONS):
             hint = meant(name, OPTIONS)
             raise CourseError(f"{CONFIG} has the unknown c.Autograder.{name}; {hint}")
+        settings.refuse(config, self.root)
         return config
 
     def table(self, option: str) -> dict[str, Any]:
@@ -132,7 +131,7 @@ class Course:
         if not isinstance(found, dict):
             raise CourseError(
                 f"c.Autograder.{option} in {CONFIG} is not a table; write it as "
-                '{"01-attention": …}.'
+                '{"01-means": …}.'
             )
         return dict(found)
 
@@ -147,13 +146,13 @@ class Course:
             )
         return chosen
 
+    def ignored(self) -> list[str]:
+        """Names of files that stay with the instructor, as in a shell."""
+        return settings.ignored(self.nbgrader())
+
     def without_effect(self) -> list[str]:
-        """A sentence about each setting of earlier versions that is still there."""
-        return (
-            [NO_VARIANTS]
-            if self.nbgrader().get("Autograder", {}).get("variants")
-            else []
-        )
+        """A sentence about each of nbgrader's settings that nothing reads."""
+        return list(settings.without_effect(self.nbgrader()))
 
     def book(self) -> str:
         """The address before the names of the book's chapters.
@@ -167,10 +166,10 @@ class Course:
         import yaml
 
         try:
-            settings = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
+            config = yaml.safe_load((self.root / "_config.yml").read_text("utf-8"))
         except FileNotFoundError:
             return ""
-        address = ((settings or {}).get("html") or {}).get("baseurl") or ""
+        address = ((config or {}).get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/" if address else ""
 
     def folders(self) -> list[Path]:
@@ -186,8 +185,10 @@ class Course:
     def assignments(self) -> list[Assignment]:
         """Every assignment of solutions/ that has a notebook, by name."""
         assignments = []
+        ignored = self.ignored()
         for folder in self.folders():
-            if notebooks := sorted(folder.glob("*.ipynb")):
+            found = sorted(folder.glob("*.ipynb"))
+            if notebooks := [p for p in found if not stays(Path(p.name), ignored)]:
                 first, *more = notebooks
                 assignments.append(Assignment(folder.name, first, tuple(more)))
         if not assignments:
@@ -198,6 +199,7 @@ class Course:
     def broken(self) -> dict[str, str]:
         """Why folders of solutions/ are no assignment; they stop no other."""
         broken = {}
+        ignored = self.ignored()
         for folder in self.folders():
             path = Path(self.solutions.name, folder.name)
             try:
@@ -205,7 +207,8 @@ class Course:
             except OSError as error:
                 broken[folder.name] = closed(path, error)
                 continue
-            if not any(folder.glob("*.ipynb")):
+            names = (Path(path.name) for path in folder.glob("*.ipynb"))
+            if all(stays(name, ignored) for name in names):
                 broken[folder.name] = f"{path} has 0 notebooks."
         return broken
 
@@ -232,7 +235,13 @@ class Course:
                 f"There is nothing to grade: {self.submitted} is empty or missing. Put "
                 "work there as submitted/<student>/<assignment>/<notebook>.ipynb."
             )
-        students = {entry.name: entry for entry in folders(self.submitted)}
+        given = self.nbgrader().get("CourseDirectory", {})
+        left_out = str(given.get("student_id_exclude", "")).split(",")
+        students = {
+            entry.name: entry
+            for entry in folders(self.submitted)
+            if entry.name not in left_out
+        }
         for name in chosen:
             if name not in students:
                 near = nearest(name, list(students))
@@ -263,7 +272,7 @@ class Course:
 def refuse_another_copy(root: Path) -> None:
     """CourseError where a course has an autograder, and a different one is running.
 
-    That one would judge with its own checks, and nobody would notice.
+    That one could judge in another way, and nobody would notice.
     """
     own, running = root / "autograder", Path(__file__).resolve().parent
     if not (own / "__init__.py").is_file() or own.resolve() == running:
@@ -275,7 +284,7 @@ def refuse_another_copy(root: Path) -> None:
 
     if contents(own) != contents(running):
         raise CourseError(
-            f"This autograder and its checks belong to {running.parent}, but {root} "
+            f"This autograder belongs to {running.parent}, but {root} "
             f"has its own. Run {root}/.venv/bin/autograder. If that file is missing "
             f"or prints this message too, delete {root}/.venv and run `make setup` in "
             f"{root}."

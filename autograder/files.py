@@ -5,9 +5,29 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from pathlib import Path
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 
 from autograder.errors import CourseError
+
+# what editors, browsers and systems leave beside a file: copies of it, and records
+COPIES = (
+    *(".*", "*~", "#*#", "~$*", "*.bak", "*.orig", "*.rej", "*.old", "*.save", "*.tmp"),
+    *("*.sw[a-p]", "*.pyc", "__pycache__", "__macosx", "thumbs.db", "desktop.ini"),
+    *("*-checkpoint.*", "*.ipynb.*"),
+)
+
+
+def stays(path: PurePath, ignored: Iterable[str] = ()) -> bool:
+    """Whether a file's name, or that of a folder it is in, says that it is kept back.
+
+    By ``ignored``, which are names as in a shell, or as a copy of an editor's.
+    """
+    names = [*path.parts, path.as_posix()]
+    return any(fnmatchcase(n, pattern) for n in names for pattern in ignored) or any(
+        fnmatchcase(part.lower(), pattern) for part in path.parts for pattern in COPIES
+    )
 
 
 def read_regular(path: Path, limit: int) -> bytes:
@@ -26,7 +46,8 @@ def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file so that it is there as a whole, or as it was before."""
     data = data.encode() if isinstance(data, str) else data
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    prefix = f".{path.name[:40]}."  # some names are as long as names can be
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)

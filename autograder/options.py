@@ -72,7 +72,8 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
         default="",
         metavar="KIND=HEADING,…",
         help="which columns of the roster to use when the headings are not recognized; "
-        "kinds: student, number, name, team, grade, most (the highest grade), time",
+        "kinds: student, number, name, team, status, grade, most (the highest grade), "
+        "time, graded (the time of the grade), comments, workflow",
     )
 
 

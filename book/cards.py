@@ -1,15 +1,17 @@
-"""Draw the previews of the two recorded pictures: what a link to their pages shows.
+"""Draw the previews: what a link to the site, or to a recorded picture's page, shows.
 
     python book/cards.py
 
-writes book/images/head-born.png and one-token.png, of 1200 by 630 points, from the
-recordings in book/static.
+writes book/images/site.png, head-born.png and one-token.png, of 1200 by 630 points,
+from the recordings in book/static.
 """
 
 import io
 import json
+import re
 from pathlib import Path
 
+import cut_picture
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
@@ -72,6 +74,47 @@ def head_born():
     return figure
 
 
+def cut_a_line():
+    """The first page's picture with the line cut that decides, and both answers."""
+    data = recorded("cut-a-line")["languages"]
+    words = "One line of 2,700, in a published language model, and another answer"
+    figure = sheet("Cut a line of attention", words)
+    ax = figure.add_axes((0.05, 0.12, 0.9, 0.62))
+    ax.set(xlim=(0, 720), ylim=(250, 0))
+    ax.axis("off")
+    places = cut_picture.middles(data["tokens"], "wide")
+
+    def line(key, layer, head, share=slice(None), **look):
+        steps = cut_picture.curve(places[key], layer, head, "wide")
+        a, b, c, d = np.array(re.findall(r"[\d.]+", steps), float).reshape(4, 2)
+        t = np.linspace(0, 1, 101)[share, None]
+        way = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c
+        ax.plot(*(way + t**3 * d).T, solid_capstyle="round", **look)
+
+    for key in range(len(data["tokens"])):
+        for layer in range(cut_picture.LAYERS):
+            line(key, layer, 4, color=SOFT, lw=0.6, alpha=0.3)
+    cut = data["deciding"][0][:3]
+    for layer, head, key in data["drawn"]:
+        width = 1 + 6 * cut_picture.weight(data, [layer, head, key])
+        if [layer, head, key] != cut:
+            line(key, layer, head, color="#a591ea", lw=width)
+    for share in slice(0, 35), slice(66, 101):
+        line(cut[2], *cut[:2], share, color=CUT, lw=7)
+    for x, token in zip(places, data["tokens"], strict=False):
+        ax.text(x, 22, token.strip(), fontsize=20, color=INK, ha="center")
+    shares = data["before"], cut_picture.after(data, cut)
+    for y, name, share in zip((70, 160), ("all lines", "one cut"), shares, strict=True):
+        ax.text(560, y - 16, name, fontsize=17, color=SOFT)
+        color = ACCENT if y == 70 else CUT
+        for row, (word, part) in enumerate(zip(data["words"], share, strict=True)):
+            if word in ("Italian", "French"):
+                at = y + (26 if row else 4)
+                ax.text(560, at, word, fontsize=20, color=INK, va="center")
+                ax.barh(at, part * 0.9, left=632, height=15, color=color)
+    return figure
+
+
 CENTER = {"color": SOFT, "ha": "center"}
 
 
@@ -110,5 +153,6 @@ def write(name, figure):
 
 if __name__ == "__main__":
     matplotlib.use("Agg")
+    write("site", cut_a_line())
     write("head-born", head_born())
     write("one-token", one_token())

@@ -2,15 +2,17 @@
 
     python book/cells.py [--write]
 
-prints the share of each chapter's cells that NumPy and Matplotlib can run; with
-``--write`` the table in CONTRIBUTING.md is made of it.
+prints the share of each chapter's cells that NumPy and Matplotlib can run, among those
+that print or draw; with ``--write`` the table in CONTRIBUTING.md is made of it.
 """
 
 import argparse
+import ast
 import re
 import sys
 from pathlib import Path
 
+import nbformat
 import notebooks
 import solving
 from sphinx.application import Sphinx
@@ -29,43 +31,88 @@ RUN = (
     '<div class="exercise-row"><button type="button" data-does="run">Run</button>'
     '<button type="button" data-does="change">Change</button></div>'
 )
+LONG = 8  # lines of imports that are folded
+FOLD = '<details class="imports"><summary>What this chapter imports</summary>'
 LACKS = {TORCH: "PyTorch", MODEL: "a model file"}
+HEAD = re.compile(r"<p>About \d+ minutes\..*?(?=</p>)", re.DOTALL)
 DRAWS = re.compile(r"\b(attention|plots|matplotlib)\b")
 TABLE = re.compile(r"(?<=<!-- make shares -->\n)(\|.*\n)+")
 
 
 def chapter(stem: str) -> Chapter:
-    """The code cells of a chapter's text."""
+    """The code cells of a chapter's text, or of a page with cells."""
     cells = notebooks.code_cells(notebooks.read_text(stem))
     return Chapter([cell.source for cell in cells])
 
 
-def bar(found: Chapter, number: int, notebook: str) -> str:
-    """What stands below a cell's code: its buttons, or what it lacks here."""
+def shows(stem: str) -> list[bool]:
+    """Whether each cell of a chapter printed or drew something; on a page they run."""
+    path = notebooks.BOOK / f"{stem}.ipynb"
+    if not path.exists():
+        return [True] * len(chapter(stem).sources)
+    published = nbformat.read(path, as_version=4)
+    return [bool(cell.outputs) for cell in notebooks.code_cells(published)]
+
+
+def lacking(stem: str) -> list[str | None]:
+    """Of the cells that print or draw: what each lacks in the page, or None."""
+    found = chapter(stem)
+    return [found.why_not(n) for n, shown in enumerate(shows(stem)) if shown]
+
+
+def bar(found: Chapter, number: int, shown: bool) -> str:
+    """What stands below a cell's code: its buttons, or what it lacks here.
+
+    A cell that cannot run, and would show nothing if it could, has no word about it.
+    """
     start = f'<div class="cell-bar" id="cell-{number + 1}"'
     if lacks := found.why_not(number):
-        where = f'<a href="{notebook}" download>the notebook</a>'
-        return f"{start}><p>Needs {LACKS[lacks]}: run it in {where}.</p></div>"
+        return f"{start}>{f'<p>Needs {LACKS[lacks]}</p>' if shown else ''}</div>"
     code = "\n".join(source for _, source in found.program(number))
     above = " ".join(map(str, found.above(number)))
     draws = " data-draws" if DRAWS.search(code) else ""
     return f'{start} data-above="{above}"{draws}>{RUN}</div>'
 
 
+def only_imports(source: str) -> bool:
+    """Whether a cell is a long list of imports and settings."""
+    kinds = [type(node) for node in ast.parse(source).body]
+    bare = {ast.Import, ast.ImportFrom, ast.Expr}
+    return len(source.splitlines()) >= LONG and set(kinds) <= bare
+
+
+def share(lacks: list[str | None], notebook: str) -> str:
+    """What the head of a chapter says: how many of its cells run in the page."""
+    runs = lacks.count(None)
+    needs = " or ".join(LACKS[reason] for reason in sorted({*lacks} - {None}))
+    where = f'in <a href="{notebook}" download>the notebook</a>'
+    if not runs:
+        return f"Its cells need {needs}: run them {where}."
+    count = f"{runs} of its {len(lacks)}" if needs else f"All {runs}"
+    python = "the first Run loads Python, 10 to 20 MB"
+    said = f"{count} cells that print or draw run in this page ({python})"
+    return f"{said}; the rest needs {needs}: run it {where}." if needs else f"{said}."
+
+
 def add_bars(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Put a bar below the code of each cell of a chapter."""
+    """Put a bar below the code of each cell of a page, and how many run at its head."""
     folder, _, stem = pagename.rpartition("/")
-    path = notebooks.TEXT / f"{stem}.md"
-    if doctree is None or folder != "book" or not path.exists():
+    if doctree is None or folder != "book" or not INPUT.search(context["body"]):
         return
-    found = chapter(stem)
+    found, shown = chapter(stem), shows(stem)
     notebook = context["pathto"](f"_sources/{pagename}.ipynb", resource=True)
     numbers = iter(range(len(found.sources)))
 
     def with_bar(code: re.Match) -> str:
-        return code[0] + "\n" + bar(found, next(numbers), notebook)
+        number = next(numbers)
+        both = f"{code[0]}\n{bar(found, number, shown[number])}"
+        fold = number == 0 and not shown[0] and only_imports(found.sources[0])
+        return f"{FOLD}\n{both}\n</details>" if fold else both
 
-    body = INPUT.sub(with_bar, context["body"])
+    def with_share(head: re.Match) -> str:
+        return f"{head[0]} {share(lacking(stem), notebook)}"
+
+    body = HEAD.sub(with_share, INPUT.sub(with_bar, context["body"]), count=1)
     if next(numbers, None) is not None:
         raise ValueError(f"{pagename}: not every code cell was found")
     python = solving.addresses("../", app.config.pyodide_url)
@@ -73,27 +120,25 @@ def add_bars(app: Sphinx, pagename, templatename, context, doctree) -> None:
     context["body"] = f'{body}<div id="chapter-python" hidden {python} {data}></div>'
 
 
-def shares() -> list[tuple[str, int, int, int, int]]:
-    """Of each chapter: cells, and of them those that run, lack torch, lack a model."""
-    found = []
-    for path in sorted(notebooks.TEXT.glob("*.md")):
-        each = chapter(path.stem)
-        lacks = [each.why_not(number) for number in range(len(each.sources))]
-        counts = [lacks.count(reason) for reason in (None, TORCH, MODEL)]
-        found.append((path.stem, len(lacks), *counts))
-    return found
-
-
 def table() -> str:
     """The shares as Markdown."""
-    lines = ["| chapter | cells | run in the page | need PyTorch | need a model file |"]
-    lines += ["|---|---|---|---|---|"]
-    rows = shares()
-    sums = [sum(column) for column in zip(*[row[1:] for row in rows], strict=True)]
-    for stem, cells, runs, torch, model in [*rows, ("all", *sums)]:
-        share = f"{runs} ({runs / cells:.0%})"
-        lines.append(f"| {stem} | {cells} | {share} | {torch} | {model} |")
-    return "\n".join(lines) + "\n"
+    stems = sorted(path.stem for path in notebooks.TEXT.glob("*.md"))
+    rows = {stem: lacking(stem) for stem in stems}
+    rows["1 to 6"] = [each for stem in stems if stem[:2] <= "06" for each in rows[stem]]
+    rows["all"] = [each for stem in stems for each in rows[stem]]
+    head = [
+        "chapter",
+        "print or draw",
+        "run in the page",
+        "need PyTorch",
+        "need a model",
+    ]
+    lines = [head, ["---"] * len(head)]
+    for name, lacks in rows.items():
+        runs, *others = (str(lacks.count(reason)) for reason in (None, TORCH, MODEL))
+        part = f"{runs} ({int(runs) / len(lacks):.0%})"
+        lines.append([name, str(len(lacks)), part, *others])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> None:

@@ -2,14 +2,15 @@
 
     python book/longer.py [--steps 2000]
 
-writes data/pairs-<steps>.npy: all parameters one behind the other, in float16. The
-chapter compares them with the model that it trains for 400 steps. A run takes about two
-minutes on one core.
+writes data/pairs-<steps>.npy: all parameters one behind the other, in float16; and
+data/pairs.json: the alphabet and the merges. The chapter compares the model with the
+one that it trains for 400 steps. A run takes about two minutes on one core.
 """
 
 import argparse
 import contextlib
 import io
+import json
 
 import notebooks
 import numpy as np
@@ -38,6 +39,13 @@ def train_longer(chapter: dict, steps: int) -> torch.nn.Module:
     return model
 
 
+def write_pieces(chapter: dict) -> None:
+    """What the model's tokens are made of: the alphabet, then pairs to join."""
+    pieces = ["".join(chapter["alphabet"]), chapter["merges"]]
+    text = json.dumps(pieces, separators=(",", ":"))
+    (notebooks.BOOK / "data/pairs.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
@@ -52,6 +60,7 @@ def main() -> None:
     path = notebooks.BOOK / f"data/pairs-{steps}.npy"
     np.save(path, weights.numpy().astype(np.float16))
     print(f"{path.name}: {path.stat().st_size:,} bytes")
+    write_pieces(chapter)
 
 
 if __name__ == "__main__":

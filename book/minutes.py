@@ -4,8 +4,9 @@
 
 prints what each chapter has, and the minutes that its head must name. With --write
 they are written there, and into the totals and plans of index.md and a-term.md. A
-reader is taken to read 200 words and 12 lines of code a minute, and to spend a minute
-on each question of a quiz and on each blank; to this comes the time that cells run.
+reader is taken to read 200 words and 12 lines of code a minute, without what is folded,
+and to spend a minute on each question of a quiz and on each blank; to this comes the
+time that cells run.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import notebooks
 from nbformat import NotebookNode
 
 WORDS_A_MINUTE, LINES_A_MINUTE = 200, 12
+FOLDED = {"hide-input", "hide-cell"}  # tags of code that a page shows on request
 RUNNING: dict[str, int] = {}  # minutes on two cores, of the chapters that train longer
 HEAD = re.compile(r"\bAbout (\d+) minutes\b")
 # what is in a text cell and is not read as prose, line by line or as a whole
@@ -52,16 +54,18 @@ def prose(text: str) -> str:
     return text
 
 
+def folded(cell: NotebookNode) -> bool:
+    """Whether a page shows the code of a cell on request only."""
+    return bool(FOLDED & {*cell.metadata.get("tags", [])})
+
+
 def measure(notebook: NotebookNode) -> Size:
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    codes = [
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.id != notebooks.SETUP
-    ]
+    cells = notebooks.code_cells(notebook)
+    codes = [cell.source for cell in cells if not folded(cell)]
     return Size(
         words=sum(len(prose(text).split()) for text in texts),
-        cells=len(codes),
+        cells=len(cells),
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
         questions=sum(text.count('<div class="quiz') for text in texts)
         + sum(len(BLANK.findall(code)) for code in codes),

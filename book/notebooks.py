@@ -3,11 +3,11 @@
     python book/notebooks.py [--force] [NN-topic …]
 
 The text is what people edit; the notebook, with its outputs, is what readers get. A
-notebook is executed again when its code, attention.py or a function of plots.py that it
-calls changed. Executing twice gives the same bytes: where the code is the same, times
-and what else depends on the machine (cells with the tag nbval-ignore-output) stay as
-they were recorded. Where only prose changed, or the site's address in _config.yml, it
-is taken over, and the outputs stay.
+notebook is executed again when its code, attention.py, alice.py or a function of
+plots.py that it calls changed. Executing twice gives the same bytes: where the code is
+the same, times and what else depends on the machine (cells with the tag
+nbval-ignore-output) stay as they were recorded. Where only prose changed, or the site's
+address in _config.yml, it is taken over, and the outputs stay.
 """
 
 import argparse
@@ -34,8 +34,9 @@ SETUP = "setup"  # the id of the cell that installs the course's package
 
 
 def read_text(stem: str) -> nbformat.NotebookNode:
-    """The notebook that a chapter's text describes, without outputs."""
-    notebook = jupytext.read(TEXT / f"{stem}.md")
+    """The notebook that a text describes, without outputs: a chapter or a page."""
+    path = TEXT / f"{stem}.md"
+    notebook = jupytext.read(path if path.exists() else BOOK / path.name)
     notebook.metadata.pop("jupytext", None)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # the same on every machine
@@ -65,7 +66,10 @@ def fingerprint(stem: str) -> str:
     """Changes when the chapter has to be executed again: its code or what it calls."""
     parts = [(BOOK / "attention.py").read_text(encoding="utf-8")]
     parts += [cell.source for cell in code_cells(read_text(stem))]
-    parts += figures_of("\n".join(parts[1:]))
+    code = "\n".join(parts[1:])
+    parts += figures_of(code)
+    if re.search("^from alice import", code, re.M):
+        parts.append((BOOK / "alice.py").read_text(encoding="utf-8"))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

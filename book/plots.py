@@ -99,27 +99,6 @@ def plot_bars(names, rows, title, xlabel, ylabel, level=None, **more):
     return ax
 
 
-def plot_hands(frequencies, positions, title):
-    """A clock for each frequency, with a hand for each position; returns the Axes."""
-    figure, axes = plt.subplots(
-        1, len(frequencies), figsize=(7, 2.5), layout="constrained"
-    )
-    for i, (ax, frequency) in enumerate(zip(axes, frequencies, strict=True)):
-        ax.add_patch(plt.Circle((0, 0), 1, fill=False, color="gray"))
-        for position, style in zip(positions, ("-", "--", ":"), strict=True):
-            hand = [f(position * frequency) for f in (np.sin, np.cos)]
-            label = f"position {position}"
-            ax.plot([0, hand[0]], [0, hand[1]], style, linewidth=2.5, label=label)
-        ax.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), xticks=[], yticks=[])
-        ax.set(xlabel=f"dim {2 * i} (sine)", ylabel=f"dim {2 * i + 1} (cosine)")
-        ax.set_aspect("equal")
-    figure.suptitle(title)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-    )
-    return axes
-
-
 def plot_waves(encoding, panels, title):
     """Dimensions of an encoding (n, d_model) over the position; returns the Axes.
 

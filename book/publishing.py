@@ -26,6 +26,7 @@ from pathlib import Path
 import address
 import bundle
 import cells
+import cut_picture
 import decoder_file
 import encoder_file
 import figures
@@ -89,6 +90,7 @@ TOYS = [
 PICTURES = ["head-born", "one-token"]
 ELEMENTS = {  # what a page shows, and the module in book/static that brings it to life
     '<div class="quiz"': "quiz.js",
+    "<cut-a-line": "cut-a-line.js",
     "<attention-start": "attention-start.js",
     "<attention-lab": "attention-lab.js",
     "<head-viewer": "head-viewer.js",
@@ -250,11 +252,12 @@ def shrink_icons(folder: Path, rewriting: Rewriting) -> None:
 
 
 def add_wheel(folder: Path) -> None:
-    """What students install lies beside the pages."""
+    """What students install lies beside the pages: the engine, and the course."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     command += ["--disable-pip-version-check", "--no-build-isolation"]
     root = Path(__file__).parents[1]
-    subprocess.run([*command, "--wheel-dir", str(folder), str(root)], check=True)
+    engine, course = str(root / "autograder"), str(root)
+    subprocess.run([*command, "--wheel-dir", str(folder), engine, course], check=True)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
@@ -279,6 +282,7 @@ def setup(app: Sphinx) -> dict:
     roles.setup(app)
     solving.setup(app)
     cells.setup(app)
+    cut_picture.setup(app)
     encoder_file.setup(app)
     decoder_file.setup(app)
     app.add_transform(ExerciseDownloads)

@@ -13,7 +13,7 @@ import re
 import shutil
 from pathlib import Path
 
-from address import wheel_name
+from address import wheel_names
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +38,7 @@ PROOF = "where-was-i.html#to-show-and-to-keep"
 SOME = """The checks that you see here are only some of the checks; the hidden ones
 run when your work is graded."""
 ALL = "All checks are visible, and draw new inputs each time."
+FIRST = "**A few minutes each, in any order. Start with 1.**"
 PUZZLE = "\n\n*Write it*\n"  # on a card
 ASKS = re.compile(r"`(\w+)` of these puzzles")  # on a card that speaks of another
 SQUARES = re.compile(r"```text\n([^`]*[■□][^`]*)\n```")
@@ -81,6 +82,8 @@ def page_of(notebook: dict, name: str, file: str, python: str) -> str:
     tools = TOOLS.format(
         name=name, file=file, home=home, checks=ALL if name == PUZZLES else SOME
     )
+    if name == PUZZLES:
+        rest[0] = FIRST
     parts = [title, *rest[:2], tools, *rest[2:]]
     ids = [role_of(cell).get("grade_id") for cell in cells]
     folded = True
@@ -116,8 +119,9 @@ def addresses(home: str, python: str) -> str:
             for path in VENDORED.iterdir()
             if path.name.startswith(FETCHED)
         )
+    wheels = " ".join(home + name for name in wheel_names())
     return (
-        f'data-home="{python}" data-wheel="{home}{wheel_name()}"'
+        f'data-home="{python}" data-wheels="{wheels}"'
         f' data-cache="{home}{CACHE}" data-bytes="{loaded}"'
     )
 
@@ -157,7 +161,8 @@ def board(ids: list[str]) -> str:
     """A link to each puzzle, by its name."""
     names = [name for name in ids if f"test_{name}" in ids]
     items = "".join(
-        f'<li><a href="#{name}" aria-label="{number}, {name}">{number}</a></li>'
+        f'<li class="{"first" * (name in TOPICS)}">'
+        f'<a href="#{name}" aria-label="{number}, {name}">{number}</a></li>'
         for number, name in enumerate(names, 1)
     )
     count = '<p class="puzzle-count"></p>'

@@ -107,16 +107,23 @@ def verdicts(tmp_path_factory, seed):
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory):
-    """What students install, built once in a run."""
+def wheels(tmp_path_factory):
+    """What students install, built once in a run: the engine and the course."""
 
     def make(folder):
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
         command += ["--no-build-isolation", "--wheel-dir", str(folder)]
-        subprocess.run([*command, str(Path(__file__).parents[1])], check=True)
+        root = Path(__file__).parents[1]
+        subprocess.run([*command, str(root / "autograder"), str(root)], check=True)
 
-    (path,) = shared.once(tmp_path_factory, "wheel", make).glob("*.whl")
-    return zipfile.ZipFile(path)
+    folder = shared.once(tmp_path_factory, "wheels", make)
+    return [next(folder.glob(f"{name}*.whl")) for name in ("nbjudge", "paying")]
+
+
+@pytest.fixture(scope="session")
+def wheel(wheels):
+    """The course's own."""
+    return zipfile.ZipFile(wheels[1])
 
 
 @pytest.hookimpl(trylast=True)

@@ -96,7 +96,7 @@ class Verdicts:
             ]
             place.write_text(json.dumps(found), encoding="utf-8")
 
-        name = f"{package.__name__}.{question}"
+        name = f"{package.assignment.name}.{question}"
         if name not in self.read:
             text = once(self.factory, name, make).read_text(encoding="utf-8")
             self.read[name] = [tuple(verdict) for verdict in json.loads(text)]

@@ -1,6 +1,9 @@
-"""Checks of students' answers: one package for each assignment, and what all share.
+"""Checks of students' answers: what the checks of all assignments share.
 
-``autograder.checks.attention`` has the visible checks of 01-attention, which students
-install, and in ``.probes`` inputs that tell its known mistakes apart. Hidden checks
-(``.hidden``) and known wrong answers (``catalog``) stay with the instructor.
+The checks themselves belong to a course; :mod:`autograder.registry` finds them
+by name, so that a notebook can write ``from autograder.checks import roots``.
 """
+
+from autograder import registry
+
+registry.install()

@@ -7,10 +7,13 @@ name of a known mistake for an answer.
 from __future__ import annotations
 
 import importlib
+import sys
 from functools import cached_property, partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from autograder import registry
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Game, Half
@@ -29,29 +32,44 @@ class Assignment:
 
         softmax = assignment.question("softmax", 4, "softmax")
 
-    The package itself holds the visible checks, which students install with its module
-    ``probes``: inputs that tell answers apart. Its module
-    ``hidden`` and its folder ``catalog`` are there for instructors only.
+    The package, ``visible``, holds what students install: visible checks, and in its
+    module ``probes`` inputs that tell answers apart. The package ``hidden`` beside it
+    has hidden checks and the folder ``catalog``; it is there for instructors only.
     """
 
-    def __init__(self, package: str, chapter: str) -> None:
+    def __init__(self, package: str, chapter: str = "") -> None:
         self.package, self.chapter = package, chapter
         self.questions: dict[str, Question] = {}
         self.uses: dict[str, tuple[str, ...]] = {}
 
+    @property
+    def name(self) -> str:
+        """The name under which notebooks import the checks."""
+        return registry.short_name(self.package)
+
+    @property
+    def visible(self) -> Path:
+        """The folder of what students install."""
+        return Path(str(sys.modules[self.package].__file__)).parent
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the assignment."""
+        return self.visible.parent
+
     def question(
-        self, name: str, points: float, section: str, *, uses: tuple[str, ...] = ()
+        self, name: str, points: float, section: str = "", *, uses: tuple[str, ...] = ()
     ) -> Question:
         """A new question; ``section`` is the id of a heading in the chapter, or of one
-        in another chapter, whose name and "#" stand before it then.
+        in another chapter, whose name and "#" stand before it then; empty: none.
 
         ``uses`` names earlier questions that answers to this one are built on, where
         the book or the visible checks publish a right answer. A mistake there costs no
         points here.
         """
-        read = section if "#" in section else f"{self.chapter}#{section}"
+        read = section if "#" in section else f"{self.chapter}#{section}".strip("#")
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
-        cards = partial(signatures, self.package.rpartition(".")[2])
+        cards = partial(signatures, self.name)
         promises, probe = partial(self.promises, name), partial(self.probe, name)
         question = Question(name, points, read, *by_name, cards, promises, probe)
         self.questions[name], self.uses[name] = question, uses
@@ -77,8 +95,11 @@ class Assignment:
         return list(dict.fromkeys(found))
 
     def load(self, part: str) -> ModuleType | None:
-        """The package's module ``part``; None where it is not installed."""
-        name = f"{self.package}.{part}"
+        """The package's module ``part``, or ``hidden`` beside it; None: not here."""
+        beside = part.partition(".")[0] == "hidden"
+        parent = self.package.rpartition(".")[0]
+        home = parent if beside and parent else self.package
+        name = f"{home}.{part}"
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -104,7 +125,7 @@ class Assignment:
     @cached_property
     def table(self) -> dict[str, Any]:
         """What the students' wheel knows of mistakes, by question."""
-        return table(self.package)
+        return table(self.visible)
 
     @cached_property
     def catalog(self) -> Catalog | None:

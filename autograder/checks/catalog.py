@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,20 +27,13 @@ from autograder.errors import CourseError
 if TYPE_CHECKING:
     from autograder.checks.assignment import Assignment
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def folder_of(assignment: Assignment) -> Path:
-    """Where the files of an assignment's catalog lie, if it has one."""
-    return Path(__file__).parent / assignment.package.rpartition(".")[2] / "catalog"
-
 
 def catalog_of(assignment: Assignment) -> Catalog | None:
     """The catalog of an assignment; None where it has none.
 
     Raises CourseError, with file and line, for all that does not fit in its files.
     """
-    folder = folder_of(assignment)
+    folder = assignment.folder / "hidden" / "catalog"
     if not folder.is_dir():
         return None
     entries, broken = {}, []
@@ -50,7 +42,7 @@ def catalog_of(assignment: Assignment) -> Catalog | None:
         if question is None:
             broken.append(f"{path}: {assignment.package} has no question of this name.")
             continue
-        file = str(path.relative_to(ROOT))
+        file = str(path.relative_to(assignment.folder.parent))
         try:
             found = read(path.read_text("utf-8"), path.stem, question.read, file)
         except CourseError as error:

@@ -19,20 +19,12 @@ from autograder.errors import CourseError
 
 SHARED = Path(__file__).with_name("shared.toml")
 KEYS = {
-    "wrong": {"says", "code", "edit", "unseen", "also", "named", "passes"},
+    "wrong": {"says", "code", "edit", "unseen", "also"},
     "also": {"code", "edit", "unseen"},
-    "right": {"says", "differs", "code", "edit"},
+    "right": {"differs", "code", "edit"},
     "equivalent": {"why", "changes"},
-    "file": {
-        "reference",
-        "hunts",
-        "example",
-        "planted",
-        "who",
-        "wrong",
-        "right",
-        "equivalent",
-    },
+    "file": {"reference", "hunts", "example", "planted"}
+    | {"wrong", "right", "equivalent"},
 }
 
 
@@ -41,14 +33,12 @@ class Mistake(Misconception):
     """A misconception as code that defines the name of its question.
 
     ``unseen`` is the reason why it may pass all visible checks, if it does. Checks that
-    students write are tried on it where it is ``planted``. ``extra`` is what else its
-    file says of it.
+    students write are tried on it where it is ``planted``.
     """
 
     code: str
     unseen: str = ""
     planted: bool = False
-    extra: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,6 @@ class Style:
     question: str
     code: str
     differs: str = ""
-    extra: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass
@@ -93,20 +82,17 @@ def shared() -> dict[str, Any]:
     return tomllib.loads(SHARED.read_text("utf-8"))
 
 
-def read(
-    text: str, question: str, section: str, file: str, reference: str = ""
-) -> Entries:
+def read(text: str, question: str, section: str, file: str) -> Entries:
     """The entries of a file about ``question``, whose ``section`` of the book is read.
 
-    ``reference`` is the right answer of a file that has none of its own. Raises
-    CourseError with all that is wrong, each with its line.
+    Raises CourseError with all that is wrong, each with its line.
     """
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{file} is not TOML: {error}") from None
     reader = Reader(text, question, section, file)
-    return reader.entries({"reference": reference} | tables)
+    return reader.entries(tables)
 
 
 class Reader:
@@ -115,12 +101,12 @@ class Reader:
     def __init__(self, text: str, question: str, section: str, file: str) -> None:
         self.lines, self.question = text.splitlines(), question
         self.section, self.file = section, file
-        self.reference = self.who = ""
+        self.reference = ""
         self.broken: list[str] = []
 
     def entries(self, tables: dict[str, Any]) -> Entries:
         """All entries, or CourseError."""
-        self.reference, self.who = tables["reference"], tables.get("who", "")
+        self.reference = tables.get("reference", "")
         right = Style(f"{self.question}-reference", self.question, self.reference)
         found = Entries(
             right, hunts=tables.get("hunts", ""), example=tables.get("example", "")
@@ -173,8 +159,8 @@ class Reader:
         if not (says := table.get("says")):
             raise Broken("no sentence says what is wrong; add it as `says`")
         about = f"{self.question}-{name}", self.question, says, self.section
-        code, unseen, extra = self.code(table), reason(table), self.extra(table)
-        found.mistakes.append(Mistake(*about, code, unseen, planted, extra))
+        code, unseen = self.code(table), reason(table)
+        found.mistakes.append(Mistake(*about, code, unseen, planted))
         for number, other in enumerate(table.get("also", ())):
             header = f"wrong.{name}.also"
             self.attempt(header, number, self.another, about, other, found)
@@ -190,15 +176,8 @@ class Reader:
         """A right answer in another style."""
         known("right", table)
         id, code = f"{self.question}-{name}", self.code(table)
-        about = table.get("differs", ""), self.extra(table)
-        found.styles.append(Style(id, self.question, code, *about))
-
-    def extra(self, table: dict[str, Any]) -> dict[str, str]:
-        """What only files of answers by others say."""
-        found = {key: table[key] for key in ("says", "passes") if key in table}
-        if named := table.get("named"):
-            found["named"] = f"{self.question}-{named}"
-        return found | ({"who": self.who} if self.who else {})
+        differs = table.get("differs", "")
+        found.styles.append(Style(id, self.question, code, differs))
 
     def equivalent(self, table: dict[str, Any], found: Entries) -> None:
         """Mutants of the solution, "old line -> new line", that are no errors."""

@@ -11,8 +11,9 @@ import linecache
 from dataclasses import dataclass
 from types import FrameType
 
+from autograder import registry
 from autograder.checks.drawing import Drawing
-from autograder.explain.locations import HERE, Location, definition, location_of
+from autograder.explain.locations import Location, definition, location_of
 from autograder.text import letters, nearest, printable
 
 LONGEST_PLACE = 400
@@ -214,6 +215,6 @@ def frame_of(error: BaseException) -> FrameType | None:
         trace = trace.tb_next
     frame = trace.tb_frame if trace else None
     # behind the wall the last line is the judge's own, whose names say nothing
-    if frame is None or frame.f_code.co_filename.startswith(HERE):
+    if frame is None or frame.f_code.co_filename.startswith(registry.own_code()):
         return None
     return frame

@@ -72,7 +72,7 @@ class Hunt(Hidden):
             if entry in caught and entry not in hard:
                 why = " (no points: the card's example catches it too)"
             lines.append(f"  {word}:   {entry.diagnosis}{why}")
-        if share < 1:
+        if share < 1 and self.question.read:
             lines.append(f"  read:     {(misconception or self.question).read}")
         message = "\n".join(lines)
         print(message)

@@ -35,8 +35,6 @@ NUMPY_PRINTS: dict[str, Any] = {
     "formatter": None,
     "legacy": False,
 }
-# of the book; students may import those that the given cells of a notebook import
-BOOK_MODULES = ("attention", "minilm", "payoff", "smollm2")
 
 
 @contextlib.contextmanager

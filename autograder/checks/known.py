@@ -143,9 +143,9 @@ def short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def table(package: str) -> dict[str, Any]:
+def table(visible: Path) -> dict[str, Any]:
     """The known mistakes of an assignment by question and fingerprint; sentences."""
-    path = Path(__file__).parent / package.rpartition(".")[2] / "known.json"
+    path = visible / "known.json"
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError:  # an assignment without a catalog, or behind the wall

@@ -1,8 +1,8 @@
-"""Lookup of code in the book: the source of a right function, by its name.
+"""Lookup of published code: the source of a right function, by its name.
 
 Checks compare with such functions, and grading puts one in place of a wrong helper.
-The text is cut out of the book's module, which cannot be imported everywhere: it needs
-torch, and the exercise page has none.
+The text is cut out of the course's library module, which cannot be imported everywhere:
+it may need a library that the exercise page does not have.
 """
 
 from __future__ import annotations
@@ -17,28 +17,21 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.isolation import BOOK_MODULES
-
-HOME = Path(__file__).resolve().parents[2]
+from autograder import registry
 
 
 def module_file(name: str) -> Path:
-    """The file of one of the book's modules, by its place relative to this file.
-
-    They lie beside the package where the wheel is installed, and in ``book/`` in the
-    repository. Other packages may have the same names.
-    """
-    installed = HOME / f"{name}.py"
-    return installed if installed.is_file() else HOME / "book" / f"{name}.py"
+    """The file of a library module; other packages may have the same name."""
+    return registry.library()[name]
 
 
 def books_of(sources: Iterable[str]) -> tuple[str, ...]:
-    """The book's modules that some code imports, and those that these import."""
+    """The library modules that some code imports, and those that these import."""
     found: list[str] = []
     todo = list(sources)
     while todo:
         text = todo.pop()
-        for name in set(BOOK_MODULES) - set(found):
+        for name in registry.library().keys() - set(found):
             if re.search(rf"^\s*(?:import|from) {name}\b", text, re.MULTILINE):
                 found.append(name)
                 todo.append(module_file(name).read_text(encoding="utf-8"))
@@ -46,7 +39,7 @@ def books_of(sources: Iterable[str]) -> tuple[str, ...]:
 
 
 class BookModules(importlib.abc.MetaPathFinder):
-    """Finder of the book's modules: by their files, whatever else has their names."""
+    """Finder of library modules: by their files, whatever else has their names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = names
@@ -74,7 +67,7 @@ def definitions(file: Path) -> tuple[str, dict[str, str]]:
 
 
 def constant(module: str, name: str) -> Any:
-    """A constant of one of the book's modules, which need not be imported for it.
+    """A constant of a library module, which need not be imported for it.
 
     Raises KeyError where the module assigns no such name.
     """
@@ -89,12 +82,14 @@ def constant(module: str, name: str) -> Any:
 def source(name: str, short: str = "") -> str:
     """A program that defines ``name``, with all that it uses.
 
-    Where the book has none, it is the one that the visible checks of assignment
-    ``short`` compare with. Raises KeyError for a name that neither defines.
+    Where no published module has one, it is the one that the visible checks of
+    assignment ``short`` compare with. Raises KeyError for a name that none defines.
     """
-    imports, found = definitions(module_file("attention"))
-    if short and name not in found:
-        imports, found = definitions(Path(__file__).with_name(short) / "cases.py")
+    files = [module_file(module) for module in registry.published()]
+    if folder := registry.folder_of(short) if short else None:
+        files.append(folder / "visible" / "cases.py")
+    pairs = map(definitions, filter(Path.is_file, files))
+    imports, found = next((pair for pair in pairs if name in pair[1]), ("", {}))
     needed = {name: found[name]}
     words: set[str] = set()
     todo = [name]

@@ -56,7 +56,8 @@ class Question:
     """
 
     later = "hidden checks run after you submit"
-    catalogued = (8, 3)  # wrong and right answers in the catalog, at least
+    # wrong and right answers in the catalog, at least; () is what the course says
+    catalogued: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -185,7 +186,8 @@ class Hidden:
             lines.append(
                 "  no points for an answer that is right for the visible inputs only"
             )
-        lines.append(f"  read:     {(misconception or question).read}")
+        if read := (misconception or question).read:
+            lines.append(f"  read:     {read}")
         return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """Due dates, extensions and late penalties: read, resolved, written to the gradebook.
 
-Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-attention": "2026-03-09
+Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-means": "2026-03-09
 23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv, as dates or as
 rules. The time of a submission is in its timestamp.txt. Penalties are those of
 nbgrader's late-submission plugin.

@@ -19,7 +19,6 @@ from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.deadlines import Deadlines
-from autograder.grading.dry_run import DryRun, Seen
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.missing_work import remarks
@@ -32,7 +31,13 @@ from autograder.grading.verdict import (
     hold,
     together,
 )
-from autograder.intake.notebook_file import MISSING, open_submission
+from autograder.intake.notebook_file import (
+    MISSING,
+    RECEIPT,
+    Opened,
+    open_submission,
+    receipt_of,
+)
 from autograder.notebook.records import Release
 from autograder.release.plan import one_hash, plans
 from autograder.release.proof import note, prove
@@ -77,7 +82,6 @@ class Driver:
         dry_run: bool = False,
         unproven: bool = False,
         alone: bool = False,
-        seen: Mapping[tuple[str, str], Seen] | None = None,
         because: str = "",
     ) -> None:
         self.course, self.store = course, store
@@ -86,9 +90,7 @@ class Driver:
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
         self.alone = alone  # one student's grading changes nobody else's points
-        self.seen = seen  # what a dry run saw, where it is to be stored
         self.why = record.user(), because  # who grades, and the reason that they gave
-        self.differs: dict[str, list[str]] = defaultdict(list)  # from it, by reason
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
@@ -102,7 +104,6 @@ class Driver:
         A dry run stores nothing; its verdicts are in ``judged``.
         """
         self.progress = progress
-        self.noted = DryRun(self.course) if self.dry_run else None
         self.started, self.clock = int(time.time()), time.monotonic()
         self.refused = self.store.refused({s.student for s in submissions})
         submissions = [s for s in submissions if s.student not in self.refused]
@@ -168,65 +169,46 @@ class Driver:
         """Tasks for the workers; what needs no run, as a missing file, is done here."""
         for submission in submissions:
             releases = self.releases[submission.assignment]
+            receipt = receipt_of(submission.folder)
             opened = [self.opened(submission, release) for release in releases]
             keys = [
-                self.key(release, data, [*notes, reason])
-                for release, (data, notes, reason) in zip(releases, opened, strict=True)
+                self.key(release, found, reason)
+                for release, (found, reason) in zip(releases, opened, strict=True)
             ]
             key = one_hash(keys)
-            if verdicts := self.as_seen(submission, key):
-                for release in releases:
-                    task = Task(submission, release, key, b"")
-                    self.finish(task, verdicts[release.notebook])
+            tasks = [
+                Task(submission, release, key, *found, receipt)
+                for release, (found, _) in zip(releases, opened, strict=True)
+            ]
+            if not self.force and self.is_done(tasks[0]):
                 continue
-            if not self.force and self.is_done(submission, key):
-                continue
-            if self.seen is not None:
-                self.differs[self.why_judged(submission)].append(submission.student)
-            for release, (data, notes, reason) in zip(releases, opened, strict=True):
-                task = Task(submission, release, key, data, notes)
+            for task, (_, reason) in zip(tasks, opened, strict=True):
                 if reason == MISSING:
-                    self.finish(task, not_handed_in(release))
+                    self.finish(task, not_handed_in(task.release))
                 elif reason:
-                    self.finish(task, hold(reason, release.max_score))
+                    self.finish(task, hold(reason, task.release.max_score))
                 else:
                     yield task
 
-    def as_seen(self, submission: Submission, key: str) -> Mapping[str, Verdict]:
-        """The verdicts of the dry run on exactly this, if it saw it."""
-        seen = (self.seen or {}).get((submission.assignment, submission.student))
-        if seen is None or seen.key != key:
-            return {}
-        self.counts["seen"] += 1
-        return seen.parts
-
-    def why_judged(self, submission: Submission) -> str:
-        """Why a submission is not stored as the dry run saw it."""
-        name = submission.assignment
-        seen = (self.seen or {}).get((name, submission.student))
-        if seen is None:
-            return f"{name}: not in the dry run, so judged now"
-        changed = seen.release != one_hash(r.hash for r in self.releases[name])
-        what = "the assignment or its checks" if changed else "their work"
-        return f"{name}: judged again, since {what} changed after the dry run"
-
-    def opened(
-        self, submission: Submission, release: Release
-    ) -> tuple[bytes, tuple[str, ...], str]:
-        """The bytes of one notebook, notes about files, and why it is held, or ""."""
+    def opened(self, submission: Submission, release: Release) -> tuple[Opened, str]:
+        """One notebook as it was handed in, and why it is held, or ""."""
         wanted = [f"{r.notebook}.ipynb" for r in self.releases[submission.assignment]]
         try:
-            return *open_submission(submission, release, wanted), ""
+            return open_submission(submission, release, wanted), ""
         except Held as held:
-            return b"", (), str(held)
+            return Opened(b""), str(held)
 
-    def key(self, release: Release, data: bytes, notes: list[str]) -> str:
+    def key(self, release: Release, found: Opened, reason: str) -> str:
         """What a verdict is about: the release, the bytes, and whether in a sandbox."""
-        about = json.dumps([release.hash, self.sandbox, notes])
-        return hashlib.sha256(about.encode() + b"\0" + data).hexdigest()
+        about = json.dumps([release.hash, self.sandbox, [*found.notes, reason]])
+        digest = hashlib.sha256(about.encode() + b"\0" + found.data)
+        for name, data in found.files.items():
+            digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
+        return digest.hexdigest()
 
-    def is_done(self, submission: Submission, key: str) -> bool:
+    def is_done(self, task: Task) -> bool:
         """A verdict on exactly this is stored, and so is its notebook."""
+        submission, key = task.submission, task.key
         assignment = submission.assignment
         stored = self.store.verdict(submission.student, assignment)
         if stored is None or stored.key != key:
@@ -235,6 +217,8 @@ class Driver:
         files = [self.autograded(submission, r) for r in self.releases[assignment]]
         if status == "graded" and not all(file.is_file() for file in files):
             return False
+        if status == "graded":
+            self.carry(task)  # the same work may have come once more
         self.counts[status] += 1
         self.counts["before"] += 1
         line = f"{one_line(submission.student)}: {status} before"
@@ -246,29 +230,42 @@ class Driver:
         folder = self.course.autograded / submission.student / submission.assignment
         return folder / f"{release.notebook}.ipynb"
 
+    def carry(self, task: Task) -> None:
+        """Put what the exchange left beside the work that was judged beside its result.
+
+        By its secret, `nbgrader release_feedback` sends the page as the answer to this
+        submission, and not to a newer one that nobody has judged.
+        """
+        folder = self.autograded(task.submission, task.release).parent
+        for name in RECEIPT if folder.is_dir() and not self.dry_run else ():
+            if name in task.receipt:
+                write_whole(folder / name, task.receipt[name])
+            else:
+                (folder / name).unlink(missing_ok=True)
+
     def finish(self, task: Task, verdict: Verdict) -> None:
         """Take a notebook's verdict; the last one completes the submission's."""
         if verdict.notebook is not None and not self.dry_run:
             path = self.autograded(task.submission, task.release)
+            self.carry(replace(task, receipt={}))  # it goes with the whole verdict
             write_whole(path, verdict.notebook)
+        if task.name:
+            verdict = replace(verdict, files={task.release.notebook: task.name})
         parts = self.parts[task.submission]
-        parts[task.release.notebook] = (
-            verdict if self.noted else replace(verdict, notebook=None)
-        )
+        parts[task.release.notebook] = replace(verdict, notebook=None)
         releases = self.releases[task.release.assignment]
         if len(parts) < len(releases):
             return
         in_order = {r.notebook: parts[r.notebook] for r in releases}
-        if self.noted:
-            judged_by = one_hash(r.hash for r in releases)
-            self.noted.note(task.submission, Seen(judged_by, task.key, in_order))
-        verdict = replace(together(in_order), notebook=None)
+        verdict = together(in_order)
         del self.parts[task.submission]
         kept = Kept(len(verdict.waiting), verdict.earned, 0.0)
         if self.dry_run:
             self.judged.append((task.submission, verdict))
         else:
             kept = self.keep(task, verdict)
+            if not verdict.held:
+                self.carry(task)
         self.counts[verdict.status] += 1
         line = describe(task.submission, verdict, kept)
         log.info("%s: %s", task.submission.assignment, line)

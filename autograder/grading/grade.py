@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -25,7 +24,7 @@ from autograder.options import (
     at_least_one,
     describe,
 )
-from autograder.text import listed, one_line
+from autograder.text import one_line
 
 WEAKER = ("landlock", "none")
 UNPROTECTED = (
@@ -55,7 +54,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograded/. Submissions that already have a verdict are skipped, so an "
         "interrupted run resumes where it stopped. Submissions that cannot be judged "
         "are held until you have looked at them; the reason is printed.",
-        "autograder grade 01-attention --json results.json",
+        "autograder grade 01-means --json results.json",
     )
     add_assignments(verb)
     add_student(verb)
@@ -75,18 +74,11 @@ def command(verb: argparse.ArgumentParser) -> None:
         "start them with `dask worker ADDRESS --nthreads 1`",
     )
     add_flag(verb, "--force", "regrade submissions that already have a verdict")
-    look = verb.add_mutually_exclusive_group()
     add_flag(
-        look,
+        verb,
         "--dry-run",
         "show which points would change, and store nothing; --json writes the "
         "list of changes (the exit code is 0 either way)",
-    )
-    add_flag(
-        look,
-        "--apply",
-        "store what the last dry run found; judge again and list only what has "
-        "changed since",
     )
     verb.add_argument(
         "--because",
@@ -115,7 +107,6 @@ def run(options: argparse.Namespace) -> int:
     say_wall(course, options.no_sandbox)
 
     from autograder.grading.driver import Driver, alone
-    from autograder.grading.dry_run import SEEN, read
     from autograder.grading.gradebook import NOTHING
     from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
@@ -132,7 +123,6 @@ def run(options: argparse.Namespace) -> int:
             dry_run=options.dry_run,
             unproven=options.unproven,
             alone=bool(options.students),
-            seen=read(course) if options.apply else None,
             because=options.because,
         )
         # what is overwritten now is in the record
@@ -141,8 +131,7 @@ def run(options: argparse.Namespace) -> int:
             raise CourseError(NOTHING)
         counts = driver.grade(submissions, Progress(len(submissions)))
         if options.dry_run:
-            if show_changes(store, driver.judged, options.json):
-                print(f"To store this without judging again: {to_apply(options)}")
+            show_changes(store, driver.judged, options.json)
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines = driver.deadlines  # of those who were graded before, too
@@ -172,10 +161,6 @@ def run(options: argparse.Namespace) -> int:
         if waiting := sum(bool(v.waiting) for v in verdicts.values() if not v.held):
             said.insert(0, f"waiting for a grade by hand: {waiting}")
     said += [f"not used: {place}" for place in unused(course, options.students)]
-    if options.apply:
-        said.append(f"{counts['seen']} stored as judged in the dry run")
-        said += [f"{why}: {listed(who)}" for why, who in driver.differs.items()]
-        (course.root / SEEN).unlink(missing_ok=True)
     for line in said:
         print(line)
     broken = driver.broken | ({} if options.assignments else course.broken())
@@ -221,15 +206,6 @@ def say_wall(course: Course, no_sandbox: bool) -> None:
             print(GROUPS, file=sys.stderr)
 
 
-def to_apply(options: argparse.Namespace) -> str:
-    """The command that stores what this dry run saw."""
-    flags = {"--unproven": options.unproven, "--no-sandbox": options.no_sandbox}
-    more = [f"--student={student}" for student in options.students]
-    more += ["--apply", *(flag for flag, on in flags.items() if on)]
-    more += [f"--because={options.because}"] if options.because else []
-    return f"autograder grade {shlex.join([*options.assignments, *more])}"
-
-
 def say_verdicts(verdicts: Mapping[str, Verdict]) -> None:
     """Print who is held, and who is late."""
     for student, verdict in verdicts.items():
@@ -243,7 +219,7 @@ def say_verdicts(verdicts: Mapping[str, Verdict]) -> None:
 
 def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
-) -> int:
+) -> None:
     """Print what a dry run would change, and for how many students."""
     from autograder.grading.changes import changes, lost_by_all
 
@@ -259,7 +235,6 @@ def show_changes(
         print(line)
     students = len({(change.assignment, change.student) for change in changed})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
-    return students
 
 
 def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
@@ -25,14 +27,16 @@ def grade(
     submission: bytes,
     grader: Grader,
     notes: tuple[str, ...] = (),
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Verdict:
-    """The verdict on one submission; ``notes`` are about its files."""
+    """The verdict on one submission; ``notes`` are about its ``files``."""
     if not release.judged:
         return not_judged(release, submission)
     started = time.perf_counter()
     try:
         matched = match(release, read(submission))
-        transcript = transcript_of(release, matched.cells, grader)
+        beside = release.beside(files)
+        transcript = transcript_of(release, matched.cells, grader, beside)
         every = (*notes, *matched.notes, *transcript.notes)
         with at_most(READING):
             verdict = verdict_on(release, matched.cells, transcript, every)

@@ -25,7 +25,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -50,8 +50,9 @@ ONE_BY_ONE = (
 class Task:
     """A submission that was opened and has no verdict yet.
 
-    ``key`` is the fingerprint of all that the verdict will rest on, ``variant`` the
-    code of the student's own examples.
+    ``key`` is the fingerprint of all that the verdict will rest on, ``name`` what the
+    student called the notebook, ``files`` and ``receipt`` are what lay beside it:
+    the student's own, and those of nbgrader's exchange.
     """
 
     submission: Submission
@@ -59,6 +60,9 @@ class Task:
     key: str
     data: bytes
     notes: tuple[str, ...] = ()
+    name: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    receipt: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Jobs:
@@ -117,7 +121,7 @@ class Jobs:
 
     def submit(self, task: Task) -> Future:
         """Submit a task to the workers; to new ones when one has died."""
-        job = (task.release.hash, task.data, task.notes, self.sandbox)
+        job = (task.release.hash, task.data, task.notes, task.files, self.sandbox)
         try:
             return self.pool.submit(work, *job)
         except BrokenProcessPool:
@@ -171,12 +175,13 @@ def work(
     release: str,
     submission: bytes,
     notes: tuple[str, ...],
+    files: Mapping[str, bytes],
     sandbox: bool,
 ) -> tuple[Verdict, list[str]]:
     """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
     with Lines() as lines:
         grader = grader_of(sandbox)
-        verdict = job.grade(known[release], submission, grader, notes)
+        verdict = job.grade(known[release], submission, grader, notes, files)
     return verdict, lines
 
 

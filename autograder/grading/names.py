@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.intake.columns import parse_columns
 from autograder.intake.names import safe
-from autograder.intake.roster import Roster, read_roster, split_name
+from autograder.intake.roster import Person, Roster, read_roster, split_name
 from autograder.options import add_columns, describe
 
 
@@ -42,15 +43,17 @@ def run(options: argparse.Namespace) -> None:
 def write_names(course: Course, roster: Roster) -> tuple[int, int]:
     """Give students of the gradebook their names; how many, and how many were new."""
     with Store(course) as store:
-        found = {roster.of_student(student): student for student in store.students()}
+        found: dict[Person | None, list[str]] = defaultdict(list)
+        for student in store.students():  # blind marking gives a person several ids
+            found[roster.of_student(student)].append(student)
         with store.reachable():
             for person in roster.people:
                 if not person.name:  # a blind worksheet
                     continue
-                student = found.get(person, safe(person.student))
                 first, last = split_name(person.name)
-                store.gradebook.update_or_create_student(
-                    student, first_name=first, last_name=last
-                )
+                for student in found.get(person, [safe(person.student)]):
+                    store.gradebook.update_or_create_student(
+                        student, first_name=first, last_name=last
+                    )
     named = [person for person in roster.people if person.name]
     return sum(p in found for p in named), sum(p not in found for p in named)

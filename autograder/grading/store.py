@@ -202,11 +202,7 @@ class Store(OpenGradebook):
         stored = select(VERDICTS.c.student, VERDICTS.c.verdict).where(
             VERDICTS.c.assignment == assignment
         )
-        written = cells_of(assignment, Comment, Comment.manual_comment)
-        comments: dict[str, str] = defaultdict(str)
         with self.transaction() as session:
-            for student, name, notebook, text in sorted(session.execute(written)):
-                comments[student] += f"{notebook}/{name}: {text}\n" if text else ""
             for row in session.execute(graded):
                 student, name, notebook, score, waiting, by_hand, *times = row
                 given = Points(score, waiting, by_hand is not None)
@@ -224,8 +220,23 @@ class Store(OpenGradebook):
                 penalty = self.penalty(student, verdict.earned, seconds)
             results[student] = replace(verdict, late=seconds, penalty=penalty)
         if results:
+            comments = {
+                student: "".join(f"{name}: {text}\n" for name, text in mine.items())
+                for student, mine in self.comments(assignment).items()
+            }
             record.note(self.course, assignment, results, comments)
         return results
+
+    def comments(self, assignment: str) -> dict[str, dict[str, str]]:
+        """What people wrote, by student and by notebook and cell."""
+        written = cells_of(assignment, Comment, Comment.manual_comment)
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        with self.transaction() as session:
+            for student, name, notebook, text in sorted(
+                row for row in session.execute(written) if row.manual_comment
+            ):
+                found[student][f"{notebook}/{name}"] = text
+        return found
 
     def students(self) -> set[str]:
         """Everybody in the gradebook."""

@@ -37,7 +37,8 @@ class Run:
 class Verdict:
     """What grading says of one submission: graded, or held for a person to look at.
 
-    ``answers`` are fingerprints of what each question's points rest on, ``unanswered``
+    ``files`` are the names that the student gave the notebooks, by ours; ``answers``
+    are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
     autograded/, and ``hurried`` tells that time ran out while the machine was busy with
     others; both are not stored. ``wall`` is what the student's code ran behind, None
@@ -50,6 +51,7 @@ class Verdict:
     reason: str | None = None
     questions: tuple[QuestionResult, ...] = ()
     notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
     unanswered: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -132,6 +134,7 @@ class Verdict:
             stored["reason"],
             tuple(QuestionResult(**question) for question in stored["questions"]),
             tuple(stored.get("notes", ())),
+            stored.get("files", {}),
             stored.get("answers", {}),
             tuple(stored.get("unanswered", ())),
             stored.get("seconds", 0.0),
@@ -159,6 +162,7 @@ def together(parts: Mapping[str, Verdict]) -> Verdict:
             if not reasons
         ),
         tuple(f"{name}: {note}" for name, v in parts.items() for note in v.notes),
+        {name: file for v in parts.values() for name, file in v.files.items()},
         {
             f"{name}/{question}": text
             for name, verdict in parts.items()

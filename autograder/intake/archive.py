@@ -10,8 +10,8 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -35,13 +35,25 @@ class Entry:
     """A file in an archive or a folder: its path there and its time.
 
     ``unpack`` gives its first bytes, one more than it is asked for at most;
-    ``refused`` says why it may not be used.
+    ``refused`` says why it may not be used; ``clock`` is what a zip says of the time,
+    without a zone.
     """
 
     path: PurePosixPath
     time: datetime
     unpack: Callable[[int], bytes]
     refused: str = ""
+    clock: datetime | None = None
+
+    def in_zone(self, zone: tzinfo) -> Entry:
+        """The entry of a zip that a platform wrote in the zone of its server.
+
+        Of an hour that comes twice, the later one is taken: no file is too old then.
+        """
+        if self.clock is None:
+            return self
+        time = self.clock.replace(tzinfo=zone, fold=1).astimezone(UTC)
+        return replace(self, time=time)
 
     def read(self, limit: int = SIZE_LIMIT) -> bytes:
         """The bytes; Left where it is refused, broken or too large."""
@@ -131,16 +143,17 @@ def reason(info: zipfile.ZipInfo) -> str:
 
 
 def in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
-    """The entry; a zip tells local time, and this machine's zone is taken for it."""
+    """The entry; a zip tells local time, and for its zone this machine's is taken."""
 
     def unpack(limit: int) -> bytes:
         with archive.open(info) as file:
             return file.read(limit + 1)
 
     try:
-        time = datetime(*info.date_time).astimezone(UTC)
+        clock = datetime(*info.date_time)
     except ValueError:
-        time = datetime(1980, 1, 1, tzinfo=UTC)
+        clock = datetime(1980, 1, 1)
     # some programs for Windows write its separators
     path = PurePosixPath(info.filename.replace("\\", "/"))
-    return Entry(path, time, unpack, reason(info))
+    time = clock.astimezone(UTC)
+    return Entry(path, time, unpack, reason(info), clock)

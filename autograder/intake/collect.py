@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from autograder.course import Assignment, Course
@@ -24,7 +25,7 @@ from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.versions import Version
 from autograder.notebook.records import Release
-from autograder.options import add_columns, add_file, describe
+from autograder.options import add_columns, add_file, add_flag, describe
 from autograder.release.plan import plan
 from autograder.release.times import course_zone
 from autograder.text import listed, one_line
@@ -73,6 +74,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         default="latest",
         help="which of several versions counts (default: latest)",
     )
+    add_flag(verb, "--no-drafts", "leave out what Moodle's worksheet calls a draft")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -92,6 +94,7 @@ def run(options: argparse.Namespace) -> int:
         assignment=options.assignment,
         keep=options.keep,
         pattern=Pattern(options.pattern) if options.pattern else None,
+        drafts=not options.no_drafts,
     )
     counts = collector.collect(options.archive)
     for line in collector.lines:
@@ -122,8 +125,9 @@ class Collector:
         assignment: str | None = None,
         keep: str = "latest",
         pattern: Pattern | None = None,
+        drafts: bool = True,
     ) -> None:
-        self.course, self.roster = course, roster
+        self.course, self.roster, self.drafts = course, roster, drafts
         self.platform = roster.columns.platform if roster else ""
         # each with one of its notebooks
         self.assignments = [p for a in course.assignments() for p in a.parts]
@@ -132,6 +136,7 @@ class Collector:
         self.given = course.chosen([assignment])[0] if assignment else None
         self.found: set[str] = set()
         self.numbered: set[str] = set()
+        self.newest: datetime | None = None  # time of a file in the archive
         self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
         self.keeper = Keeper(course, keep, self.releases)
@@ -160,6 +165,8 @@ class Collector:
         with opened(archive) as entries:
             entries = [entry for entry in entries if not hidden(entry.path)]
             self.owners.look(entries, self.course.submitted.name)
+            times = (entry.in_zone(self.owners.zone).time for entry in entries)
+            self.newest = max(times, default=None)
             for entry in entries:
                 try:
                     for version in self.identify(entry):
@@ -175,6 +182,7 @@ class Collector:
                 except Left as why:  # it has changed meanwhile
                     self.leave(groups[key][0].entry, str(why))
         self.keeper.conclude()
+        self.look_at_status(version for group in groups.values() for version in group)
         if self.numbered:
             self.lines.append(
                 f"students who kept the number from blind marking: {len(self.numbered)}"
@@ -218,6 +226,8 @@ class Collector:
             raise Left("is not a notebook")
         owners = self.owners.owners(entry.path)
         for owner in owners:
+            if not self.drafts and self.has_status(owner.person, "draft"):
+                raise Left("is a draft that was not submitted")
             if self.unpacked[owner.student] > MOST:
                 most = f"{MOST // 1_000_000} MB of notebooks"
                 raise Left(f"comes after {most} of the same student")
@@ -230,6 +240,8 @@ class Collector:
                 f"{empty}cannot be matched to an assignment; give it with --assignment"
             )
         digest = hashlib.sha256(data).hexdigest()
+        if any(one.label and one.label.platform for one in owners):
+            entry = entry.in_zone(self.owners.zone)
         return [
             Version(
                 self.student(one, assignment),
@@ -238,6 +250,8 @@ class Collector:
                 digest,
                 one.label,
                 one.person,
+                one.own,
+                self.newest,
             )
             for one in owners
         ]
@@ -276,6 +290,38 @@ class Collector:
                 "assignment. Are they one student's versions, or the work of a "
                 "class? " + ASKED.format(example=f"{folder}/{{student}} - {{file}}")
             )
+
+    def look_at_status(self, found: Iterable[Version]) -> None:
+        """Say whose work is a draft, and whose is of an earlier attempt."""
+        if self.roster is None:
+            return
+        came = {(v.student, v.assignment.name): v.person for v in found}
+        drafts = [who for (who, _), p in came.items() if self.has_status(p, "draft")]
+        earlier = [
+            path.parent.name
+            for name in {assignment for _, assignment in came}
+            for path in self.course.submitted.glob(f"*/{name}")
+            if (path.parent.name, name) not in came
+            and self.has_status(self.roster.of_student(path.parent.name), "reopened")
+        ]
+        for students, text in (
+            (
+                drafts,
+                "saved a draft and did not submit it, so that it can still change; "
+                "--no-drafts leaves it out",
+            ),
+            (
+                earlier,
+                "submitted nothing in a reopened attempt; submitted/ has earlier work",
+            ),
+        ):
+            if students:
+                self.lines.append(f"{len(students)} {text}: {listed(sorted(students))}")
+
+    def has_status(self, person: Person | None, status: str) -> bool:
+        """What Moodle's worksheet says of a student's work."""
+        roster = self.roster
+        return bool(person and roster and roster.has_status(person, status))
 
     def leave(self, entry: Entry, why: str) -> None:
         """Do not collect a file, and say so."""

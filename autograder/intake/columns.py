@@ -19,6 +19,8 @@ from autograder.text import meant
 # headings by what they tell, in lower case; the first that is there counts
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "student": ("student_id", "sis login id", "username", "email address", "email"),
+    "email": ("email address", "email"),
+    "school": ("id number", "idnumber", "sis user id"),
     "number": ("identifier", "id", "number"),
     "name": ("full name", "name", "student"),
     "last": ("lastname", "last name"),
@@ -27,6 +29,22 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "grade": ("grade",),
     "most": ("maximum grade",),
     "time": ("last modified (submission)",),
+    "graded": ("last modified (grade)",),
+    "comments": ("feedback comments",),
+    "status": ("status",),
+    "workflow": ("marking workflow state",),
+}
+# What a platform counts with the numbers of a file or service: two numbers are the same
+# person's only where they count the same. Moodle: mod/assign (mapping of users),
+# mod/lti; Canvas: lib/gradebook_exporter.rb, app/controllers/lti/ims.
+COUNTED: Mapping[tuple[str, str], str] = {
+    ("moodle", "roster"): "participants of an assignment",  # "Participant 12"
+    ("moodle", "file"): "participants of an assignment",  # Ada Test_12_assignsub...
+    ("moodle", "file of a team"): "groups of a course",  # West_75_assignsub...
+    ("moodle", "service"): "users of the site",  # user_id of LTI
+    ("canvas", "roster"): "users of the site",  # ID in the gradebook
+    ("canvas", "file"): "users of the site",  # testada_34_5678_a.ipynb
+    ("canvas", "service"): "users of the site",
 }
 NUMBERED = re.compile(r"(?P<word>\D*?)\s*(?P<digits>\d+)")
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
@@ -44,6 +62,12 @@ class Columns:
         return self.known.get(kind)
 
 
+def same_count(platform: str, place: str, other: str, there: str) -> bool:
+    """Whether a number of one file or service is the same person's in the other."""
+    counted = COUNTED.get((platform, place))
+    return platform == other and counted == COUNTED.get((other, there)) is not None
+
+
 def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
     """The columns of a roster; ``given`` are headings by kind, and win."""
     headings = [column.strip().lower() for column in sheet.columns]
@@ -56,8 +80,8 @@ def recognize(sheet: Sheet, given: Mapping[str, str] | None = None) -> Columns:
     canvas = "id" in headings[:3] and {"section", "student", "lastname"} & set(headings)
     if canvas:
         platform: Platform = "canvas"
-        for kind in ("grade", "most", "time", "team"):  # titles of assignments
-            known.pop(kind, None)
+        for kind in known.keys() - {"student", "number", "name", "last", "first"}:
+            known.pop(kind)  # these are titles of assignments
     elif counts_students(sheet, headings):
         platform = "moodle"
         known["number"] = 0
@@ -108,19 +132,25 @@ def by_content(
     columns = {n: sheet.values(n) for n in range(1, len(sheet.columns))}
     mail = [n for n, column in columns.items() if all("@" in value for value in column)]
     if mail and columns[mail[0]]:
+        known["email"] = mail[0]
         known.setdefault("student", mail[0])
     if "name" not in wanted and named(columns.get(1, []), bool(mail), sheet):
         known["name"] = 1
     if found := grade_columns(sheet, known):
         known.setdefault("grade", found[0])
         known.setdefault("most", found[1])
-        times = (
+        times = [
             n
             for n in range(found[1] + 1, len(sheet.columns))
             if all(v in ("", "-") or MOMENT.fullmatch(v) for v in columns[n])
-        )
-        if (time := next(times, None)) is not None:
-            known.setdefault("time", time)
+        ]
+        known |= dict(zip(("time", "graded"), times, strict=False)) | known
+        if times and times[0] > found[1] + 2:  # one more before "can be changed"
+            known.setdefault("workflow", found[1] + 1)
+        if len(times) > 1 and times[1] + 1 < len(sheet.columns):
+            known.setdefault("comments", times[1] + 1)
+    before = [known[k] for k in ("number", "student", "name") if k in known]
+    known.setdefault("status", max(before) + 1)
     return known
 
 

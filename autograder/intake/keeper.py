@@ -13,7 +13,13 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
-from autograder.intake.versions import ORIGIN, Version, origin_of, without_time
+from autograder.intake.versions import (
+    ORIGIN,
+    Origin,
+    Version,
+    origin_of,
+    without_time,
+)
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
 from autograder.notebook.texts import text_key
@@ -36,6 +42,7 @@ class Keeper:
         self.several: list[str] = []
         self.stamped: list[str] = []
         self.outdated: list[str] = []
+        self.same_time: list[str] = []
         self.undated: list[str] = []
 
     def put(self, group: list[Version]) -> None:
@@ -63,21 +70,18 @@ class Keeper:
         self.note(chosen, folder)
 
     def dated(self, version: Version, path: Path) -> Version:
-        """A version; without the worksheet's time where that is of earlier work."""
-        time = version.person and version.person.time
-        if not time or version.outdated:
+        """A version; without the worksheet's time where that is of later work.
+
+        The archive is older than that time, which came with what is in submitted/.
+        """
+        if not version.outdated or path.is_symlink() or not path.is_file():
             return version
-        shown = stamp(time).strip()
-        origin = origin_of(self.course, version.student, version.assignment.name)
-        if not (origin and origin.not_at == shown):
-            if path.is_symlink() or not path.is_file():
-                return version
-            there = hashlib.sha256(path.read_bytes()).hexdigest()
-            if there == version.digest or time not in self.times(version, there):
-                return version
-            if time in self.times(version, version.digest):
-                return version
-        return replace(without_time(version), not_at=shown)
+        there = hashlib.sha256(path.read_bytes()).hexdigest()
+        if there == version.digest or version.stated_time not in self.times(
+            version, there
+        ):
+            return version
+        return replace(without_time(version), other_time=True)
 
     def times(self, version: Version, digest: str) -> set[datetime | None]:
         """The times that were known of a student's notebook."""
@@ -86,10 +90,10 @@ class Keeper:
         return {read_stamp(place, file=file) for file in files}
 
     def remark(self, chosen: Version) -> None:
-        """Remember whose worksheet and archive do not belong together."""
+        """Remember whose worksheet and archive may not belong together."""
         if chosen.outdated:
             self.outdated.append(chosen.student)
-        if chosen.not_at:
+        if chosen.other_time:
             self.undated.append(chosen.student)
 
     def chosen(self, group: list[Version], who: str) -> Version:
@@ -131,7 +135,10 @@ class Keeper:
             write_whole(folder / STAMP, stamp(time))
         else:  # that of another version would be wrong
             (folder / STAMP).unlink(missing_ok=True)
-        text = json.dumps(asdict(chosen.origin), ensure_ascii=False, indent=1)
+        self.note_origin(chosen, chosen.origin)
+
+    def note_origin(self, chosen: Version, origin: Origin) -> None:
+        text = json.dumps(asdict(origin), ensure_ascii=False, indent=1)
         write_whole(self.place(chosen) / ORIGIN, text + "\n")
 
     def place(self, version: Version) -> Path:
@@ -173,8 +180,10 @@ class Keeper:
                 "answers"
             )
         elif by_rule or (old and not new):
-            digest = hashlib.sha256(before).hexdigest()[:12]
-            kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest}.ipynb"
+            digest = hashlib.sha256(before).hexdigest()
+            if chosen.stated_time and chosen.stated_time in self.times(chosen, digest):
+                self.same_time.append(chosen.student)
+            kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest[:12]}.ipynb"
             if not kept.exists():
                 write_whole(kept, before)
             self.lines.append(
@@ -190,9 +199,12 @@ class Keeper:
         return False
 
     def correct(self, chosen: Version, folder: Path) -> None:
-        """A worksheet or a time zone that came later tells another time."""
+        """A worksheet or a time zone that came later tells more, or another time."""
         before = read_stamp(folder)
         self.remark(chosen)
+        old = origin_of(self.course, chosen.student, chosen.assignment.name)
+        if old and chosen.person:
+            self.note_origin(chosen, replace(chosen.origin, version=old.version))
         if chosen.stated_time and (
             not before or stamp(before) != stamp(chosen.stated_time)
         ):
@@ -206,15 +218,20 @@ class Keeper:
             (self.stamped, "got a different time of submission"),
             (
                 self.outdated,
-                "handed in again after this archive was downloaded, according to the "
-                "worksheet, so its times do not belong to these files; download the "
-                "archive again",
+                "may have handed in again after this archive was downloaded: the "
+                "worksheet's time, which is stored, is later than every file in the "
+                "archive. This is a guess; download both again to be sure",
+            ),
+            (
+                self.same_time,
+                "sent new work, and the worksheet still has the time of the old work, "
+                "which is stored. It may be too early; download the worksheet again, "
+                "and collect once more",
             ),
             (
                 self.undated,
-                "handed in new work, but the worksheet has the time of the old work, "
-                "so no time is stored; download the worksheet again, and collect "
-                "once more",
+                "got earlier work back, of which the worksheet has no time; only the "
+                "time of the later work stands there",
             ),
         ):
             if students:

@@ -21,7 +21,7 @@ Platform = Literal["moodle", "canvas", ""]
 MOODLE = re.compile(
     r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+(?:_.*)?", re.S
 )
-# lovelaceada_LATE_34_5678_attention-1.ipynb, LATE_anon_x7Yz2_5678_attention.ipynb
+# lovelaceada_LATE_34_5678_roots-1.ipynb, LATE_anon_x7Yz2_5678_roots.ipynb
 CANVAS = re.compile(
     r"(?:(?P<late>LATE)_)?anon_(?P<anonymous>[A-Za-z0-9]+)_(?P<anonymous_file>\d+)_.+"
     r"|(?P<name>.+?)_(?:(?P<name_late>LATE)_)?(?P<number>\d+)_(?P<file>\d+)_.+",

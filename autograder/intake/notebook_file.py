@@ -5,32 +5,62 @@ The file may have another name, be a link or be missing; notes say what was done
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.course import Submission
 from autograder.errors import Held
-from autograder.files import read_regular
+from autograder.files import read_regular, stays
 from autograder.notebook.finding import resemblance
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
 from autograder.text import one_line
 
+# what nbgrader's exchange leaves beside a submission: when it came, and the secret that
+# makes the name under which its feedback can be fetched
+RECEIPT = ("timestamp.txt", "submission_secret.txt")
+DEEPEST = 5  # folders in folders
+MOST_FILES = 1000
 MISSING = "It was not handed in."
+
+
+class Opened(NamedTuple):
+    """One notebook of a submission, and the student's own files beside it.
+
+    ``name`` is what the student called the notebook, ``notes`` are about all files.
+    """
+
+    data: bytes
+    notes: tuple[str, ...] = ()
+    name: str = ""
+    files: Mapping[str, bytes] = {}
+
+
+def receipt_of(folder: Path) -> dict[str, bytes]:
+    """What the exchange left in the folder of a submission, by the file's name."""
+    receipt = {}
+    for name in RECEIPT:
+        with contextlib.suppress(OSError):
+            receipt[name] = read_regular(folder / name, 1000)
+    return receipt
 
 
 def open_submission(
     submission: Submission, release: Release, names: Sequence[str] = ()
-) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes of the notebook that was handed in, and notes about the files.
+) -> Opened:
+    """The notebook that was handed in, and notes about the files.
 
     Only regular files are opened; links are not followed. ``names`` are those of all
     notebooks of the assignment, if there are several.
     """
     wanted = f"{release.notebook}.ipynb"
-    modes = modes_of(submission.folder)
+    folder = folder_of(submission.folder, wanted)
+    modes = modes_of(folder)
     files = [name for name, mode in modes.items() if stat.S_ISREG(mode)]
     notebooks = [name for name in files if name.endswith(".ipynb")]
     notes: list[str] = []
@@ -45,17 +75,86 @@ def open_submission(
                 raise Held(MISSING)
         if not notebooks:
             raise Held(f"There is no notebook; {wanted} was expected.")
-        name = most_like(release, submission.folder, sorted(notebooks))
-        if several and cells_found(release, submission.folder / name) < 1:
+        name = most_like(release, folder, sorted(notebooks))
+        if several and cells_found(release, folder / name) < 1:
             raise Held(MISSING)
-        notes.append(f"The notebook was handed in as {one_line(name)}.")
-    known = {name, "timestamp.txt", *release.files, *names}
-    others = sorted(n for n in modes if n not in known and not n.startswith("."))
-    if others:
+    called = (folder / name).relative_to(submission.folder).as_posix()
+    if called != wanted:
+        notes.append(f"The notebook was handed in as {one_line(called)}.")
+    own, others = own_files(folder, release)
+    others += [n for n in modes if n.endswith(".ipynb") and n not in (name, *names)]
+    if others := sorted(n for n in others if not n.startswith(".")):
         listed = ", ".join(one_line(other)[:60] for other in others[:5])
         more = f" and {len(others) - 5} more" if len(others) > 5 else ""
         notes.append(f"Files next to the notebook were not used: {listed}{more}.")
-    return read_notebook(submission.folder / name), tuple(notes)
+    return Opened(read_notebook(folder / name), tuple(notes), called, own)
+
+
+def folder_of(folder: Path, wanted: str) -> Path:
+    """The folder with the notebooks: this one, or one in it, as of an archive.
+
+    Held when several have notebooks and none has the one that is wanted.
+    """
+    found: dict[Path, set[str]] = {}
+    for path in islice(walk(folder), 5 * MOST_FILES):
+        if path.suffix == ".ipynb" or path.name == wanted:
+            found.setdefault(path.parent, set()).add(path.name)
+    if not found or folder in found:
+        return folder
+    right = [place for place, names in found.items() if wanted in names]
+    if len(right) == 1 or len(found) == 1:
+        return right[0] if right else next(iter(found))
+    listed = ", ".join(
+        one_line(str((place / name).relative_to(folder)))[:80]
+        for place, names in sorted(found.items())[:5]
+        for name in sorted(names)[:1]
+    )
+    raise Held(f"{wanted} is not in the folder; there are notebooks below: {listed}.")
+
+
+def walk(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
+    """The files in a folder and below; no link is followed, nothing hidden is shown."""
+    for name, mode in sorted(modes_of(folder).items()):
+        if stays(Path(name)):
+            continue
+        if stat.S_ISDIR(mode) and deepest:
+            with contextlib.suppress(Held):  # it is closed
+                yield from walk(folder / name, deepest - 1)
+        elif not stat.S_ISDIR(mode):
+            yield folder / name
+
+
+def own_files(folder: Path, release: Release) -> tuple[dict[str, bytes], list[str]]:
+    """What the student handed in beside the notebook; and names of what is not used.
+
+    A file of the course comes before the student's of that name, unless the course
+    lets students write it. All together have a size that the course sets.
+    """
+    own: dict[str, bytes] = {}
+    unused = []
+    fixed = {name for name in release.files if name not in release.own}
+    modules = {Path(name).stem for name in fixed if name.endswith(".py")}
+    room = max(release.room - sum(map(len, release.files.values())), 0)
+    for path in islice(walk(folder), 5 * MOST_FILES):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix == ".ipynb" or name in RECEIPT:
+            continue
+        try:
+            name.encode()
+            data = read_regular(path, room)
+        except (OSError, UnicodeError):
+            unused.append(name)
+            continue
+        if name in fixed:
+            unused += [name] if data != release.files[name] else []
+        elif Path(name).parts[0].partition(".")[0] in modules:
+            unused.append(name)  # it would be imported in place of the course's
+        elif len(data) > room or len(own) >= MOST_FILES:
+            unused.append(f"{name} (more than {release.room / 1e6:g} MB in all)")
+        else:
+            own[name] = data
+            room -= len(data)
+    return own, unused
 
 
 def modes_of(folder: Path) -> dict[str, int]:

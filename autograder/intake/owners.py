@@ -36,11 +36,15 @@ ASKED = (
 
 @dataclass(frozen=True)
 class Owner:
-    """Owner of a file: the name of the folder, and what is known of the student."""
+    """Owner of a file: the name of the folder, and what is known of the student.
+
+    Where ``label`` is the one of a team, ``own`` is the student's, for that platform.
+    """
 
     student: str
     label: Label | None = None
     person: Person | None = None
+    own: Label | None = None
 
 
 class Owners:
@@ -60,6 +64,7 @@ class Owners:
         self.submitters: dict[str, list[Label]] = {}  # of Gradescope, by folder
         self.taken: dict[str, str] = {}  # whose the folders are, as far as we know
         self.unread: dict[PurePosixPath, str] = {}  # lists, and why they are not used
+        self.numbers: dict[str, set[str]] = {}  # of one name in the archive
 
     # --------------------------------------------------------- the whole archive
 
@@ -76,6 +81,9 @@ class Owners:
         self.find_form(paths)
         if not self.form and not self.start:
             self.start = int(self.wrapped(paths, class_folder))
+        for parts in books:
+            if label := label_of(parts[min(self.start, len(parts) - 1)], self.platform):
+                self.numbers.setdefault(label.name, set()).add(label.number)
         if self.roster or self.pattern:
             return
         if self.form in ("Blackboard", "Brightspace"):
@@ -258,7 +266,24 @@ class Owners:
         people = found.get(first)
         if not people:
             raise Left(f": {one_line(first)[:80]} {why}")
-        return [Owner(safe(one.student), kept, one) for one in people]
+        if not (label.platform and self.roster.is_team(first, people)):
+            return [Owner(safe(one.student), kept, one) for one in people]
+        if len(self.numbers.get(first, ())) > 1:
+            raise Left(
+                f": {one_line(first)[:80]} is the name of several teams, whose members "
+                "cannot be told apart; give each its own name there"
+            )
+        if self.roster.individual:  # Moodle knows of no team
+            return [Owner(safe(one.student), self.own(one), one) for one in people]
+        return [Owner(safe(one.student), kept, one, self.own(one)) for one in people]
+
+    def own(self, person: Person) -> Label:
+        """The label of one member of a team.
+
+        Only Moodle's worksheet has the number by which Moodle knows a participant.
+        """
+        number = person.number if self.platform == "moodle" else ""
+        return Label(self.platform, person.name or person.word, number)
 
     def knows(self, name: str) -> bool:
         """Whether the roster has a student or a team that a platform calls so."""

@@ -17,6 +17,19 @@ from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
 from autograder.release.times import of_worksheet
 
+# what Moodle's status begins with, in languages with many users
+STATUS = {
+    "draft": (
+        *("draft", "entwurf", "brouillon", "borrador", "bozza", "kladwerk", "rascunho"),
+        *("esborrany", "下書き", "草稿", "مسودة"),
+    ),
+    "reopened": (
+        *("reopened", "erneut geöffnet", "wieder geöffnet", "wiedereröffnet"),
+        *("rouvert", "réouver", "reabiert", "reabert", "reobert", "riapert"),
+        *("heropend", "再オープン", "重新开启"),
+    ),
+}
+
 
 class Unknown(Exception):
     """No student found for sure; the text says why, after "not collected: X"."""
@@ -24,10 +37,12 @@ class Unknown(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """A student: the id in this course, the full name, the number on the platform.
+    """A student: the id in this course, the full name, the number in this table.
 
     ``word`` is what a blind worksheet calls everybody, ``time`` when the worksheet says
-    that the work was handed in, ``row`` the row of the sheet.
+    that the work was handed in, ``row`` the row of the sheet. ``ids`` are what a school
+    or a site knows one person by: e-mail address, login, school id. ``named`` tells
+    whether the table has a name, else an id stands for it.
     """
 
     student: str
@@ -37,13 +52,20 @@ class Person:
     word: str = ""
     time: datetime | None = None
     row: int = 0
+    ids: tuple[str, ...] = ()
+    named: bool = True
 
     def agrees(self, name: str) -> bool:
         """Whether a platform may write this student's name so."""
-        if plain(name) in names_of(self):
-            return True
         mine, other = words_of(self.name), words_of(name)
-        return len(mine & other) > 1 and (mine <= other or other <= mine)
+        part = len(mine & other) > 1 and (mine <= other or other <= mine)
+        return part or self.equals(name)
+
+    def equals(self, name: str) -> bool:
+        """Whether this is the student's whole name, in whatever order."""
+        words = words_of(name)
+        same = bool(words) and words == words_of(self.name)
+        return same or plain(name) in names_of(self)
 
 
 @dataclass(frozen=True)
@@ -61,6 +83,9 @@ class Roster:
         A number alone is never enough: those of teams are from another count.
         """
         number = label.number
+        teams = self.moodle and self.columns["team"] is not None
+        if teams and (team := self.team(label.name)):  # no participant hands in there
+            return team
         by_number = [p for p in self.people if number and p.number == number]
         for person in by_number:
             if person.agrees(label.name):
@@ -122,9 +147,42 @@ class Roster:
         return list(people.values())
 
     def team(self, name: str) -> list[Person]:
-        """The members of a team."""
-        wanted = plain(name)
-        return [p for p in self.people if wanted and plain(p.team) == wanted]
+        """The members of a team. Unknown when the name may be of several teams."""
+        teams = {person.team for person in self.people if person.team}
+        found = {team for team in teams if name in in_folders(team)}
+        if not found and (wanted := plain(name)):
+            found = {team for team in teams if plain(team) == wanted}
+        if len(found) > 1:
+            listed = " or ".join(sorted(found))
+            raise Unknown(f"may be the team {listed}; give them different names")
+        return [person for person in self.people if person.team in found]
+
+    def is_team(self, name: str, people: list[Person]) -> bool:
+        """Whether these are all members of a team, and the name is the team's."""
+        team = people[0].team
+        named = name in in_folders(team) or plain(name) == plain(team)
+        return bool(team and named) and people == [
+            person for person in self.people if person.team == team
+        ]
+
+    @property
+    def moodle(self) -> bool:
+        """Whether it is Moodle's worksheet."""
+        return self.columns.platform == "moodle"
+
+    @property
+    def individual(self) -> bool:
+        """Whether it is Moodle's worksheet of an assignment without teams.
+
+        Teams would stand between the status and the grade.
+        """
+        status, grade = self.columns["status"], self.columns["grade"]
+        return self.moodle and status is not None and grade == status + 1
+
+    def has_status(self, person: Person, status: str) -> bool:
+        """Whether Moodle's worksheet calls work a draft, or an attempt reopened."""
+        text = self.sheet.value(person.row, self.columns["status"]).casefold()
+        return self.moodle and text.startswith(STATUS[status])
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""
@@ -146,7 +204,9 @@ class Roster:
         headings = [heading.strip().lower() for heading in sheet.columns]
         team = next((h for h in ("team", "group_name", "group") if h in headings), None)
         ids = ("student_id", "login_id", "username", "email", "student")
-        numbers = ("canvas_user_id", "number", "id")
+        numbers = ["canvas_user_id", "number", "id"]
+        if self.columns.platform == "moodle":  # its numbers belong to one assignment
+            numbers = []
         keys = [name for name in (*ids, *numbers) if name in headings]
         if team is None or not keys:
             raise CourseError(
@@ -172,6 +232,16 @@ class Roster:
             self,
             people=[replace(p, team=found.get(p.student, p.team)) for p in self.people],
         )
+
+
+def in_folders(team: str) -> set[str]:
+    """The ways in which Moodle writes a team in the name of a folder.
+
+    It escapes the name as HTML, and then drops what is not allowed in a file's name.
+    """
+    escaped = team.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    ways = (re.sub(r"[\x00-\x1f&<>\"`|':\\/]", "", way) for way in (team, escaped))
+    return {team} | {" ".join(way.replace("_", " ").split()) for way in ways}
 
 
 def words_of(name: str) -> set[str]:
@@ -226,6 +296,9 @@ def read_roster(
         if "last" in value:
             name = f"{value['last']}, {value.get('first', '')}"
         student = value.get("student", "") or number
+        ids = [value[k] for k in ("student", "email", "school") if value.get(k)]
+        if not columns.platform and student:
+            ids.append(student)
         real = name and columns["name"] != columns["number"]  # not of blind marking
         if columns.platform == "moodle" and real and columns["student"] is None:
             raise CourseError(
@@ -250,7 +323,10 @@ def read_roster(
         if time is None and value.get("time", "-") not in ("", "-"):
             unread.append(value["time"])
         team = value.get("team", "")
-        people.append(Person(student, name, number, team, word, time, row))
+        person = Person(
+            student, name, number, team, word, time, row, tuple(ids), bool(real)
+        )
+        people.append(person)
     if not people:
         raise CourseError(f"The roster {sheet.name} lists no students.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.errors import CourseError
@@ -93,6 +94,17 @@ class Sheet:
             parts += [self.source[place:start], value]
             place = end
         return "".join([*parts, self.source[place:]])
+
+    def part(self, rows: Sequence[int], columns: Sequence[int]) -> str:
+        """The header and these rows, with these columns alone, written as they were."""
+        end = "\r\n" if "\r\n" in self.source else "\n"
+        lines = []
+        for number in (0, *rows):
+            there = self.spans[number]
+            cells = (there[column] for column in columns if column < len(there))
+            texts = (self.changes.get(s, self.source[slice(*s)]) for s in cells)
+            lines.append(self.delimiter.join(texts) + end)
+        return "".join([self.mark, *lines])
 
     def unquoted(self, span: Span) -> str:
         raw = self.source[slice(*span)]

@@ -20,9 +20,10 @@ TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
 class Origin:
     """Where the submission that counts came from, for feedback that goes back.
 
-    ``label`` is what a platform's bulk upload knows the student by; ``version`` is the
-    time in the archive, which for a platform is that of the download. ``not_at`` is a
-    worksheet's time that is of earlier work.
+    ``label`` is what a platform's bulk upload knows the student by, empty where that is
+    not known; ``group`` what it knows the team by that handed in the work, empty where
+    a student did, None in what earlier versions of ``collect`` wrote. ``version`` is
+    the time in the archive, which for some platforms is that of the download.
     """
 
     platform: str
@@ -30,12 +31,17 @@ class Origin:
     version: str
     late: bool = False
     team: str = ""
-    not_at: str = ""
+    group: str | None = None
 
 
 @dataclass(frozen=True)
 class Version:
-    """A notebook of a student for an assignment."""
+    """A notebook of a student for an assignment.
+
+    ``label`` is the one in the archive; ``own`` is the student's where that one is the
+    team's. ``newest`` is the time of the last file in the archive. ``other_time``: the
+    worksheet's time is that of other work.
+    """
 
     student: str
     assignment: Assignment
@@ -43,7 +49,9 @@ class Version:
     digest: str
     label: Label | None = None
     person: Person | None = None
-    not_at: str = ""
+    own: Label | None = None
+    newest: datetime | None = None
+    other_time: bool = False
 
     @property
     def platform(self) -> str:
@@ -61,32 +69,33 @@ class Version:
 
     @property
     def order(self) -> tuple[datetime, int]:
-        """Later versions come later. In a platform's archive times mean nothing, and
-        Canvas counts its files."""
+        """Later versions come later. In Moodle's and Canvas's archives times may mean
+        nothing, and Canvas counts its files."""
         if self.label and self.platform:
             return datetime.min.replace(tzinfo=UTC), self.label.file
         return self.time, 0
 
     @property
     def outdated(self) -> bool:
-        """Whether the worksheet's time is that of a later version.
+        """Whether the worksheet's time may be that of a later version: a guess.
 
-        No file lies in an archive before it was handed in.
+        It is later than every file in the archive. That one file is older than the
+        submission says nothing: a draft is uploaded, and submitted hours later.
         """
         time = self.person and self.person.time
-        return bool(time and time > self.entry.time + TOLERANCE)
+        return bool(time and self.newest and time > self.newest + TOLERANCE)
 
     @property
     def stated_time(self) -> datetime | None:
         """When it was handed in, as a worksheet or a platform's name tells."""
         if self.person and self.person.time:
-            return None if self.outdated else self.person.time
+            return self.person.time
         return self.label.time if self.label else None
 
     @property
     def handed_in(self) -> datetime | None:
         """When it came; None if unknown, as in the archive of a platform."""
-        if self.stated_time or self.outdated or self.label:
+        if self.stated_time or self.label:
             return self.stated_time
         return self.entry.time
 
@@ -96,27 +105,32 @@ class Version:
         version = stamp(self.time).strip()
         team = self.person.team if self.person else ""
         if self.label is None or not self.platform:
-            return Origin("", "", version, team=team, not_at=self.not_at)
-        name, number = self.label.name, self.label.number
-        if self.person and self.person.number not in ("", number):
-            name, number = self.person.name, self.person.number
-        label = self.entry.path.name if self.label.platform == "canvas" else name
-        if self.label.platform == "moodle":
-            label = f"{name.replace('_', ' ')}_{number}"
-        late = self.label.late
-        return Origin(self.label.platform, label, version, late, team, self.not_at)
+            return Origin("", "", version, team=team, group="")
+        label = group = self.entry.path.name
+        if self.platform == "moodle":
+            label, group = in_moodle(self.own or self.label), in_moodle(self.label)
+        group = group if self.own else ""
+        return Origin(self.platform, label, version, self.label.late, team, group)
+
+
+def in_moodle(label: Label) -> str:
+    """What the name of a folder begins with: name and number, where that is known."""
+    name = label.name.replace("_", " ")
+    return f"{name}_{label.number}" if label.number else name
 
 
 def origin_of(course: Course, student: str, assignment: str) -> Origin | None:
     """What collect remembers of a submission; None when it came another way."""
     try:
         text = (course.collected / student / assignment / ORIGIN).read_text("utf-8")
-        return Origin(**json.loads(text))
-    except (OSError, ValueError, TypeError):
+        found = json.loads(text)
+        found.pop("not_at", None)  # of earlier versions of collect
+        return Origin(**found)
+    except (OSError, ValueError, TypeError, AttributeError):
         return None
 
 
 def without_time(version: Version) -> Version:
-    """A version of which a worksheet tells nothing."""
+    """A version of which a worksheet tells no time."""
     person = version.person and replace(version.person, time=None)
     return replace(version, person=person)

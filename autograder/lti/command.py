@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.options import add_file, add_flag, describe
+from autograder.options import add_columns, add_file, add_flag, describe
 
 PORT = 8765
 STEPS = {
@@ -38,7 +38,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "Register the tool once, link the course folder to a course of the platform "
         "once, and then push scores as often as you like. Each step has its own "
         "--help.",
-        "autograder lti push 01-attention --dry-run",
+        "autograder lti push 01-means --dry-run",
     )
     steps = verb.add_subparsers(metavar="STEP", dest="step", required=True)
     made = {}
@@ -60,6 +60,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     words = "show what would be sent, and send nothing"
     add_flag(push, "--dry-run", words)
     add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
+    add_columns(push)
     words = "overwrite this student's grade in the column; may be repeated"
     push.add_argument(
         "--replace", action="append", default=[], metavar="ID", help=words

@@ -15,12 +15,13 @@ from typing import Literal
 from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.intake.roster import Roster, read_roster
+from autograder.intake.columns import parse_columns
+from autograder.intake.roster import read_roster
 from autograder.lti.files import Folder
 from autograder.lti.journal import PENDING, Entry, Journal, opened
 from autograder.lti.people import People
 from autograder.lti.sentences import Refused, sentence
-from autograder.lti.service import Service
+from autograder.lti.service import Cell, Service
 from autograder.text import one_line
 
 ENOUGH = 3  # students in a row whose scores were not taken
@@ -31,25 +32,42 @@ CLOSE = 1e-4  # platforms round a share of the maximum
 class Seen:
     """What the platform has for a student, and what of it may be ours.
 
-    ``share`` is None where there is no grade, and ``entry`` tells whether there is a
-    place for one.
+    ``cell`` is None where there is no place for a grade yet; ``most`` is the column's
+    maximum now, which may differ from that of the day when a grade was stored.
     """
 
-    entry: bool
-    share: float | None
+    cell: Cell | None
+    most: float
     ours: Sequence[Entry]
+
+    @property
+    def sent(self) -> bool:
+        """Whether the grade there is one that we sent."""
+        cell = self.cell
+        if cell is None or cell.score is None:
+            return False
+        return any(same(entry.share, cell.score / cell.most) for entry in self.ours)
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be done for one student; ``score`` is None where it is not final."""
+    """What is to be done for one student; ``score`` is None where it is not final.
+
+    ``shown`` is whom the platform has under the user's id.
+    """
 
     student: str
     user: str
+    shown: str
     score: float | None
     most: float
     what: Literal["send", "as before", "kept"] = "send"
     why: str = ""
+
+    @property
+    def whose(self) -> str:
+        """The student's id here, and who that is on the platform."""
+        return f"{self.student}, {self.shown}:"
 
     @property
     def points(self) -> str:
@@ -67,13 +85,14 @@ def push(course: Course, options: argparse.Namespace) -> int:
     for name in names:
         if unknown := set(options.replace) - results[name].keys():
             raise Refused("no-work", names=", ".join(sorted(unknown)), name=name)
-    roster = read_roster(options.roster) if options.roster else None
+    given = parse_columns(options.columns)
+    roster = read_roster(options.roster, given) if options.roster else None
     folder = Folder(course)
     service = Service(folder)
-    people = People(service.members())
+    people = People(service.members(), service.platform.kind, roster)
     with opened(folder.path / "pushed.log") as journal:
         pushing = Pushing(service, journal, set(options.replace), options.dry_run)
-        failed = [pushing.run(n, results[n], people, roster) for n in names]
+        failed = [pushing.run(n, results[n], people) for n in names]
     return 1 if any(failed) else 0
 
 
@@ -86,67 +105,69 @@ class Pushing:
         self.service, self.journal, self.over, self.dry = service, journal, over, dry
         self.counts: Counter[str] = Counter()
 
-    def run(
-        self,
-        name: str,
-        verdicts: Mapping[str, Verdict],
-        people: People,
-        roster: Roster | None,
-    ) -> int:
+    def run(self, name: str, verdicts: Mapping[str, Verdict], people: People) -> int:
         """Plan, then send; how many were not sent though they should have been."""
         self.counts.clear()
-        known: dict[str, str] = {}
-        for student in verdicts:
-            try:
-                user = people.user(student, roster)
-                if user in known:
-                    raise Refused("twin", other=known[user])
-                known[user] = student
-            except Refused as why:
-                self.say("not sent", student, str(why))
+        known, refused = people.matched(verdicts)
+        for student, why in refused.items():
+            self.say("not sent", student, str(why))
         if not known:
             raise Refused("nobody", name=name, title=self.service.link.title)
         most = next((v.max_score for v in verdicts.values() if v.max_score), 1.0)
         column = self.service.column(name)
         found = self.service.results(column) if column else {}
         place = str(column.get_id()) if column else ""
-        steps = []
-        for user, student in known.items():
+        there = (column.get_score_maximum() if column else None) or most
+
+        def seen(user: str) -> Seen:
             ours = self.journal.ours[one_line(place), one_line(user)]
+            return Seen(found.get(user), there, ours)
+
+        steps = []
+        for student, user in known.items():
             score = verdicts[student].score if verdicts[student].final else None
-            step = Step(student, user, score and max(score, 0.0), most)
-            step = planned(step, Seen(user in found, found.get(user), ours))
+            score = score and max(score, 0.0)
+            step = Step(student, user, people.shown(user), score, most)
+            step = planned(step, seen(user))
             if step.what == "kept" and student in self.over:
                 step = replace(step, what="send", why="")
             steps.append(step)
+        for user in sorted(found.keys() - known.values()):
+            if seen(user).sent:
+                points = f"{found[user].score:g} of {there:g}"
+                self.say(
+                    "left there", people.shown(user), sentence("stray", points=points)
+                )
         if column is None:
             print(f"{name}: a new column of {most:g} points")
             column = None if self.dry else self.service.new_column(name, most)
-        elif (there := column.get_score_maximum()) not in (None, most):
+        elif there != most:
             print(
-                f"{name}: {there:g} points in the column, {most:g} here; the "
-                "platform converts the points"
+                f"{name}: {there:g} points in the column, {most:g} here; the points "
+                "are converted"
             )
         place, in_a_row = str(column.get_id()) if column else "", 0
         for step in steps:
             if step.what != "send" or self.dry or column is None:
                 word = "would be sent" if step.what == "send" else step.what
-                self.say(word, step.student, step.why or step.points)
+                self.say(word, step.whose, step.why or step.points)
                 continue
             self.journal.begin(name, place, step.student, step.user, step.points)
             try:
-                self.service.send(column, step.user, step.score, most)
+                note = found[step.user].comment if step.user in found else ""
+                score = step.score and step.score * (there / most)
+                self.service.send(column, step.user, score, there, note)
             except Refused as error:
                 kind = "unknown" if error.unknown else "refused"
                 self.journal.end(f"{kind}: {error}")
-                self.say("not sent", step.student, str(error))
-                in_a_row += 1
+                self.say("not sent", step.whose, str(error))
+                in_a_row += error.name != "locked"  # that is one student's alone
                 if in_a_row == ENOUGH:
                     raise Refused("stopped", count=ENOUGH, error=error) from None
                 continue
             in_a_row = 0
             self.journal.end("sent")
-            self.say("sent", step.student, step.points)
+            self.say("sent", step.whose, step.points)
         told = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         print(f"{name}: {told}.")
         return self.counts["not sent"]
@@ -161,21 +182,21 @@ class Pushing:
 def planned(step: Step, seen: Seen) -> Step:
     """What to do for one student; never over a grade that is not ours."""
     share = None if step.score is None else step.score / step.most
-    there, values = seen.share, {"told": step.points, "student": step.student}
-    if there is not None:
-        if same(there, share):
+    cell, told = seen.cell, {"told": step.points, "student": step.student}
+    if cell and cell.score is not None:
+        if same(cell.score / seen.most, share):
             return replace(step, what="as before")
-        if any(same(entry.share, there) for entry in seen.ours):
+        if seen.sent:
             return step
-        points = {"there": f"{there * step.most:g}", "most": f"{step.most:g}"}
-        return replace(step, what="kept", why=sentence("typed", **points, **values))
-    # no grade there: pending, Moodle's zero, or one that somebody has taken out
-    blank = [entry for entry in seen.ours if (entry.share or 0.0) < CLOSE]
-    arrived = blank and (blank[-1].sure or (seen.entry and len(blank) == 1))
-    if arrived and same(blank[-1].share, share):
+        told |= {"there": f"{cell.score:g}", "most": f"{seen.most:g}"}
+        return replace(step, what="kept", why=sentence("typed", **told))
+    # no grade there: pending, or one that somebody has taken out
+    pending = [entry for entry in seen.ours if entry.share is None]
+    arrived = pending and (pending[-1].sure or (cell and len(pending) == 1))
+    if arrived and share is None:
         return replace(step, what="as before")
-    if seen.entry and not blank:
-        return replace(step, what="kept", why=sentence("taken-out", **values))
+    if cell and not pending:
+        return replace(step, what="kept", why=sentence("taken-out", **told))
     return step
 
 

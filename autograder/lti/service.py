@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from pylti1p3.grade import Grade
 from pylti1p3.lineitem import LineItem
 from pylti1p3.service_connector import ServiceConnector
 
+from autograder.lti.comment import as_text
 from autograder.lti.files import Folder, Platform, at_home
 from autograder.lti.register import PEOPLE, SCOPES, registration
 from autograder.lti.sentences import TEXTS, Refused
@@ -23,7 +25,20 @@ TRIES = 5
 LONGEST_WAIT = 60.0  # seconds
 ASKED_TO_WAIT = (429, 503)  # nothing was done: even a score can be sent again
 BROKEN = (500, 502, 504)
+SCORE = "a score"
 OF_CANVAS = "https://canvas.instructure.com/lti/submission"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A student's place in a column; ``score`` is None where there is no grade.
+
+    ``most`` was the column's maximum when the grade was stored.
+    """
+
+    score: float | None
+    most: float
+    comment: str = ""
 
 
 class Session(requests.Session):
@@ -146,23 +161,26 @@ class Service:
         at_home(str(made.get_id()), self.platform)
         return made
 
-    def results(self, column: LineItem) -> dict[str, float | None]:
-        """What stands in a column now, as a share of its maximum, by user.
-
-        None where the platform has an entry without a grade. Moodle writes a zero so.
-        """
-        found: dict[str, float | None] = {}
+    def results(self, column: LineItem) -> dict[str, Cell]:
+        """What stands in a column now, by user."""
+        found: dict[str, Cell] = {}
         with explained("the grades of the column"):
             for result in self.grades.get_grades(column):
                 score, most = result.get("resultScore"), result.get("resultMaximum")
-                share = None if score is None else float(score) / float(most or 1)
-                found[str(result["userId"])] = share
+                found[str(result["userId"])] = Cell(
+                    None if score is None else float(score),
+                    float(most or 1),
+                    str(result.get("comment") or ""),
+                )
         return found
 
     def send(
-        self, column: LineItem, user: str, score: float | None, most: float
+        self, column: LineItem, user: str, score: float | None, most: float, note: str
     ) -> None:
-        """Send a final score, or that it is pending; Refused when it was not taken."""
+        """Send a final score, or that it is pending; Refused when it was not taken.
+
+        ``note`` is the comment that stands there: Moodle erases what is not sent again.
+        """
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         grade = Grade().set_user_id(user).set_timestamp(now)
         if score is None:
@@ -174,7 +192,9 @@ class Service:
             grade.set_score_given(score).set_score_maximum(most)
         if self.platform.kind == "canvas":  # else each score counts as an attempt
             grade.set_extra_claims({OF_CANVAS: {"new_submission": False}})
-        with explained("a score"):
+        elif note:  # Canvas would add it once more
+            grade.set_comment(as_text(note))
+        with explained(SCORE):
             self.grades.put_grade(grade, column)
 
 
@@ -185,6 +205,8 @@ def explained(what: str) -> Iterator[None]:
         yield
     except LtiServiceException as error:
         code = error.response.status_code
+        if what == SCORE and code == 500:
+            raise Refused("locked", unknown=True) from None
         reason = TEXTS.get(str(code), TEXTS["500"])
         raise Refused(
             "no-answer", unknown=code >= 500, what=what, code=code, reason=reason

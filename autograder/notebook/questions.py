@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import registry
 from autograder.checks.failures import CheckFailed
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defined_names
 from autograder.text import letters, lines_of, nearest, printable
@@ -30,6 +30,16 @@ IMPORTED = re.compile(
 )
 WRITTEN_FILE = re.compile(r"^%%writefile[ \t]+(?:-a[ \t]+)?(\S+\.py)", re.MULTILINE)
 # no two parts of these can take the same text: long lines are read in one go
+# exceptions of libraries that open addresses, and what systems say below them
+OF_NETWORKS = re.compile(
+    r"\b(URLError|gaierror|MaxRetryError|NewConnectionError|NameResolutionError"
+    r"|Client(?:Connector|ConnectorDNS)Error|ConnectError|RemoteDisconnected"
+    r"|Name or service not known|[Nn]ame resolution|Network is unreachable"
+    r"|No address associated with hostname|nodename nor servname)"
+)
+OFFLINE = (
+    " (there is no network while grading: put the data into a file beside the notebook)"
+)
 IMPORTING = re.compile(r"[ \t]*(?:from[ \t]+\S+[ \t]+)?import\b[^#]*")
 TARGETS = re.compile(r"\(?[\w*., \t]*\)?")
 OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
@@ -70,7 +80,14 @@ class Failed:
 
 def reason(kind: str, text: str) -> str:
     """What stopped a cell: the kind of the exception, and the last line of its text."""
+    if more := offline(f"{kind} {text}"):
+        return f"{kind}{more}"
     return ": ".join([kind, *lines_of(text.strip())[-1:]])[:300]
+
+
+def offline(text: str) -> str:
+    """What to add to the text of an exception that comes from a missing network."""
+    return OFFLINE if OF_NETWORKS.search(text) else ""
 
 
 class TestNames(dict):
@@ -173,8 +190,8 @@ def not_there(
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
             notes.append(
-                f"`{name}` is next to the notebook, but grading has only the "
-                "notebook: put its code into a cell."
+                f"`{name}` is next to the notebook: hand in both, since grading has "
+                "only what is handed in."
             )
         elif name != "torch":  # its own message says that it is not available
             notes.append(
@@ -187,7 +204,7 @@ def not_there(
 class NotOffered(importlib.abc.MetaPathFinder):
     """Says plainly why something cannot be imported in an assignment.
 
-    That is torch where NumPy has to do, and each of the book's modules but the
+    That is torch where NumPy has to do, and each library module of the course but the
     ``books`` that it comes with; a file of that name may be there.
     """
 
@@ -198,7 +215,7 @@ class NotOffered(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] == "torch" and self.profile != "torch":
             says = "torch is not available in this assignment; NumPy is"
             raise ModuleNotFoundError(says, name="torch")
-        if name not in BOOK_MODULES or name in self.books:
+        if name not in registry.library() or name in self.books:
             return
         if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():
             says = f"this assignment comes without the book's module `{name}`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,8 @@ CellType = Literal["code", "markdown", "raw"]
 Kind = Literal["answer", "written", "test", "locked", "task", "extra"]
 BY_POINTS = ("test", "written", "task")  # kinds of cells that have points
 Tests = Literal["remote", "inside"]
+OWN_CODE = ("locked", "code")
+IMPORT = re.compile(r"(?:from [\w.]+ )?import [\w., ]+\s*(?:#.*)?")
 GRADED = ("answer", "written", "test")
 # a sort key: the index of the submitted cell that this follows, and the order there
 Position = tuple[int, int]
@@ -75,7 +78,9 @@ class Release:
     ``profile`` names the libraries it may use, ``files`` lie beside the notebook,
     ``nameless`` are the texts of cells that nbgrader does not know, and ``hash``
     changes when a verdict could. ``tests`` tells where test cells run: in the
-    judge, where answers are remote, or inside the student's process.
+    judge, where answers are remote, or inside the student's process. Of ``files``,
+    students write those in ``own`` themselves; all files of a submission together have
+    at most ``room`` bytes. A cell may run for ``seconds``, if the course says so.
     """
 
     assignment: str
@@ -85,8 +90,23 @@ class Release:
     tests: Tests = "remote"
     metadata: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    room: int = 100_000_000
+    seconds: float | None = None
     nameless: tuple[str, ...] = ()
     hash: str = ""
+
+    def beside(self, handed_in: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The files that a submission runs with: the course's, and the student's."""
+        fixed = {n: data for n, data in self.files.items() if n not in self.own}
+        return {**fixed, **handed_in}
+
+    @property
+    def imports(self) -> str:
+        """The imports of the cells that students are given, one a line."""
+        given = [c.source for c in self.cells if (c.kind, c.cell_type) == OWN_CODE]
+        lines = "\n".join([*given, *self.nameless]).splitlines()
+        return "\n".join(line for line in lines if IMPORT.fullmatch(line))
 
     @property
     def max_score(self) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.checks.cards import SHELVES
+from autograder import registry
 from autograder.notebook.finding import resemblance
 from autograder.notebook.questions import profile_of
 from autograder.notebook.reading import text_of
@@ -75,9 +75,9 @@ def release_in(path: Path) -> Release:
 
 
 def installed() -> Iterator[Release]:
-    """The releases of the course that this package came with."""
-    for shelf in SHELVES:
-        for path in sorted(shelf.glob("*/*.ipynb")):
+    """The released notebooks of all courses that are known here."""
+    for course in registry.courses():
+        for path in sorted(course.exercises.glob("*/*.ipynb")):
             yield release_in(path)
 
 

@@ -9,13 +9,13 @@ and no reference solution is involved.
 from __future__ import annotations
 
 import ast
-import importlib
 import random
 import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from autograder import registry
 from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
@@ -76,7 +76,7 @@ def in_notebook(
     found = CHECKS.search(test)
     if not found:
         return []
-    checks = importlib.import_module(f"autograder.checks.{found[1]}")
+    checks = registry.checks_of(found[1])
     question, source = getattr(checks, name, None), defining(name, sources)
     if source is None or not isinstance(question, Question):
         return []

@@ -140,12 +140,13 @@ SHARED = (
 
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from; docstrings but promises are left out."""
-    home = Path(str(package.__file__)).parent
+    home: Path = package.assignment.folder
     shared = [Path(known.__file__).with_name(name) for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
-    for path in [*sorted(home.rglob("*.py")), *sorted(home.rglob("*.toml")), *shared]:
-        if path.name != "hidden.py":
+    own = [*home.glob("visible/**/*.py"), *home.glob("hidden/catalog/*")]
+    for path in [*sorted(own), *shared]:
+        if path.suffix in (".py", ".toml"):
             code = path.suffix == ".py"
             data = undocumented(path).encode() if code else path.read_bytes()
             digest.update(f"{path.name}\0{len(data)}\0".encode() + data)
@@ -165,12 +166,19 @@ def undocumented(path: Path) -> str:
 
 def path_of(package: ModuleType) -> Path:
     """Where the table lies, beside the visible checks."""
-    return Path(str(package.__file__)).parent / "known.json"
+    return package.assignment.visible / "known.json"
 
 
 def text_of(table: dict[str, Any]) -> str:
     """The table as it is stored."""
-    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+    parts = []
+    for part, rows in table.items():  # a line for each question
+        text = json.dumps(rows, ensure_ascii=False)
+        if part == "questions":
+            lines = (f"{json.dumps(n)}: {json.dumps(rows[n])}" for n in rows)
+            text = "{\n" + ",\n".join(lines) + "}"
+        parts.append(f'"{part}": {text}')
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 def write_known(package: ModuleType) -> list[str] | None:

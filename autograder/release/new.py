@@ -10,31 +10,35 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import autograder
+from autograder import registry
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.notebook.chapters import slug
 from autograder.options import describe
 from autograder.text import one_line
 
 SKELETON = Path(__file__).with_name("skeleton")
 FOLDER = re.compile(r"(?P<number>\d\d)-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
+PLACES = {
+    "checks.txt": "visible/__init__.py",
+    "probes.txt": "visible/probes.py",
+    "hidden.txt": "hidden/__init__.py",
+    "prelude.txt": "hidden/catalog/prelude.py",
+    "catalog.txt": "hidden/catalog/row_means.toml",
+}
+POINTS_TO = "The cards and checks of this assignment point to {chapter}#{section}.\n"
 NEXT = """\
-The cards and checks of this assignment point to {chapter}#{section}.
 You can release and grade the assignment as it is. To make it yours:
-  1. rewrite the notebook, and then the checks that it calls; point them to what
-     students should read
-  2. run `autograder try {folder}`, which releases it and says what its checks notice
-  3. if the assignment has a chapter, link it there; an exercise page is optional"""
+  1. rewrite the notebook, and then the checks in visible/ and hidden/
+  2. run `autograder try {folder}`, which releases it and says what its checks notice"""
 
 
 def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder new`."""
     describe(
         verb,
-        "The command writes into solutions/NN-name/ and autograder/checks/name/, and "
-        "prints what is left to do.",
+        "The command writes a folder beside the other assignments, with a notebook "
+        "and its checks, and prints what is left to do.",
         "autograder new 14-tokenizers",
     )
     verb.add_argument("folder", metavar="NN-NAME", help="a number, a dash, words")
@@ -46,7 +50,8 @@ def run(options: argparse.Namespace) -> None:
     for path in new(course, options.folder):
         print(f"wrote {path}")
     place = reading(course, options.folder[:2])
-    print(NEXT.format(folder=options.folder, chapter=place.name, section=place.section))
+    points_to = POINTS_TO.format(chapter=place.name, section=place.section)
+    print((points_to if place.name else "") + NEXT.format(folder=options.folder))
 
 
 def new(course: Course, folder: str) -> list[Path]:
@@ -58,35 +63,30 @@ def new(course: Course, folder: str) -> list[Path]:
             "digits, a dash, and words in lower case, such as 14-tokenizers."
         )
     name = parts["words"].replace("-", "_")
-    checks = Path(autograder.__file__).parent / "checks" / name
-    solution = course.solutions / folder
-    for there in (solution, checks):
-        if there.exists():
+    target = course.solutions / folder
+    for there in (target, registry.folder_of(name)):
+        if there and there.exists():
             raise CourseError(f"{there} already exists.")
     refuse_a_taken_number(course, parts["number"])
+    if registry.enclosing(course.root) is None:  # a course made for nbgrader
+        write_whole(course.root / registry.FILE, f'name = "{course.root.name}"\n')
     chapter = reading(course, parts["number"])
     words = {
         "FOLDER": folder,
         "NAME": name,
         "TITLE": parts["words"].replace("-", " ").capitalize(),
         "AFTER": chapter.after,
-        "CHAPTER": chapter.name,
+        '"CHAPTER"': f'"{chapter.name}"',
         "SECTION": chapter.section,
     }
-    targets = {
-        "notebook.ipynb": solution / f"{name}.ipynb",
-        "checks.txt": checks / "__init__.py",
-        "hidden.txt": checks / "hidden.py",
-        "probes.txt": checks / "probes.py",
-        "prelude.txt": checks / "catalog" / "prelude.py",
-        "catalog.txt": checks / "catalog" / "row_means.toml",
-    }
-    for source, target in targets.items():
+    places = PLACES | {"notebook.ipynb": f"{name}.ipynb"}
+    for source, place in places.items():
         text = (SKELETON / source).read_text("utf-8")
         for word, value in words.items():
             text = text.replace(word, value)
-        write_whole(target, text)
-    return list(targets.values())
+        write_whole(target / place, text)
+    registry.work_on(course.root)
+    return [target / place for place in places.values()]
 
 
 def refuse_a_taken_number(course: Course, number: str) -> None:
@@ -103,9 +103,14 @@ def refuse_a_taken_number(course: Course, number: str) -> None:
 class Reading(NamedTuple):
     """What the cards and checks of a new assignment send readers to."""
 
-    name: str = "a-chapter"
-    section: str = "a-section"
+    name: str = ""
+    section: str = ""
     after: str = ""
+
+
+def heading_id(title: str) -> str:
+    """The id that a heading has on its page."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
 
 
 def reading(course: Course, number: str) -> Reading:
@@ -117,5 +122,5 @@ def reading(course: Course, number: str) -> Reading:
         title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
         if title and section:
             after = f" · after chapter {int(path.name[:2])}, {title[1]}"
-            return Reading(path.stem, slug(section[1]), after)
+            return Reading(path.stem, heading_id(section[1]), after)
     return Reading()

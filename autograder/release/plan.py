@@ -21,6 +21,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 import autograder
+from autograder import registry, settings
 from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
@@ -31,6 +32,7 @@ from autograder.release.solutions import extra_files, prepared
 from autograder.text import one_line
 
 LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too
+CODE = (".py", ".toml")
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 WORDS = {"says", "differs", "why", "unseen"}  # of a catalog: sentences
 
@@ -91,6 +93,7 @@ def plan(course: Course, assignment: Assignment) -> Release:
     instructor's text beside it. ``hash`` changes when a verdict could.
     """
     stored, given = prepared(course, assignment)
+    config = course.nbgrader()
     cells = tuple(
         released_cell(plain(released), original.source)
         for released, original in zip(given.cells, stored.cells, strict=True)
@@ -105,7 +108,10 @@ def plan(course: Course, assignment: Assignment) -> Release:
         profile=profile_of(sources),
         tests=course.tests_of(assignment.name),
         metadata=plain(given.metadata),
-        files=books | extra_files(assignment),
+        files=books | extra_files(course, assignment),
+        own=settings.own_files(config, assignment.name),
+        room=settings.sizes(config)[1],
+        seconds=settings.seconds(config),
         nameless=nameless(plain(given)["cells"]),
     )
     language = language_of(release)
@@ -181,10 +187,12 @@ def engine_files(checks: str) -> list[Path]:
     about exceptions.
     """
     home = Path(autograder.__file__).parent
+    own = [registry.folder_of(checks), registry.folder_of("shared")]
     paths = [
         *home.glob("checks/*.py"),
-        *home.glob(f"checks/{checks}/**/*.py"),
-        *home.glob(f"checks/{checks}/catalog/*.toml"),
+        *(p for f in own if f for p in f.glob("visible/**/*.py")),
+        *(p for f in own if f for p in f.glob("hidden/**/*") if p.suffix in CODE),
+        *(registry.library()[name] for name in registry.published()),
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
@@ -193,6 +201,5 @@ def engine_files(checks: str) -> list[Path]:
         home / "release" / "proof.py",
         home / "grading" / "job.py",
         home / "grading" / "autograded.py",
-        home.parent / "book" / "attention.py",  # published answers
     ]
     return sorted(filter(Path.is_file, paths))

@@ -26,7 +26,10 @@ If the tests run inside the students' process, the solution gets full points. If
 
 
 def transcript_of(
-    release: Release, cells: list[MatchedCell], grader: Grader
+    release: Release,
+    cells: list[MatchedCell],
+    grader: Grader,
+    files: dict[str, bytes],
 ) -> Transcript:
     """What happened behind the wall. Held when there is no evidence for a question."""
     code = [
@@ -37,11 +40,14 @@ def transcript_of(
             max_score=cell.points,
             released=cell.released,
             inside=cell.kind == "test" and release.tests == "inside",
+            imports=release.imports if cell.kind == "test" else "",
         )
         for place, cell in enumerate(cells)
         if cell.cell_type == "code" and cell.runs
     ]
-    transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
+    transcript = grader.judge(
+        code, profile=release.profile, files=files, seconds=release.seconds
+    )
     if transcript.held:
         raise Held(transcript.held)
     for cell in code:
@@ -67,7 +73,7 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
         return
     try:
         cells = match(release, read(solution)).cells
-        transcript = transcript_of(release, cells, grader)
+        transcript = transcript_of(release, cells, grader, dict(release.files))
     except Held as held:
         yield str(held)
         return

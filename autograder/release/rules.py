@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
+import re
+import traceback
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder import registry
 from autograder.checks.catalog import Catalog
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.text import one_line
+
+HIDDEN = re.compile(r"^\s*(?:from|import)\s[^#\n]*\bhidden\b.*", re.MULTILINE)
 
 
 def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
-    """What is wrong with an assignment whose checks are in ``autograder/checks``.
+    """What is wrong with an assignment that has checks of its own.
 
     One with plain asserts in its test cells is nbgrader's business alone.
     """
@@ -99,10 +105,12 @@ def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
     """Questions with too few known mistakes to trust their checks."""
     catalog = catalog_of(checks)
     if catalog is None:
-        return [f"autograder/checks/{checks}/ has no catalog."]
+        return [f"{registry.folder_of(checks)}/hidden/ has no catalog."]
     broken = []
+    course = registry.course_of(checks)
+    assert course is not None
     for name, question in questions.items():
-        least = question.catalogued
+        least = question.catalogued or course.least
         mistakes = len(catalog.of(name))
         styles = sum(style.question == name for style in catalog.styles)
         if mistakes < least[0] or styles < least[1]:
@@ -115,16 +123,34 @@ def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
 
 def checks_of(name: str) -> ModuleType | None:
     """The package of an assignment's checks; None where it has none."""
-    full = f"autograder.checks.{name}"
+    folder = registry.folder_of(name)
+    if folder is None:
+        return None
+    refuse_hidden_in_visible(folder / "visible")
     try:
-        package = importlib.import_module(full)
-    except ModuleNotFoundError as error:
-        if error.name == full:
-            return None
-        raise
+        package = registry.checks_of(name)
+    except Exception as error:  # whatever their code does
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        said = one_line(f"{type(error).__name__}: {error}")
+        raise CourseError(
+            f"The checks in {folder / 'visible'} cannot be imported: {said} "
+            f"({frame.filename}, line {frame.lineno})."
+        ) from error
     if not hasattr(package, "assignment"):
-        raise CourseError(f"{full} has no `assignment = Assignment(__name__, …)`.")
+        raise CourseError(
+            f"{package.__file__} has no `assignment = Assignment(__name__, …)`."
+        )
     return package
+
+
+def refuse_hidden_in_visible(visible: Path) -> None:
+    """CourseError where what students install imports what they must not see."""
+    for path in sorted(visible.rglob("*.py")):
+        if found := HIDDEN.search(path.read_text("utf-8")):
+            raise CourseError(
+                f"{path} imports hidden checks (`{found[0].strip()}`), which students "
+                "do not have. Move what it needs into visible/."
+            )
 
 
 def catalog_of(name: str) -> Catalog | None:

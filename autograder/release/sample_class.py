@@ -17,6 +17,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from autograder import registry
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.release.rules import catalog_of
@@ -51,11 +52,17 @@ def write_class(course: Course, assignments: list[Assignment], folder: Path) -> 
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty.")
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(course.root / CONFIG, folder / CONFIG)
+    for name in (CONFIG, registry.FILE):
+        if (course.root / name).is_file():
+            shutil.copy(course.root / name, folder / name)
+    known = registry.enclosing(course.root)
+    for path in registry.read(known).library.values() if known else ():
+        (folder / path.parent.name).mkdir(exist_ok=True)
+        shutil.copy(path, folder / path.parent.name)
     written = 0
     for assignment in assignments:
-        kept = folder / "solutions" / assignment.name
-        shutil.copytree(assignment.source.parent, kept)
+        place = assignment.source.parent.relative_to(course.root)
+        shutil.copytree(assignment.source.parent, folder / place)
         for student, text in submissions(course, assignment):
             path = folder / "submitted" / student / assignment.name
             path.mkdir(parents=True)
@@ -179,14 +186,16 @@ def main() -> int:
     options.add_argument(
         "assignments",
         nargs="*",
-        default=["01-attention"],
         metavar="ASSIGNMENT",
-        help="folder names in solutions/ (default: 01-attention)",
+        help="folder names in solutions/ (default: the first with a catalog)",
     )
     given = options.parse_args()
     try:
         course = Course.find()
         chosen = course.chosen(given.assignments)
+        if not given.assignments:
+            numbered = [one for one in chosen if catalog_of(one.notebook)]
+            chosen = [one for one in numbered if not one.name.startswith("00")][:1]
         written = write_class(course, chosen, given.folder)
     except CourseError as error:
         print(f"sample_class: {error}", file=sys.stderr)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections import Counter
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
+from traitlets.utils.importstring import import_item
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
+from autograder.files import stays
 from autograder.release.links import link_chapters
 from autograder.text import one_line
+
+CHECKS = ("visible", "hidden")  # packages of checks, which go nowhere with a notebook
 
 
 def solution_notebook(assignment: Assignment) -> NotebookNode:
@@ -48,19 +54,21 @@ def prepared(
     from nbgrader.preprocessors import SaveCells
 
     config = course.nbgrader()
-    steps = GenerateAssignment(coursedir=CourseDirectory(config=config)).preprocessors
+    directory = CourseDirectory(config=config)
+    steps = GenerateAssignment(coursedir=directory, config=config).preprocessors
     notebook = stored = solution_notebook(assignment)
     link_chapters(notebook, course)
     folder = str(assignment.source.parent)
     resources = {"nbgrader": {}, "metadata": {"path": folder}}
-    for step in steps:
+    for named in steps:
+        step = import_item(named) if isinstance(named, str) else named
         if step is SaveCells:
             stored = copy.deepcopy(notebook)
             continue
         try:
             # the settings give a header's path relative to the course
             with contextlib.chdir(course.root):
-                notebook, _ = step(config=config).preprocess(notebook, resources)
+                notebook, _ = step(config=config)(notebook, resources)
         except Exception as error:
             old = type(error).__name__ == "SchemaTooOldError"
             advice = f"; run `nbgrader update {assignment.source}`" if old else ""
@@ -68,6 +76,7 @@ def prepared(
                 f"nbgrader cannot release {assignment.name}: {error}"
                 f"{where(step, config, notebook)}{advice}"
             ) from error
+    pictures_removed(notebook)
     if notebook.nbformat_minor >= 5:  # cells of older formats have no ids
         for number, cell in enumerate(notebook.cells):
             cell.setdefault("id", f"cell-{number}")
@@ -96,13 +105,38 @@ def notebook_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def extra_files(assignment: Assignment) -> dict[str, bytes]:
+def extra_files(course: Course, assignment: Assignment) -> dict[str, bytes]:
     """The files that come with the notebook: data, pictures, helper modules."""
-    folder = assignment.source.parent
+    folder, ignored = assignment.source.parent, course.ignored()
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not (path.parent == folder and path.suffix == ".ipynb")
-        and not any(part.startswith((".", "__")) for part in path.parts[-2:])
+        name.as_posix(): (folder / name).read_bytes()
+        for name in files_in(folder)
+        if not stays(name, ignored) and (len(name.parts) > 1 or name.suffix != ".ipynb")
     }
+
+
+def kept_back(course: Course, assignment: Assignment) -> list[Path]:
+    """The names of files in an assignment's folder that stay with the instructor."""
+    ignored = course.ignored()
+    return [n for n in files_in(assignment.source.parent) if stays(n, ignored)]
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All files in a folder and below, as they are called from there.
+
+    Packages of checks are no files of the notebook's.
+    """
+    checks = [part for part in CHECKS if (folder / part / "__init__.py").is_file()]
+    names = [p.relative_to(folder) for p in sorted(folder.rglob("*")) if p.is_file()]
+    return [name for name in names if name.parts[0] not in checks]
+
+
+def pictures_removed(notebook: NotebookNode) -> None:
+    """Take out the pictures that no text shows: those of answers and mark schemes."""
+    for cell in notebook.cells:
+        shown = unquote(cell.source)
+        for name in list(cell.get("attachments", {})):
+            if f"attachment:{name}" not in shown:
+                del cell.attachments[name]
+        if "attachments" in cell and not cell.attachments:
+            del cell["attachments"]

@@ -7,58 +7,42 @@ no rule is broken, and the solution earns all points.
 from __future__ import annotations
 
 import argparse
-import json
-import re
-from collections.abc import Set
+import sys
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from nbformat import NotebookNode
 
+from autograder import settings
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
-from autograder.files import write_whole
+from autograder.files import stays, write_whole
 from autograder.notebook.texts import with_due
 from autograder.options import add_assignments, add_flag, describe
+from autograder.release.leaks import find_leaks, leaks_of_files
 from autograder.release.plan import plan, plans
 from autograder.release.proof import note, shortcomings
 from autograder.release.rules import broken_rules, checks_of
 from autograder.release.solutions import (
     extra_files,
+    files_in,
+    kept_back,
     notebook_text,
     solution_notebook,
     students_notebook,
 )
 from autograder.release.times import course_zone, due_dates
+from autograder.text import one_line
 from autograder.wall import Grader, available
 
-# regions of a solution notebook that students never see
-REGION = re.compile(
-    r"^.*BEGIN (SOLUTION|HIDDEN TESTS|MARK SCHEME).*$\n"
-    r"(?P<text>(?:.*\n)*?)"
-    r"^.*END \1.*$",
-    re.MULTILINE,
-)
-# a line of a solution that may stand elsewhere in what students get
-GIVEN = re.compile(r"#\s*given\s*$|^(import|from)\s")
-# no secret: keywords, and names with a small number, a text or nothing
-TRIVIAL = re.compile(
-    r"(?:while|if|elif)\s+(?:not\s+)?\w+\s*:|return(?:\s+\w+)?|print\(\w*\)"
-    r"|\w+\s*=\s*(?:\d|10|True|False|None|\[\]|\{\}|''|\"\"|0\.0|1\.0)"
-    r"|(?:try|else|finally|except(?:\s+\w+)?)\s*:|[-=#*_\s]+"
-)
 GIVEN_HINT = (
     "To allow a line that students are meant to have, end it with `# given` in the "
     "solution; or allow all such lines in nbgrader_config.py:\n"
     '    c.Autograder.given = {{"{assignment}": "all"}}'
 )
+IGNORE_HINT = "To keep a file back, name it in c.CourseDirectory.ignore."
+MANY = 20  # files of a kind that are listed one by one
 GUIDE = "AGENTS.md"  # what coding agents read; the course's own is in exercises/
-MARKERS = (
-    "BEGIN SOLUTION",
-    "END SOLUTION",
-    "HIDDEN TESTS",
-    "MARK SCHEME",
-    "check.hidden",
-)
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -67,7 +51,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The command refuses to write a notebook that would leak an answer or that "
         "breaks a rule of grading.",
-        "autograder release 01-attention",
+        "autograder release 01-means",
     )
     add_assignments(verb)
     add_flag(
@@ -78,6 +62,8 @@ def command(verb: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Release the chosen assignments."""
     course = Course.find()
+    for line in course.without_effect():
+        print(line, file=sys.stderr)
     # the solution is the instructor's own: it runs where there is no sandbox, too
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
@@ -88,6 +74,74 @@ def run(options: argparse.Namespace) -> None:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
                 name_mistakes(part)
+            for line in other_files(course, assignment):
+                print(f"{assignment.name}: {line}")
+
+
+def other_files(course: Course, assignment: Assignment) -> Iterator[str]:
+    """What goes out beside the notebooks, and what does not, by name."""
+    out = [n for n in in_release(course, assignment) if n.name[0] != "."]
+    if out:
+        yield f"files beside it: {', '.join(grouped(out))}"
+    if stay := kept_back(course, assignment):
+        yield f"not released: {', '.join(grouped(stay))}"
+
+
+def too_large(course: Course, assignment: str, files: Mapping[str, bytes]) -> None:
+    """CourseError when files are larger than the course allows."""
+    one, every = settings.sizes(course.nbgrader())
+    large = [name for name, data in files.items() if len(data) > one]
+    option, limit = "max_file_size", one
+    if not large and sum(map(len, files.values())) > every:
+        large = sorted(files, key=lambda name: -len(files[name]))[:3]
+        option, limit = "max_dir_size", every
+    if large:
+        listed = ", ".join(f"{n} ({len(files[n]) / 1e6:.0f} MB)" for n in large)
+        most = (
+            f"More than {settings.SYSTEM_LIMIT / 1e6:g} MB do not fit into a sandbox."
+            if limit == settings.SYSTEM_LIMIT
+            else f"To allow more, set c.CourseDirectory.{option}, in kB."
+        )
+        raise CourseError(
+            f"{assignment} is not released: its files are larger than "
+            f"{limit / 1e6:g} MB: {listed}. {most}"
+        )
+
+
+def grouped(names: list[Path]) -> list[str]:
+    """Names of files; of many of one kind in a folder, as ``data/*.png (500)``."""
+    kinds: dict[Path, list[str]] = {}
+    for name in names:
+        kind = name.with_name(f"*{name.suffix}")
+        kinds.setdefault(kind, []).append(one_line(name.as_posix()))
+    for kind, alike in kinds.items():
+        if len(alike) > MANY:
+            kinds[kind] = [f"{one_line(kind.as_posix())} ({len(alike)})"]
+    return [name for alike in kinds.values() for name in alike]
+
+
+def in_release(course: Course, assignment: Assignment) -> list[Path]:
+    """The files that are in an assignment's folder for students, but for notebooks."""
+    notebooks = {part.source.name for part in assignment.parts}
+    names = files_in(course.exercises / assignment.name)
+    return [name for name in names if str(name) not in notebooks]
+
+
+def from_before(course: Course, assignment: Assignment) -> dict[str, bytes]:
+    """Files of earlier releases, which students would get with this one.
+
+    CourseError for those whose names say that they stay with the instructor.
+    """
+    folder, ignored = course.exercises / assignment.name, course.ignored()
+    old = in_release(course, assignment)
+    hidden = [n for n in old if n.parts[0][0] != "." and stays(n, ignored)]
+    if hidden:
+        raise CourseError(
+            f"{assignment.name} is not released: {folder.relative_to(course.root)} has "
+            "files of an earlier release that students must not get: "
+            f"{', '.join(grouped(hidden))}. Delete them there."
+        )
+    return {name.as_posix(): (folder / name).read_bytes() for name in old}
 
 
 def name_mistakes(assignment: Assignment) -> None:
@@ -119,13 +173,18 @@ def release(
     notebook = students_notebook(course, assignment)
     tell_when_due(course, assignment.name, notebook)
     text = notebook_text(notebook)
-    if leaks := find_leaks(text, solution, given_lines(course, assignment.name)):
+    target = course.exercises / assignment.name / assignment.source.name
+    files = extra_files(course, assignment)
+    too_large(course, assignment.name, files)
+    allowed = given_lines(course, assignment.name)
+    inside = find_leaks(text, solution, allowed)
+    every = from_before(course, assignment) | files
+    outside = leaks_of_files(every, text, solution, allowed)
+    if leaks := inside + outside:
         listed = "".join(f"\n  {leak}" for leak in leaks)
-        hint = (
-            "\n" + GIVEN_HINT.format(assignment=assignment.name)
-            if any("`" in leak for leak in leaks)
-            else ""
-        )
+        hint = f"\n{IGNORE_HINT}" if outside else ""
+        if any("`" in leak for leak in leaks):
+            hint += "\n" + GIVEN_HINT.format(assignment=assignment.name)
         raise CourseError(
             f"{assignment.name} is not released, since it would leak{listed}{hint}"
         )
@@ -139,8 +198,7 @@ def release(
             f"{assignment.name} is not released, since its own solution "
             f"({assignment.source.name}) does not get full points:{listed}"
         )
-    target = course.exercises / assignment.name / assignment.source.name
-    for name, data in extra_files(assignment).items():
+    for name, data in files.items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
         write_whole(target.parent / GUIDE, guide.read_bytes())
@@ -179,34 +237,3 @@ def given_lines(course: Course, assignment: str) -> Set[str] | None:
             f'{assignment}; it takes "all" or a list of lines.'
         )
     return {line.strip() for line in given}
-
-
-def find_leaks(
-    released: str, solution: NotebookNode, allowed: Set[str] | None = frozenset()
-) -> list[str]:
-    """What of the solution can be read in the text of the released notebook.
-
-    ``allowed`` are lines that students are meant to have; None means all lines.
-    """
-    notebook = json.loads(released)
-    where: dict[str, str] = {}  # the first cell of students in which a line stands
-    for number, cell in enumerate(notebook["cells"], 1):
-        name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-        for line in "".join(cell["source"]).splitlines():
-            where.setdefault(line.strip(), f"cell {number} {name}".strip())
-    leaks = [f"the text '{marker}'" for marker in MARKERS if marker in released]
-    for cell in solution.cells if allowed is not None else ():
-        given = {line.strip() for line in REGION.sub("", cell.source).splitlines()}
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id"))
-        for match in REGION.finditer(cell.source):
-            for line in map(str.strip, match["text"].splitlines()):
-                known = line in given or line in (allowed or ())
-                plain = len(line) <= 8 or GIVEN.search(line) or TRIVIAL.fullmatch(line)
-                if line in where and not known and not plain:
-                    leaks.append(
-                        f"a line of the {match[1].lower()} of {name}: `{line}` "
-                        f"(in {where[line]})"
-                    )
-    if any(cell.get("outputs") for cell in notebook["cells"]):
-        leaks.append("the outputs of the solution")
-    return leaks

@@ -1,4 +1,7 @@
-"""``autograder certificate``: a signed Open Badge for students who completed all."""
+"""``autograder certificate``: a signed Open Badge for students who completed all.
+
+With ``--verify``, it checks one: who signed it, and that nobody has changed it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.options import describe, share
+from autograder.options import add_file, describe, share
 from autograder.release.times import due_dates
 from autograder.results.templates import render
-from autograder.results.verify import PUBLIC, Json, base58, did, digest
+from autograder.results.verify import PUBLIC, Json, base58, did, digest, verify
 from autograder.text import one_line
 
 CONTEXT = [
@@ -37,7 +40,16 @@ def command(verb: argparse.ArgumentParser) -> None:
         "secret, and publish certificate.pub.",
         'autograder certificate ada --name "Ada Lovelace"',
     )
-    verb.add_argument("student", metavar="STUDENT")
+    who = verb.add_mutually_exclusive_group(required=True)
+    who.add_argument("student", nargs="?", metavar="STUDENT")
+    who.add_argument(
+        "--verify",
+        type=Path,
+        metavar="FILE",
+        help="check this certificate instead; the exit code is 0 when the course "
+        "signed exactly this",
+    )
+    add_file(verb, "--key", "public key for --verify (default: certificate.pub)")
     verb.add_argument(
         "--name", help="name on the certificate (default: the gradebook's, else the id)"
     )
@@ -51,9 +63,23 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the certificate of one student."""
+    """Write the certificate of one student, or check one."""
+    if options.verify:
+        return check(options.verify, options.key)
     for path in issue(Course.find(), options.student, options.name, options.least):
         print(f"wrote {one_line(str(path))}")
+
+
+def check(path: Path, key: Path | None) -> None:
+    """Say what is certified, and to whom; CourseError when it was not signed here."""
+    try:
+        public = (key or Course.find().root / PUBLIC).read_text().strip()
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"Nothing was checked: {error}.") from None
+    credential = verify(text, public)
+    name = credential["credentialSubject"]["identifier"][0]["identityHash"]
+    print(f"Signed by this course: {one_line(credential['name'])}, {one_line(name)}.")
 
 
 def issue(course: Course, student: str, name: str | None, least: float) -> list[Path]:

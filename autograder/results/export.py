@@ -40,7 +40,8 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "For Canvas and Moodle, the command fills in the file that they export and "
         "import. The command leaves out points that are not final, and lists them. "
-        "It changes nothing else in the file.",
+        "It also lists and keeps what was changed there. Moodle's file has only the "
+        "rows that change. Import it before you upload feedback pages.",
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)
@@ -61,11 +62,23 @@ def command(verb: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TITLE",
         help='the column to fill in, such as "Homework 1 (4711)"; for several '
-        'assignments, repeat "01-attention=Homework 1 (4711)" (default: the '
+        'assignments, repeat "01-means=Homework 1 (4711)" (default: the '
         "assignment's name)",
     )
     add_columns(verb)
     add_flag(verb, "--scale", "convert points to the platform's highest grade")
+    add_flag(
+        verb,
+        "--comments",
+        "for Moodle: also write comments by hand into the column of comments",
+    )
+    verb.add_argument(
+        "--replace",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="replace what was changed there for this student; may be repeated",
+    )
     verb.add_argument(
         "--folder",
         type=Path,
@@ -79,14 +92,13 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     assignments = course.chosen(options.assignments)
     lines: list[str] = []
+    steps: list[str] = []
     if options.format == "csv":
         paths = export(course, assignments, options.folder)
     else:
-        paths, lines = export_lms(course, assignments, options)
-    for line in lines:
+        paths, lines, steps = export_lms(course, assignments, options)
+    for line in (*lines, *(f"wrote {path}" for path in paths), *steps):
         print(one_line(line))
-    for path in paths:
-        print(f"wrote {one_line(str(path))}")
 
 
 def export(course: Course, assignments: list[Assignment], folder: Path) -> list[Path]:

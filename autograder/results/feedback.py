@@ -10,7 +10,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.autograded import with_attachments
+from autograder.grading.verdict import Verdict
+from autograder.intake.notebook_file import RECEIPT, receipt_of
+from autograder.intake.versions import origin_of
 from autograder.notebook.clock import at_most
 from autograder.options import (
     add_assignments,
@@ -33,12 +36,12 @@ from autograder.options import (
     add_student,
     describe,
 )
-from autograder.results.feedback_zip import write_zips
+from autograder.results.feedback_zip import ORDER, PLATFORMS, write_zips
 from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.summary import FoldCards, with_summary
-from autograder.results.templates import called, policy
+from autograder.results.templates import POLICY, called, policy
 from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)
@@ -72,16 +75,17 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "If a page cannot be generated, the command reports it, writes the others, and "
         "exits with code 1.",
-        "autograder feedback 01-attention",
+        "autograder feedback 01-means",
     )
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
     verb.add_argument(
         "--zip",
-        choices=("moodle", "canvas"),
+        choices=PLATFORMS,
         help="for each assignment, also write a zip of the pages whose points are "
-        "final, for this platform's bulk upload",
+        "final, for this platform's bulk upload; a team gets one page, and with "
+        "moodle-4.1, as Moodle 4.1 and older need it, each of its members one",
     )
     add_flag(
         verb,
@@ -103,6 +107,8 @@ def run(options: argparse.Namespace) -> int:
     written, failures = write_feedback(
         course, assignments, options.students, options.book or course.book(), only
     )
+    for line in not_for_the_exchange(course, written):
+        print(line)
     for failure in failures:
         print(f"no feedback: {failure}", file=sys.stderr)
     pages = sum(map(len, written.values()))
@@ -113,7 +119,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"{name}: pages to send, new or changed: {listed(listing)}")
     if options.zip:
         paths, left = write_zips(course, assignments, options.zip, only)
-        for line in (*left, *(f"wrote {path}" for path in paths)):
+        order = [ORDER] if options.zip.startswith("moodle") else []
+        for line in (*left, *(f"wrote {path}" for path in paths), *order):
             print(one_line(line))
     for name, students in written.items():
         record.sent(course, name, students)
@@ -232,18 +239,22 @@ def write_feedback(
             for who, verdict in results.items():
                 if verdict.held or who not in chosen:
                     continue
+                pages: dict[str, str] = {}
                 try:
                     for part in assignment.parts:
                         place = Path(who, assignment.name, part.notebook)
                         ways = other_ways(part.notebook, verdict) if shown else {}
                         with at_most(PAGE_SECONDS, "make this page"):
                             page = render(exporter, course, store.url, place, ways)
-                            name = called(who, people.get(who))
+                            origin = origin_of(course, who, assignment.name)
+                            shared = origin.team if origin and origin.group else ""
+                            name = shared or called(who, people.get(who))
                             page = with_summary(
                                 page, verdict, name, part.notebook, book
                             )
                             page = with_links(safe_page(page), book)
-                        write_whole(course.feedback / place.with_suffix(".html"), page)
+                        pages[f"{part.notebook}.html"] = page
+                    store_pages(course, Path(who, assignment.name), pages, verdict)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
                     why = str(error) or type(error).__name__
@@ -254,6 +265,55 @@ def write_feedback(
     if not written and not failures:
         raise CourseError("Nothing is graded yet, so there is no feedback to write.")
     return written, failures
+
+
+def store_pages(
+    course: Course, place: Path, pages: dict[str, str], verdict: Verdict
+) -> None:
+    """Write a student's pages, and what nbgrader's exchange needs to deliver them.
+
+    The student's side looks for a page under the name of the notebook as it was handed
+    in, so a page is there under this name, too. What belongs to another submission goes
+    first: a run that is cut off leaves nothing that could be sent as the answer to it.
+    """
+    folder, graded = course.feedback / place, course.autograded / place
+    for name in RECEIPT:
+        (folder / name).unlink(missing_ok=True)
+    named = {
+        Path(file).with_suffix(".html").name: pages[f"{notebook}.html"]
+        for notebook, file in verdict.files.items()
+        if f"{notebook}.html" in pages
+    }
+    for name, page in (named | pages).items():
+        write_whole(folder / name, page)
+    for path in folder.glob("*.html"):
+        if path.name not in named | pages and POLICY in path.read_text("utf-8"):
+            path.unlink()  # ours, of a submission with another name
+    for name, data in receipt_of(graded).items():
+        write_whole(folder / name, data)
+
+
+def not_for_the_exchange(
+    course: Course, written: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """A line about pages without a secret, where others of the course have one.
+
+    Or where the work came by an exchange, and not by ``autograder collect``.
+    """
+    for assignment, students in written.items():
+        folders = {who: course.feedback / who / assignment for who in students}
+        time, secret = (
+            {who for who, folder in folders.items() if (folder / name).is_file()}
+            for name in RECEIPT
+        )
+        bare = [who for who in students if who not in secret]
+        ours = {who for who in time if origin_of(course, who, assignment)}
+        if bare and (secret or time - ours):
+            yield (
+                f"{assignment}: nbgrader's exchange cannot send the pages of "
+                f"{listed(bare)}, since their work came without {RECEIPT[1]}; leave "
+                f"them out with --CourseDirectory.student_id_exclude={','.join(bare)}"
+            )
 
 
 def make_exporter(course: Course) -> Any:

@@ -1,8 +1,10 @@
 """Zip of feedback pages, with the file names that a platform's bulk upload takes.
 
 Moodle: mod/assign/feedback/file/importziplib.php finds a student by the number in a
-folder's name. Canvas: ``generate_comments_from_files`` finds student and submission by
-the two numbers in a file's name, as in its own download.
+folder's name. In a team assignment it is the group's in Moodle 4.5, whose members all
+get the page, and a participant's in Moodle 4.1. Canvas:
+``generate_comments_from_files`` finds student and submission by the two numbers in a
+file's name, as in its own download.
 """
 
 from __future__ import annotations
@@ -21,6 +23,13 @@ from autograder.intake.names import label_of
 from autograder.intake.versions import Origin, origin_of
 from autograder.text import Left
 
+PLATFORMS = ("moodle", "moodle-4.1", "canvas")
+ORDER = (
+    "next: in Moodle, import the grades before you upload a zip; after it, Moodle "
+    'skips them ("No modified grades found"). Moodle shows whose pages it will store: '
+    "read the names."
+)
+
 
 def write_zips(
     course: Course,
@@ -30,7 +39,8 @@ def write_zips(
 ) -> tuple[list[Path], list[str]]:
     """One zip for each assignment, of pages whose points are final; lines on others.
 
-    ``only`` has the students whose pages go in, by assignment; None means all.
+    ``platform`` is one of PLATFORMS. ``only`` has the students whose pages go in, by
+    assignment; None means all.
     """
     from autograder.grading.store import Store
 
@@ -39,12 +49,8 @@ def write_zips(
     with Store(course) as store:
         for assignment in assignments:
             results = store.results(assignment.name)
-            if only is not None:
-                mine = only.get(assignment.name, ())
-                results = {who: results[who] for who in mine if who in results}
-            if not results:
-                continue
-            data = zipped(pages(course, assignment, results, platform, lines))
+            chosen = results if only is None else only.get(assignment.name, ())
+            data = zipped(pages(course, assignment, results, chosen, platform, lines))
             if data is None:
                 continue
             again = "-again" if only is not None else ""
@@ -53,7 +59,8 @@ def write_zips(
             paths.append(path)
     if not paths:
         why = "".join(f" {line[0].upper()}{line[1:]}." for line in lines.lines())
-        raise CourseError(f"There is no page to send to {platform.title()}.{why}")
+        where = platform.partition("-")[0].title()
+        raise CourseError(f"There is no page to send to {where}.{why}")
     return paths, lines.lines()
 
 
@@ -61,43 +68,71 @@ def pages(
     course: Course,
     assignment: Assignment,
     results: Mapping[str, Verdict],
+    chosen: Collection[str],
     platform: str,
     lines: Left,
 ) -> Iterator[tuple[str, bytes]]:
-    """Where in the zip each page goes. A group on Canvas gets one."""
-    sent: dict[str, str] = {}
-    for student, verdict in results.items():
-        page = course.feedback / student / assignment.name
-        page = page / f"{assignment.notebook}.html"
-        origin = origin_of(course, student, assignment.name)
-        if verdict.unfinished:
-            lines.add(student, verdict.unfinished)
-        elif origin is None or origin.platform != platform:
-            where = platform.title()
-            lines.add(student, f"has work that was not collected from {where}")
-        elif not page.is_file():
-            lines.add(student, "has no page")
-        elif (place := place_of(origin, page.name)) is None:
-            lines.add(student, "is anonymous there")
-        elif place in sent:
-            lines.add(student, f"gets the page of {sent[place]}")
-        else:
-            sent[place] = student
-            yield place, page.read_bytes()
+    """Where in the zip each page goes: a student's, or one for all of a team."""
+    name = f"{assignment.notebook}.html"
+    where, _, older = platform.partition("-")
+    places: dict[str, list[str]] = {}
+    for student in results:
+        try:
+            origin = origin_of(course, student, assignment.name)
+            place = place_of(origin, name, where, bool(older))
+            places.setdefault(place, []).append(student)
+        except Unsent as why:
+            if student in chosen:
+                lines.add(student, results[student].unfinished or str(why))
+    for place, students in places.items():
+        if not set(students) & set(chosen):
+            continue
+        found, ready = set(), []
+        for student in students:
+            page = course.feedback / student / assignment.name / name
+            if unfinished := results[student].unfinished:
+                lines.add(student, unfinished)
+            elif not page.is_file():
+                lines.add(student, "has no page")
+            else:
+                ready.append(student)
+                found.add(page.read_bytes())
+        if ready == students and len(found) == 1:
+            yield place, found.pop()
+            continue
+        for student in ready:
+            lines.add(
+                student,
+                f"is in a team whose members have different pages, and {where.title()} "
+                "gives all of them the same one; send these pages one by one",
+            )
 
 
-def place_of(origin: Origin, name: str) -> str | None:
-    """The path by which the platform knows whose page it is; None when it cannot."""
-    if origin.platform == "moodle":
-        if not re.fullmatch(r"[^_]+_\d+", origin.label):
-            return None
-        # the last underscore is for Moodle before 4.1, and later ones take it too
-        clean = re.sub(r'[\\/:*?"<>|\x00-\x1f]', "", origin.label)
-        return f"{clean}_assignfeedback_file_/{name}"
-    label = label_of(origin.label, "canvas")
-    if label is None or label.anonymous:
-        return None
-    return str(PurePosixPath(origin.label).with_suffix(".html"))
+class Unsent(Exception):
+    """The platform cannot be told whose page it is; the text says why."""
+
+
+def place_of(origin: Origin | None, name: str, platform: str, older: bool) -> str:
+    """The path by which the platform knows whose page it is; Unsent when it cannot."""
+    if origin is None or origin.platform != platform:
+        raise Unsent(f"has work that was not collected from {platform.title()}")
+    if platform == "canvas":
+        label = label_of(origin.label, "canvas")
+        if label is None or label.anonymous:
+            raise Unsent("is anonymous there")
+        return str(PurePosixPath(origin.label).with_suffix(".html"))
+    if origin.team and origin.group is None:
+        raise Unsent("was collected without the team's number; collect the zip again")
+    text = origin.label if older else origin.group or origin.label
+    if not re.fullmatch(r"[^_]+_\d+", text):
+        whose = "team's" if origin.group and not older else "participant's"
+        raise Unsent(
+            f"has work without the {whose} number on Moodle; collect Moodle's zip of "
+            "all submissions again, with its grading worksheet"
+        )
+    # the last underscore is for Moodle before 4.1, and later ones take it too
+    clean = re.sub(r'[\\/:*?"<>|\x00-\x1f]', "", text)
+    return f"{clean}_assignfeedback_file_/{name}"
 
 
 def zipped(files: Iterator[tuple[str, bytes]]) -> bytes | None:

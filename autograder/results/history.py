@@ -22,7 +22,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The command also lists the feedback pages that you have to send: those that "
         "are out of date, and those of students who had none yet.",
-        "autograder history ada 01-attention",
+        "autograder history ada 01-means",
     )
     verb.add_argument(
         "names",

@@ -45,7 +45,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The pages are in interview/ASSIGNMENT.html; the answers are at the end of "
         "each page. The pages contain nothing from hidden checks.",
-        "autograder interview 04-masking",
+        "autograder interview 02-roots",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     add_student(verb)
@@ -88,7 +88,7 @@ def sheet(
     for release in releases:
         names = [f"{one.notebook}.ipynb" for one in releases]
         try:
-            data, _ = open_submission(submission, release, names)
+            data = open_submission(submission, release, names).data
             found += asked(release, data, grader)
         except Held as held:
             note = str(held)

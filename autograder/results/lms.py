@@ -1,8 +1,9 @@
 """Export to Canvas and Moodle: points in the file that the platform imports.
 
 The platform's own file is filled in: only cells of students whose points are final and
-differ are replaced, and every other byte stays. So nothing that the platform holds is
-cleared, and a blank is not a zero.
+differ are replaced. Moodle gets the rows that change, Canvas its whole file. So nothing
+that the platform holds is cleared, what was changed there stays, and a blank is not a
+zero.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
+from autograder.grading import record
 from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Roster, read_roster
 from autograder.intake.sheet import Sheet
 from autograder.release.times import course_zone
-from autograder.text import Left
+from autograder.results.worksheet import Worksheet
+from autograder.text import Left, listed, one_line
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
@@ -31,8 +34,8 @@ KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student
 
 def export_lms(
     course: Course, assignments: list[Assignment], wishes: argparse.Namespace
-) -> tuple[list[Path], list[str]]:
-    """Write the file for Canvas or Moodle; its path, and lines about the rest.
+) -> tuple[list[Path], list[str], list[str]]:
+    """Write the file for Canvas or Moodle; paths, lines about the rest, and what to do.
 
     ``wishes`` are the options of ``autograder export``.
     """
@@ -60,7 +63,13 @@ def export_lms(
             "A grading worksheet of Moodle is for one assignment; say which one: "
             f"{', '.join(results)}."
         )
+    if wishes.comments and wishes.format != "moodle":
+        raise CourseError("--comments is for --format moodle.")
+    unknown = [who for who in wishes.replace if not roster.of_student(who)]
+    if unknown:
+        raise CourseError(f"{roster.sheet.name} has no student {listed(unknown)}.")
     lines = Left("not exported")
+    there: list[str] = []
     wanted, filled = list(results), False
     for name, verdicts in results.items():
         try:
@@ -71,12 +80,22 @@ def export_lms(
             lines.add(f"{name}:", str(why))
             continue
         filled = True
-        fill(roster, column, name, verdicts, lines, wishes.scale)
-    path = wishes.folder / (
-        "canvas.csv" if wishes.format == "canvas" else f"moodle-{name}.csv"
-    )
-    write_whole(path, roster.sheet.text())
-    return [path], lines.lines()
+        worksheet = Worksheet(course, roster, name)
+        there += fill(worksheet, column, verdicts, lines, wishes)
+    said = lines.lines() + there
+    if wishes.format == "canvas":
+        path = wishes.folder / "canvas.csv"
+        write_whole(path, roster.sheet.text())
+        return [path], said, []
+    if worksheet.kept:
+        said.append(
+            "another comment is there, and kept (--replace ID writes the one from "
+            f"here): {listed(worksheet.kept)}"
+        )
+    files = worksheet.files(wishes.folder / f"moodle-{name}.csv", wishes.comments)
+    for path, text in files.items():
+        write_whole(path, text)
+    return list(files), [*said, *worksheet.skipped()], list(worksheet.steps([*files]))
 
 
 class NoColumn(CourseError):
@@ -123,7 +142,7 @@ def column_of(
 
 
 def same_number(name: str, others: Iterable[str]) -> str:
-    """The first that has the same number, as 04-masking and Homework 4; else the first.
+    """The first that has the same number, as 02-roots and Homework 2; else the first.
 
     A guess for the line that a person may paste.
     """
@@ -137,14 +156,14 @@ def same_number(name: str, others: Iterable[str]) -> str:
 
 
 def fill(
-    roster: Roster,
+    worksheet: Worksheet,
     column: int,
-    name: str,
     verdicts: Mapping[str, Verdict],
     lines: Left,
-    scale: bool,
-) -> None:
-    """Put the points of one assignment into the sheet."""
+    wishes: argparse.Namespace,
+) -> list[str]:
+    """Put the points of one assignment into the sheet; lines on what was there."""
+    course, roster, name = worksheet.course, worksheet.roster, worksheet.assignment
     sheet = roster.sheet
     points = points_of(roster, verdicts, lines)
     if not any(roster.of_student(student) for student in verdicts):
@@ -158,7 +177,7 @@ def fill(
     comma = any("," in value for value in (*sheet.values(column), most))
     factor = 1.0
     if NUMBER.fullmatch(most) and highest and number(most) != highest:
-        if not scale:
+        if not wishes.scale:
             raise CourseError(
                 f"{name} has {highest:g} points here and {most} in {sheet.name}: make "
                 "them equal there, or convert the points with --scale."
@@ -166,15 +185,56 @@ def fill(
         factor = number(most) / highest
     elif row and not most and roster.columns.platform == "canvas":
         sheet.change(row, column, written(highest, comma))
+    replace = [roster.of_student(student) for student in wishes.replace]
+    earlier = record.states(record.lines(course), name)
+    comments = comments_of(course, name) if wishes.comments else {}
+    kept: list[str] = []
+    replaced: list[str] = []
     for person in roster.people:
         if person.student not in points:
             continue
-        given = round(points[person.student] * factor, 2)
+        student, score = points[person.student]
+        given = round(score * factor, 2)
         before = sheet.value(person.row, column)
+        told = person in replace
+        why = worksheet.other_work(person, student) if roster.moodle else ""
         if before in KEPT:
             lines.add(person.student, f"has {before} there")
-        elif not NUMBER.fullmatch(before) or number(before) != given:
-            sheet.change(person.row, column, written(given, comma))
+            continue
+        if why and not told:
+            lines.add(person.student, why)
+            continue
+        there = number(before) if NUMBER.fullmatch(before) else None
+        if there != given:
+            finals = [line for line in earlier.get(student, ()) if line["final"]]
+            ours = {round(line["score"] * factor, 2) for line in finals}
+            stays = there is not None and there not in ours and not told
+            if there is not None:
+                line = f"{one_line(person.student)}: {there:g} there, {given:g} here"
+                (kept if stays else replaced).append(line)
+            if not stays:
+                sheet.change(person.row, column, written(given, comma))
+                worksheet.changed.append(person)
+        if wishes.comments:
+            worksheet.comment(person, comments.get(student, {}), told)
+    words = "changed there, and kept (--replace ID writes the points from here)"
+    pairs = ("replaced", replaced), (words, kept)
+    return [f"{name}, {text}: {'; '.join(found)}" for text, found in pairs if found]
+
+
+def comments_of(course: Course, assignment: str) -> dict[str, dict[str, str]]:
+    """What people wrote, by student and question."""
+    from autograder.grading.store import Store
+
+    with Store(course) as store:
+        found = store.comments(assignment)
+    return {
+        student: {
+            name.rpartition("/")[2].removeprefix("test_"): text
+            for name, text in mine.items()
+        }
+        for student, mine in found.items()
+    }
 
 
 def most_cell(roster: Roster, column: int) -> tuple[int, int]:
@@ -195,8 +255,8 @@ def possible(sheet: Sheet, row: int) -> bool:
 
 def points_of(
     roster: Roster, results: Mapping[str, Verdict], lines: Left
-) -> dict[str, float]:
-    """Points by the roster's student id, of those whose points are final."""
+) -> dict[str, tuple[str, float]]:
+    """By the roster's student id: the id here and points, where these are final."""
     points = {}
     for student, verdict in results.items():
         person = roster.of_student(student)
@@ -205,7 +265,7 @@ def points_of(
         elif verdict.score is None or verdict.unfinished:
             lines.add(student, verdict.unfinished or "")
         else:
-            points[person.student] = verdict.score
+            points[person.student] = student, verdict.score
     return points
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.options import add_assignments, add_book, add_file, describe
+from autograder.options import add_assignments, add_book, add_file, add_flag, describe
 from autograder.results.history import sentences
 from autograder.results.section import Section
 from autograder.results.templates import render
+from autograder.results.term import write_term
 from autograder.text import listed, one_line
 
 
@@ -19,16 +20,31 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder report`."""
     describe(verb, "", "autograder report --output report.html")
     add_assignments(verb)
-    add_file(verb, "--output", "output file (default: report.html of the course)")
+    add_flag(
+        verb,
+        "--term",
+        "a line for each student instead, with their points in every assignment; "
+        "first, who has submitted nothing for the last two that are due",
+    )
+    add_file(
+        verb,
+        "--output",
+        "output file (default: report.html or term.html of the course)",
+    )
     add_book(verb)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the report."""
     course = Course.find()
-    path = options.output or course.root / "report.html"
-    book = options.book or course.book()
-    write_report(course, course.chosen(options.assignments), path, book)
+    page = "term.html" if options.term else "report.html"
+    path = options.output or course.root / page
+    assignments = course.chosen(options.assignments)
+    if options.term:
+        for line in write_term(course, assignments, path):
+            print(one_line(line))
+    else:
+        write_report(course, assignments, path, options.book or course.book())
     print(f"wrote {one_line(str(path))}")
 
 

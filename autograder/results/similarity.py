@@ -30,7 +30,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         "Submissions that share most of their code are listed once, as a group. "
         "Short answers can resemble each other by chance, so check before you accuse "
         "anyone. No points are changed.",
-        "autograder similarity 01-attention --least 0.95",
+        "autograder similarity 01-means --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
     verb.add_argument(
@@ -94,7 +94,7 @@ def answers_of(
         given |= {f"{before}{cell.grade_id}": cell.released for cell in release.cells}
         for submission in course.submissions([assignment]):
             try:
-                data, _ = open_submission(submission, release, names)
+                data = open_submission(submission, release, names).data
                 cells = match(release, read(data)).cells
             except Held as reason:
                 if str(reason) != MISSING:

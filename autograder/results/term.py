@@ -1,20 +1,19 @@
-"""``autograder term``: one page of all assignments, with a line for each student."""
+"""One page of all assignments, with a line for each student."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
-from autograder.course import Course
+from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.options import add_file, describe
 from autograder.results.section import counted
 from autograder.results.templates import render
-from autograder.text import listed, one_line
+from autograder.text import listed
 
 SILENT = 2  # assignments in a row without work, from which on somebody is silent
 Results = Mapping[str, Mapping[str, Verdict]]  # by assignment and student
@@ -55,27 +54,14 @@ class Row:
         return sum(v.held for v in self.verdicts.values() if v)
 
 
-def command(verb: argparse.ArgumentParser) -> None:
-    """The options of `autograder term`."""
-    describe(
-        verb,
-        f"Students who submitted nothing for at least the last {SILENT} assignments "
-        "that are due are listed first.",
-        "autograder term --output term.html",
-    )
-    add_file(verb, "--output", "output file (default: term.html of the course)")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Write the page, and say what waits."""
+def write_term(course: Course, assignments: list[Assignment], path: Path) -> list[str]:
+    """Write the page; returns what a person should do."""
     from autograder.grading.deadlines import Deadlines
     from autograder.grading.missing_work import entries
     from autograder.grading.store import Store
 
-    course = Course.find()
-    path = options.output or course.root / "term.html"
     with Store(course) as store:
-        results = {a.name: store.results(a.name) for a in course.assignments()}
+        results = {a.name: store.results(a.name) for a in assignments}
         names = store.names()
     results = {name: found for name, found in results.items() if found}
     if not results:
@@ -92,9 +78,7 @@ def run(options: argparse.Namespace) -> None:
     rows = [row(who, name, results, over(who)) for who, name in names.items()]
     todo = to_do(results, rows)
     write_whole(path, render("term.html", rows=rows, names=list(results), todo=todo))
-    for line in todo:
-        print(one_line(line))
-    print(f"wrote {one_line(str(path))}")
+    return todo
 
 
 def row(student: str, name: str, results: Results, over: list[str]) -> Row:

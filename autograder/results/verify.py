@@ -1,4 +1,4 @@
-"""``autograder verify``: check who signed a certificate, and that nobody changed it.
+"""Signature of a certificate: who signed it, and that nobody has changed it.
 
 The signature is W3C Data Integrity's eddsa-jcs-2022: Ed25519 over the SHA-256 of the
 canonical JSON (RFC 8785) of the proof's options and of the credential.
@@ -6,48 +6,20 @@ canonical JSON (RFC 8785) of the proof's options and of the credential.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.options import add_file, describe
-from autograder.text import one_line
 
 PUBLIC = "certificate.pub"
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 ED25519 = b"\xed\x01"  # the multicodec prefix of such a key
 Json = dict[str, Any]  # a JSON object of the standard's making
-
-
-def command(verb: argparse.ArgumentParser) -> None:
-    """The options of `autograder verify`."""
-    describe(
-        verb,
-        "The exit code is 0 when the course signed exactly this certificate.",
-        "autograder verify certificates/ada.json --key certificate.pub",
-    )
-    verb.add_argument("file", type=Path, metavar="FILE")
-    add_file(verb, "--key", "public key (default: the course's certificate.pub)")
-
-
-def run(options: argparse.Namespace) -> None:
-    """Say what is certified, and to whom."""
-    try:
-        path = options.key or Course.find().root / PUBLIC
-        key, text = path.read_text().strip(), options.file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"Nothing was checked: {error}.") from None
-    credential = verify(text, key)
-    name = credential["credentialSubject"]["identifier"][0]["identityHash"]
-    print(f"Signed by this course: {one_line(credential['name'])}, {one_line(name)}.")
 
 
 def verify(text: str, course_key: str) -> Json:

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from autograder.checks import puzzles
+from autograder import registry
+from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import Exposes, Inputs, differ, result_of
+from autograder.checks.question import Question
 from autograder.own_code import questions
 from autograder.results.templates import paragraphs, ticked
-from autograder.sitting.inputs import DRAWS
 from autograder.text import lines_of
 
 LETTERS = "ABC"
@@ -79,14 +80,41 @@ def shuffled(choices: list[Any], rng: Random) -> tuple[list[Any], int]:
 # ---- puzzles
 
 
-def puzzle_names(chapter: str) -> list[str]:
-    """The puzzles that show a wrong function: of chapter "04-", or, for "00-", all."""
-    questions = puzzles.assignment.questions
+@cache
+def puzzles() -> tuple[Assignment, dict[str, Any]] | None:
+    """The assignment that offers puzzles for paper, and what draws their inputs.
+
+    It is the one with a module ``paper`` in ``hidden``; None where there is none.
+    """
+    for name in registry.names():
+        if (folder := registry.folder_of(name)) and (
+            folder / "hidden/paper.py"
+        ).exists():
+            assignment: Assignment = registry.checks_of(name).assignment
+            if paper := assignment.load("hidden.paper"):
+                return assignment, paper.DRAWS
+    return None
+
+
+def asked() -> dict[str, Question]:
+    """The questions of that assignment."""
+    found = puzzles()
+    return found[0].questions if found else {}
+
+
+def puzzle_names(assignment: str) -> list[str]:
+    """The puzzles that show a wrong function, and that an assignment's number leads to.
+
+    These are the ones that send readers to the chapter with that number; of the
+    assignment of puzzles itself, all.
+    """
+    found = puzzles()
+    whole = found is not None and found[0].folder.name == assignment
     return [
         name
-        for name, question in questions.items()
+        for name, question in asked().items()
         if name.startswith(("break_", "spot_"))
-        and question.read.startswith(chapter.removeprefix("00-"))
+        and (whole or question.read.startswith(assignment[:3]))
     ]
 
 
@@ -94,7 +122,7 @@ def of_same_worth(name: str, names: list[str], exercises: Path) -> list[str]:
     """The puzzles of the same chapter, kind and minutes, itself among them."""
 
     def sort(name: str) -> tuple[str, str, str]:
-        read = puzzles.assignment.questions[name].read
+        read = asked()[name].read
         card = CARD.search(cards(exercises)[f"card_{name}"])
         assert card is not None, name
         return read[:3], name.partition("_")[0], card[1]
@@ -105,8 +133,11 @@ def of_same_worth(name: str, names: list[str], exercises: Path) -> list[str]:
 def puzzle(name: str, rng: Random, exercises: Path) -> Item:
     """A puzzle with four inputs, of which one shows the mistake."""
     kind, _, about = name.partition("_")
-    check: Any = puzzles.assignment.questions[name].checks[0]
-    letter, inputs = exposing(check, DRAWS[about], rng)
+    found = puzzles()
+    assert found is not None
+    assignment, draws = found
+    check: Any = assignment.questions[name].checks[0]
+    letter, inputs = exposing(check, draws[about], rng)
     seen, due = (result_of(f, inputs[0]) for f in (check.shown[letter], check.right))
     card = CARD.search(cards(exercises)[f"card_{name}"])
     assert card is not None, name
@@ -137,7 +168,7 @@ def puzzle(name: str, rng: Random, exercises: Path) -> Item:
         ticked(
             f"{who} returns `{plain(seen)}`; a right function returns `{plain(due)}`."
         ),
-        f"00-puzzles, {name}",
+        f"{assignment.folder.name}, {name}",
         letter if kind == "spot" else "",
     )
 
@@ -182,7 +213,9 @@ def plain(value: Any) -> str:
 @cache
 def cards(exercises: Path) -> dict[str, str]:
     """The cells of the released puzzles, by name."""
-    (path,) = (exercises / "00-puzzles").glob("*.ipynb")
+    found = puzzles()
+    assert found is not None
+    (path,) = (exercises / found[0].folder.name).glob("*.ipynb")
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return {
         cell["metadata"]["nbgrader"]["grade_id"]: "".join(cell["source"])

@@ -41,7 +41,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The paper may show right answers to the assignments, so hold the "
         "sitting after their deadlines.",
-        "autograder sitting 01-attention 04-masking --versions 6",
+        "autograder sitting 01-means 02-roots --versions 6",
     )
     verb.add_argument(
         "assignments",
@@ -113,8 +113,7 @@ def paper(
         number = assignment.name[:3]  # of its chapter
         chapters = (course.root / "book/text").glob(f"{number}*.md")
         texts += [predictions(path, rng) for path in chapters]
-        cards = course.exercises / "00-puzzles"
-        shown = puzzle_names(number) if cards.is_dir() else []
+        shown = puzzle_names(assignment.name)
         names.append(iter(shared.sample(shown, len(shown))))
         if catalog := catalog_of(assignment.notebook):
             codes.append(code_questions(catalog, rng))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
-import pkgutil
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +11,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 
-import autograder.checks
+from autograder import registry
 from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
 
@@ -21,9 +19,8 @@ matplotlib.use("Agg")
 
 
 def packages() -> list[ModuleType]:
-    """The packages of checks, one for each assignment, as they lie on the disk."""
-    found = pkgutil.iter_modules(autograder.checks.__path__, "autograder.checks.")
-    return [importlib.import_module(module.name) for module in found if module.ispkg]
+    """The packages of visible checks, one for each assignment."""
+    return [registry.checks_of(name) for name in registry.names()]
 
 
 def catalog_of(package: ModuleType) -> Catalog:

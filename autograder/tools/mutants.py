@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
-import importlib
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from autograder import registry
 from autograder.checks.hunt import Hunt
 from autograder.checks.puzzle import Exposes
 from autograder.course import Assignment, Course
@@ -165,7 +165,7 @@ def run(
     assignment: Assignment, every: int = 1
 ) -> tuple[int, list[tuple[str, str]], list[str]]:
     """How many mutants were killed, the equivalent ones, and what nobody explained."""
-    package = importlib.import_module(f"autograder.checks.{assignment.notebook}")
+    package = registry.checks_of(assignment.notebook)
     catalog = catalog_of(package)
     answers = reference_answers(assignment)
     namespace: dict[str, Any] = {"__name__": "mutant"}

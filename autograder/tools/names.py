@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import io
 import multiprocessing
 import pickle
@@ -30,6 +29,7 @@ from unittest.mock import patch
 import matplotlib.pyplot as plt
 import numpy as np
 
+from autograder import registry
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
 from autograder.checks.crossing import is_tensor
@@ -120,7 +120,7 @@ class Limit:
 def apart(work: Callable[[], Any]) -> Any:
     """The result of a function in a process of its own; None where the process ends.
 
-    Torch's kernel of attention does not compare the lengths of keys and values, so a
+    Some of torch's kernels do not compare the lengths of keys and values, so a
     changed answer may write where it should not.
     """
     ours, theirs = multiprocessing.Pipe(duplex=False)
@@ -218,7 +218,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     rng, total, untrue = random.Random(given.seed), 0, 0
     for assignment in Course.find().chosen(given.assignments):
-        package = importlib.import_module(f"autograder.checks.{assignment.notebook}")
+        package = registry.checks_of(assignment.notebook)
         names = Names(package)
         for question in names.catalog.entries:
             if given.question in ("", question):

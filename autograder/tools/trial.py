@@ -17,7 +17,7 @@ def command(verb: argparse.ArgumentParser) -> None:
         verb,
         "The command also lists the mistakes that the assignment's messages can name. "
         "The exit code is 1 when a check or an entry needs to be changed.",
-        "autograder try 01-attention",
+        "autograder try 01-means",
     )
     verb.add_argument("assignments", nargs="+", metavar="ASSIGNMENT")
     seeds = "number of seeds for hidden inputs (default: 5)"

@@ -74,24 +74,27 @@ class Grader:
         *,
         profile: str = "numpy",
         files: dict[str, bytes] | None = None,
+        seconds: float | None = None,
     ) -> Transcript:
-        """Run and judge one submission.
+        """Run and judge one submission; a cell may run for ``seconds``.
 
         ``files`` are put beside the notebook, by relative name. When processes end
         without a transcript, all is tried once more; then the submission is held.
         """
-        for name in files or {}:
+        files = files or {}
+        limits = self.limits.of(seconds, files)
+        for name in files:
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 raise ValueError(f"not a relative file name: {name}")
         reason = "the judge stopped without a verdict"
         if not any(cell.inside for cell in cells):
             with contextlib.suppress(Closed, TimeoutError, Violation, NoSandbox):
-                if found := self._judge(cells, profile, files or {}, fast_path=True):
+                if found := self._judge(cells, profile, files, limits, fast_path=True):
                     return found
             self._end_student()
         for _ in range(2):
             try:
-                if found := self._judge(cells, profile, files or {}):
+                if found := self._judge(cells, profile, files, limits):
                     return found
             except (Closed, TimeoutError, Violation):
                 logging.getLogger(__name__).exception("a judge stopped")
@@ -109,6 +112,7 @@ class Grader:
         cells: list[Cell],
         profile: str,
         files: dict[str, bytes],
+        limits: Limits,
         *,
         fast_path: bool = False,
     ) -> Transcript | None:
@@ -118,18 +122,18 @@ class Grader:
         """
         self.warm(profile)
         here, there = socket.socketpair()
-        student = self._start_student(profile, files)
+        student = self._start_student(profile, files, limits)
         with contextlib.closing(Channel(here)) as judge, there, student:
             plain = [astuple(cell) for cell in cells]
-            request = (plain, astuple(self.limits), files, fast_path)
+            request = (plain, astuple(limits), files, fast_path)
             self._parents["judge", profile].channel.send(
                 request, fds=(there.fileno(), student.fileno())
             )
             there.close()
             student.close()
-            question = self.limits.question_seconds * self.limits.patience
+            question = limits.question_seconds * limits.patience
             runs = 2 if any(cell.inside for cell in cells) else 1
-            seconds = runs * self.limits.total_seconds + 2 * question + 60
+            seconds = runs * limits.total_seconds + 2 * question + 60
             deadline = time.monotonic() + seconds
             while True:
                 message = judge.receive(deadline=deadline)
@@ -137,7 +141,7 @@ class Grader:
                     break
                 status = self._end_student(message[1])
                 self.warm(profile)
-                with self._start_student(profile, files) as student:
+                with self._start_student(profile, files, limits) as student:
                     judge.send((status,), fds=(student.fileno(),))
         self._end_student()
         if message[1] is None:
@@ -146,14 +150,16 @@ class Grader:
         transcript.wall = self.wall
         return transcript
 
-    def _start_student(self, profile: str, files: dict[str, bytes]) -> socket.socket:
+    def _start_student(
+        self, profile: str, files: dict[str, bytes], limits: Limits
+    ) -> socket.socket:
         """Fork a student's process; the socket that the judge talks to it with."""
         self._end_student()
         parent = self._parents["sandbox", profile]
         here, there = socket.socketpair()
         with there:
             more = sum(map(len, files.values()))
-            request = (astuple(self.limits), more)
+            request = (astuple(limits), more)
             parent.channel.send(request, fds=(there.fileno(),))
         self._busy = parent
         return here

@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from autograder import registry
 from autograder.errors import Closed, NoSandbox
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits, Wall
@@ -20,6 +21,7 @@ from autograder.wall.sandbox.environment import NO_DEVICE, ONE_THREAD
 ROOT = str(Path(__file__).resolve().parents[2])
 START = (
     "import os, sys; sys.path.insert(0, {root!r}); "
+    "from autograder import registry; registry.work_on({course!r}); "
     "from autograder.wall import zygote; del sys.path[0]; "
     "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {group!r}, {abi}, "
     "{descriptor}); "
@@ -53,6 +55,7 @@ class Parent:
         here, there = socket.socketpair()
         code = START.format(
             root=ROOT,
+            course=os.environ.get(registry.OWN),
             kind=kind,
             profile=profile,
             wall=wall,

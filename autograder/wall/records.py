@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Wall = Literal["namespaces", "landlock", "none"]
@@ -16,6 +17,7 @@ class Cell:
     question, and ``source`` is the instructor's cell, which the judge runs. ``key`` is
     echoed in the transcript. ``released`` is what students have of a test; None: all of
     it. With ``inside`` the test runs in the student's process, as in nbgrader.
+    ``imports`` are those of the course's own cells: a test has them, too.
     """
 
     key: str
@@ -24,6 +26,7 @@ class Cell:
     max_score: float = 0.0
     released: str | None = None
     inside: bool = False
+    imports: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,24 @@ class Limits:
     processes: int = 32
     crashes: int = 5  # a sandbox that died so often is not started again
     submission_bytes: int = 3 << 30  # of all its processes, where a cgroup is lent
+
+    def of(self, seconds: float | None, files: Mapping[str, bytes]) -> Limits:
+        """The limits of one submission: a course's time for a cell; its own files.
+
+        A course that sets the time thinks of a clock, as nbgrader does; a busy machine
+        has twice as long.
+        """
+        sizes = [self.file_bytes, *map(len, files.values())]
+        limits = replace(self, file_bytes=max(sizes))
+        if seconds is None:
+            return limits
+        return replace(
+            limits,
+            cell_seconds=seconds,
+            question_seconds=seconds,
+            patience=2.0,
+            total_seconds=max(self.total_seconds, 10 * seconds),
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import importlib
 import importlib.abc
 import io
 import os
-import pkgutil
 import re
 import select
 import signal
@@ -24,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder import registry
 from autograder.errors import Closed
 from autograder.notebook.questions import NotOffered
 from autograder.notebook.running import one_thread
@@ -118,25 +118,21 @@ def _warm(libraries: tuple[str, ...]) -> None:
 
 def _import_visible_checks() -> None:
     """Import the visible checks, as students' notebooks do."""
-    import autograder.checks as checks
-
     with contextlib.suppress(ImportError):  # needs torch
         from autograder.checks.planted import rehearse_modules
 
         rehearse_modules()
-    for found in pkgutil.iter_modules(checks.__path__, "autograder.checks."):
-        if found.ispkg:
-            try:
-                importlib.import_module(found.name)
-            except ImportError:  # needs torch, in a profile without
-                continue
+    for name in registry.names():
+        with contextlib.suppress(ImportError):  # needs torch, in a profile without
+            registry.checks_of(name)
     importlib.import_module("autograder.own_code")
 
 
 def forget_places() -> None:
     """Forget the course's path, what imports saw there, and how this process began."""
-    root = Path(__file__).resolve().parents[2]
-    own = {str(root), str(root / "book")}  # an environment may name them
+    engine = Path(__file__).resolve().parents[2]
+    parts = [path.parent for path in registry.library().values()]
+    own = {str(path) for path in (engine, *registry.private(), *parts)}
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) not in own]
     sys.path_importer_cache.clear()
     sys.orig_argv[:] = sys.argv[:] = [""]
@@ -247,7 +243,7 @@ _IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 def _import_checks(name: str) -> None:
     """Import an assignment's checks and know its misconceptions, for all judges."""
     with contextlib.suppress(ImportError):  # the judge meets it again, and tells
-        checks = importlib.import_module(f"autograder.checks.{name}")
+        checks = registry.checks_of(name)
         if assignment := getattr(checks, "assignment", None):
             assignment.prepare()
     if plt := sys.modules.get("matplotlib.pyplot"):

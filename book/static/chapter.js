@@ -12,6 +12,9 @@ const python = new Python({ ...place.dataset, runner });
 const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
 const progress = make("progress", { ariaLabel: "Loading Python" });
 const stopper = button("Stop", stop);
+const aged = make("p", { className: "visually-hidden" });
+aged.setAttribute("role", "status");
+place.after(aged);
 let running, slow;
 
 function button(text, pressed) {
@@ -33,7 +36,7 @@ class Cell {
     this.status = make("span", { className: "exercise-status" });
     this.old = make("p", { className: "cell-old", hidden: true });
     this.output = make("div", { className: "exercise-output" });
-    for (const told of [this.status, this.old, this.output]) told.setAttribute("role", "status");
+    for (const told of [this.status, this.output]) told.setAttribute("role", "status");
     this.back = button("Show the recorded output", () => this.showRecorded());
     this.undo = button("Undo my changes", () => this.write(this.given));
     this.back.hidden = this.undo.hidden = true;
@@ -151,7 +154,8 @@ class Cell {
     const stale = this.seen !== this.code;
     const own = this.source !== this.seen.split("\0").at(-1);
     this.old.hidden = !stale;
-    this.old.textContent = !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.";
+    const words = !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.";
+    if (this.old.textContent !== words) this.old.textContent = words;
     for (const shown of [this.output, this.recorded]) shown?.classList.toggle("stale", stale);
   }
 }
@@ -160,8 +164,12 @@ function enable(yes) {
   for (const { press } of cells) if (press) press.disabled = !yes;
 }
 
+/** What became old is marked at each cell, and said once. */
 function age() {
   for (const cell of cells) cell.age();
+  const count = cells.filter(({ old }) => old && !old.hidden).length;
+  const words = count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "";
+  if (aged.textContent !== words) aged.textContent = words;
 }
 
 function stop() {

@@ -17,12 +17,13 @@ import sys
 import types
 from functools import cache
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 TORCH, MODEL = "torch", "model"  # what a page has not
 MODELS = {"minilm", "smollm2"}  # modules of the book that read a model file
-OURS = ("attention", "plots")  # modules of the book whose text is looked into
+OURS = ("alice", "attention", "plots")  # modules of the book whose text is looked into
 DATA = re.compile(r"""["'](data/[\w.-]+)["']""")
 # methods that change nothing, by the types that chapters use
 PURE = {*dir(str), *dir(float), *dir(frozenset), "get", "items", "keys", "values"}
@@ -56,6 +57,12 @@ class Scope:
         for name in together:
             self.aliases[name] = together
 
+    def leave(self, names):
+        """A name that is given to another object is no part of the old one."""
+        for name in names:
+            for other in (others := self.aliases.pop(name, set()) - {name}):
+                self.aliases[other] = others
+
     def facts(self, node):
         """The facts of a top-level statement, which are remembered."""
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -74,7 +81,16 @@ class Scope:
         stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - hidden
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             stored = {node.name}
-        changes = self.changes(own, bare=isinstance(node, ast.Expr)) - hidden
+        bare = node.value if isinstance(node, ast.Expr) else None
+        changes = self.changes(own, bare) - hidden
+        # a loop is taken to run at least once, and its body sees the loop's own names
+        looped = set()
+        if isinstance(node, ast.For):
+            outside = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
+            looped = stored_in([node.target]) - outside
+            self.leave(looped)
+        if isinstance(node, ast.Assign):
+            self.leave(stored - roots(node.value))
         for targets, value in handed(own):
             if source := roots(value) - self.modules.keys():
                 self.join(stored_in(targets) | source)
@@ -86,8 +102,9 @@ class Scope:
         )
         if not certain:  # a branch or a loop may leave what was there
             changes |= stored
+        binds, changes = stored if certain else looped, changes - looped
         changes = changes.union(*(self.aliases.get(name, ()) for name in changes))
-        return Facts(reads, late, stored if certain else set(), changes)
+        return Facts(reads - looped, late, binds, changes - binds)
 
     def imported(self, node):
         bound = set()
@@ -103,8 +120,11 @@ class Scope:
                 self.modules[alias] = f"{node.module}.{name.name}"
         return Facts(set(), set(), bound, set())
 
-    def changes(self, nodes, bare=False):
-        """The names whose objects some code may change."""
+    def changes(self, nodes, bare=None):
+        """The names whose objects some code may change.
+
+        A call whose result nobody takes, ``bare``, may change a module's settings.
+        """
         found = set()
         for node in nodes:
             match node:
@@ -116,7 +136,7 @@ class Scope:
                 case ast.AugAssign():
                     found |= roots(node.target)
                 case ast.Call():
-                    found |= self.changed_by_call(node, bare)
+                    found |= self.changed_by_call(node, node is bare)
         return found
 
     def changed_by_call(self, call, bare):
@@ -236,9 +256,7 @@ def free(function):
 @cache
 def module_scope(name):
     """A module of the book; `missing` has what of it needs PyTorch, and why."""
-    from autograder.checks.published import module_file
-
-    text = module_file(name).read_text(encoding="utf-8")
+    text = Path(find_spec(name).origin).read_text(encoding="utf-8")
     chapter = Chapter([text])
     chapter.scope.missing = chapter.missing
     return chapter.scope

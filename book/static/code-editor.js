@@ -32,6 +32,16 @@ function colored(code) {
   return parts;
 }
 
+/** What every editor's description says, once a page: Tab is its own key. */
+function keys() {
+  const id = "editor-keys";
+  if (!document.getElementById(id)) {
+    const textContent = "Tab indents; Escape, then Tab leaves the editor. Shift+Enter runs.";
+    document.body.append(Object.assign(document.createElement("p"), { id, textContent, hidden: true }));
+  }
+  return id;
+}
+
 export class CodeEditor {
   /** label: its name for screen readers; run: what Shift+Enter does. */
   constructor(code, { label, changed, run }) {
@@ -44,7 +54,7 @@ export class CodeEditor {
     this.area = document.createElement("textarea");
     Object.assign(this.area, { spellcheck: false, ariaLabel: label, wrap: "off" });
     this.area.setAttribute("autocapitalize", "off");
-    this.area.setAttribute("aria-describedby", "exercise-keys");
+    this.area.setAttribute("aria-describedby", keys());
     this.element.append(this.behind, this.area);
     this.code = code;
     this.area.addEventListener("input", () => {

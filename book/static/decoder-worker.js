@@ -6,7 +6,7 @@ import { unpacked } from "./unpacking.js";
 let model;
 const parts = new Map();
 
-addEventListener("message", async ({ data: { file, text, change } }) => {
+addEventListener("message", async ({ data: { file, text, change, line } }) => {
   try {
     model = await (model ??= unpacked(file, postMessage).then(read));
     const all = tokenize(text, model);
@@ -16,9 +16,9 @@ addEventListener("message", async ({ data: { file, text, change } }) => {
     const get = async (part) =>
       parts.set(part, new Uint8Array(await unpacked(new URL(`words-${part}.bin`, file))));
     await Promise.all([...needed].filter((part) => !parts.has(part)).map(get));
-    const found = follow(model, rowsOf(model, ids, parts), change);
+    const found = follow(model, rowsOf(model, ids, parts), change, line);
     const tokens = ids.map((id) => wordOf(id, model));
-    postMessage({ text, change, ids, tokens, cut: all.length - ids.length, ...found }, [found.weights.buffer]);
+    postMessage({ text, change, line, ids, tokens, cut: all.length - ids.length, ...found }, [found.weights.buffer]);
   } catch (error) {
     if (model instanceof Promise) model = undefined; // the next text tries again
     postMessage({ failed: error.message });

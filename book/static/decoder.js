@@ -134,15 +134,16 @@ const CHANGES = {
 };
 
 /**
- * Vectors (n, d) on their way through the first layers, with something changed: the
- * weights (layers, heads, n, n), and before the first layer and after each the length
- * of the first token's vector and the lower median of the others'.
+ * Vectors (n, d) on their way through the first layers, with something changed, and
+ * perhaps one line [layer, head, query, key] cut: the weights (layers, heads, n, n),
+ * before the first layer and after each the length of the first token's vector and the
+ * lower median of the others', and the vectors after the last layer.
  */
-export function follow(model, vectors, change) {
+export function follow(model, vectors, change, line) {
   const { layers, heads, share, base, eps, norms } = model;
   const n = vectors.length / model.columns;
   const may = CHANGES[change] ?? (() => true);
-  const allowed = (i, j) => j <= i && may(i, j);
+  const isCut = (...place) => line?.every((each, at) => each === place[at]);
   const layout = ["halves", "none"].includes(change) ? change : "pairs";
   const size = heads * n * n;
   const weights = new Float32Array(layers * size);
@@ -165,6 +166,7 @@ export function follow(model, vectors, change) {
     let h = normalize(x, norms[`${layer}.attn_norm`], eps);
     const [q, k, v] = ["attn_q", "attn_k", "attn_v"].map((name) => part(name, h));
     for (const turned of [q, k]) rotate(turned, n, model.columns / heads, base, layout);
+    const allowed = (i, j, head) => j <= i && may(i, j) && !isCut(layer, head, i, j);
     attend(q, k, n, heads, mine, { share, allowed });
     x = sum(x, part("attn_output", gather(mine, v, n, heads, share)));
     h = normalize(x, norms[`${layer}.ffn_norm`], eps);
@@ -172,5 +174,5 @@ export function follow(model, vectors, change) {
     x = sum(x, part("ffn_down", part("ffn_gate", h).map((z, i) => silu(z) * up[i])));
     measure(x);
   }
-  return { weights, lengths };
+  return { weights, lengths, vectors: x };
 }

@@ -120,7 +120,7 @@ const gelu = (x) => (x * (1 + erf(x / Math.SQRT2))) / 2;
 
 /**
  * Write the weights (heads, n, n) of a layer into ``weights``. So many heads in a row
- * share their keys; a query i may look at the keys j that are allowed.
+ * share their keys; a query i may look at the keys j that are allowed in its head.
  */
 export function attend(queries, keys, n, heads, weights, { share = 1, allowed = () => true } = {}) {
   const d = queries.length / n;
@@ -132,7 +132,7 @@ export function attend(queries, keys, n, heads, weights, { share = 1, allowed = 
       for (let j = 0; j < n; j++) {
         row[j] = 0;
         for (let c = 0; c < dK; c++) row[j] += queries[i * d + head * dK + c] * keys[(j * d) / share + first + c];
-        if (!allowed(i, j)) row[j] = -Infinity;
+        if (!allowed(i, j, head)) row[j] = -Infinity;
       }
       const top = row.reduce((a, b) => Math.max(a, b));
       const powers = row.map((score) => Math.exp((score - top) / Math.sqrt(dK)));

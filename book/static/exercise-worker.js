@@ -27,13 +27,13 @@ async function timed(part, work) {
   return result;
 }
 
-/** Load Pyodide from home, NumPy, the students' wheel and the runner. */
-async function start({ home, wheel, runner }) {
-  const course = Promise.all([wheel, runner].map((file) => fetch(file)));
+/** Load Pyodide from home, NumPy, the students' wheels and the runner. */
+async function start({ home, wheels, runner }) {
+  const course = Promise.all([runner, ...wheels].map((file) => fetch(file)));
   const { loadPyodide } = await timed("Python", import(`${home}pyodide.mjs`));
   const pyodide = await timed("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
-  const [archive, code] = await timed("the checks", course);
-  pyodide.unpackArchive(await archive.arrayBuffer(), "wheel");
+  const [code, ...archives] = await timed("the checks", course);
+  for (const archive of archives) pyodide.unpackArchive(await archive.arrayBuffer(), "wheel");
   const text = await code.text();
   await timed("the checks", pyodide.runPythonAsync(text));
   return pyodide;

@@ -63,11 +63,9 @@ class Exercise {
     this.status.setAttribute("role", "status");
     this.undo = button("Bring back my answers", () => this.bringBack());
     this.undo.hidden = !this.keeper.read("before");
-    this.replacing = [
-      button("Open a notebook", () => picker.click()),
-      button("Start over", () => this.startOver()),
-      this.undo,
-    ];
+    const afresh = button("Start over", () => this.startOver());
+    afresh.className = "quiet";
+    this.replacing = [button("Open a notebook", () => picker.click()), this.undo, afresh];
     this.elsewhere = make(
       "div",
       { className: "exercise-elsewhere", hidden: true },
@@ -84,8 +82,9 @@ class Exercise {
       ...this.replacing,
       picker,
     );
-    place.append(row, this.status);
     place.before(this.elsewhere);
+    place.append(row, this.status);
+    document.querySelector(".bd-article > section").append(place); // below the last question
     this.stations.set("", { row, status: this.status, press: row.firstChild });
   }
 
@@ -342,7 +341,8 @@ class Exercise {
     const number = code.findIndex((cell) => gradeId(cell) === last);
     const stale = markOf(code, number) !== result.mark;
     output.classList.toggle("stale", stale);
-    output.querySelector(".exercise-age").textContent = ageOf(result.at, stale);
+    const [shown, words] = [output.querySelector(".exercise-age"), ageOf(result.at, stale)];
+    if (shown.textContent !== words) shown.textContent = words;
   }
 
   /** What to do after a question that holds: the next one that does not, or hand in. */
@@ -412,7 +412,8 @@ class Exercise {
     this.count();
     this.announce();
     this.fields.get(id).area.focus();
-    this.status.textContent = "That question is as it was given. Your answer can be brought back.";
+    this.stations.get(id).status.textContent =
+      "That question is as it was given. Your answer can be brought back, at the end of the page.";
   }
 
   startOver() {

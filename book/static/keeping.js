@@ -58,7 +58,8 @@ export class Keeper {
     };
     navigator.locks.request(this.key, options, hold).catch(() => {
       this.turn(false); // another tab has taken over
-      this.ask({});
+      // not at once: in a page that is left WebKit refuses each request, and it would hang
+      setTimeout(() => this.ask({}), 100);
     });
   }
 

@@ -23,7 +23,8 @@ function wordsOf(heading) {
 function leave() {
   if (!nameOf(location.href)) return;
   const headings = [...document.querySelectorAll(".bd-article :is(h2, h3)")];
-  const above = headings.filter((each) => each.getBoundingClientRect().top < innerHeight / 2).at(-1);
+  const seen = headings.filter((each) => each.getClientRects().length); // of puzzles only one is
+  const above = seen.filter((each) => each.getBoundingClientRect().top < innerHeight / 2).at(-1);
   keepPlace({
     path: location.pathname,
     title: wordsOf(document.querySelector(".bd-article h1")),
@@ -38,6 +39,11 @@ if (document.querySelector(".cell-bar") && Object.keys(changedCells()).length) i
 document.addEventListener("click", async ({ target }) => {
   const press = target.closest?.(".cell-bar [data-does]");
   if (press) (await import("./chapter.js")).pressed(press.closest(".cell-bar"), press.dataset.does);
+});
+
+// on a phone, a tap shows a figure as large as it was drawn
+document.addEventListener("click", ({ target }) => {
+  if (target.matches?.(".cell_output img")) target.closest(".cell_output").classList.toggle("large");
 });
 
 mark();

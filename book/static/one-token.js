@@ -22,9 +22,11 @@ const OWN_FORM = `
     autocomplete="off" spellcheck="false" value="My dog ate my homework, so my teacher was not happy."></label>
   <div><button>Read it (loads 20 MB)</button> <button type="button" hidden>Stop</button>
     <progress aria-label="Loaded" hidden></progress></div>
-  <p class="lab-note" role="status"></p>`;
+  <p class="lab-note" role="status"></p>
+  <div class="own-cut off"><label><span></span> <select name="line"></select></label>
+    <button type="button" hidden>Put it back</button></div>`;
 const MISSING = "This site was built without the model, so there is no sentence of your own.";
-const START = { text: "capitals", change: "as-published", view: "mean", layer: 23 };
+const START = { text: "capitals", change: "as-published", view: "mean", layer: LAYERS - 1 };
 
 /** The weights (n) of a query in a layer, of one head or the mean of all. */
 export function lookAt({ tokens, weights }, query, layer, view) {
@@ -62,6 +64,14 @@ function strongest(tokens, row) {
   return said.map(([weight, key]) => `“${plain(tokens[key])}”${key ? "" : " (the first token)"} ${told(weight)}`).join(", ");
 }
 
+/** How far a token's vector (of n rows) has moved, as a share of its old length. */
+export function distance(now, before, token, n) {
+  const d = before.length / n;
+  const row = (all) => Array.from(all.slice(token * d, (token + 1) * d));
+  const old = row(before);
+  return Math.hypot(...row(now).map((value, i) => value - old[i])) / Math.hypot(...old);
+}
+
 class OneToken extends Recorded {
   files = {};
 
@@ -93,6 +103,7 @@ class OneToken extends Recorded {
 
   async connectedCallback() {
     await super.connectedCallback();
+    if (this.picture) this.prepend(this.picture, this.words);
     if (this.picture) this.offer();
     this.picture?.addEventListener("click", ({ target }) => {
       const { token, layer } = target.closest("[data-token], [data-layer]")?.dataset ?? {};
@@ -112,8 +123,14 @@ class OneToken extends Recorded {
       return;
     }
     place.innerHTML = OWN_FORM;
-    const [go, stop] = place.querySelectorAll("button");
-    Object.assign(this, { go, stop, bar: place.querySelector("progress"), note: place.querySelector("p") });
+    const [go, stop, back] = place.querySelectorAll("button");
+    const line = place.elements.line;
+    line.addEventListener("change", () => this.cut(Number(line.value)));
+    back.addEventListener("click", () => {
+      this.replace(this.data.whole);
+      line.focus();
+    });
+    Object.assign(this, { go, stop, back, line, bar: place.querySelector("progress"), note: place.querySelector("p") });
     const { own } = place.elements;
     own.value = this.address.get(OWN) ?? own.value;
     if (this.address.get(OWN)) this.say("The link is to this sentence, which is not read yet.");
@@ -148,15 +165,56 @@ class OneToken extends Recorded {
     this.draw();
   }
 
+  /** Cut the line of the chosen token, layer and head to a key. */
+  async cut(key) {
+    const { change, token, layer, view } = this.values();
+    const line = [layer, Number(view), token, key];
+    const whole = this.data.whole ?? this.data;
+    let data;
+    try {
+      data = { ...(await this.computed(this.sentence, change, line)), line, whole };
+    } catch (error) {
+      if (error) this.say(error.message);
+      return;
+    }
+    this.replace(data);
+    const moved = distance(data.vectors, whole.vectors, token, whole.tokens.length);
+    const [from, to] = [token, key].map((each) => `“${plain(whole.tokens[each])}”`);
+    const weight = told(lookAt(whole, token, layer, view)[key]);
+    this.say(`Cut: head ${layer}.${view} from ${from} to ${to}, weight ${weight}. After layer ${layersOf(whole) - 1}, the vector of ${from} has moved by ${told(moved)} of its length.`);
+  }
+
+  /** Show another computation of the same sentence. */
+  replace(data) {
+    this.files[`${OWN}-${this.values().change}`] = Promise.resolve(data);
+    this.say("");
+    return this.draw();
+  }
+
+  /** Which lines can be cut: those of one head of a sentence that was computed here. */
+  offerCut({ text, token, layer, view }) {
+    const place = this.line?.closest("div");
+    if (!place) return;
+    place.classList.toggle("off", text !== OWN || !token);
+    this.back.hidden = !this.data.line;
+    this.line.disabled = view === "mean";
+    const head = this.line.disabled ? "Choose one head in “weights” to cut a line of" : `Cut the line of head ${layer}.${view} from`;
+    const { tokens, line } = this.data;
+    place.querySelector("span").textContent = `${head} “${plain(tokens[token])}” to`;
+    this.line.replaceChildren(new Option("…"), ...tokens.slice(0, token + 1).map((each, key) => new Option(plain(each), key)));
+    this.line.options[0].disabled = true;
+    if (line?.slice(0, 3).join() === [layer, view, token].join()) this.line.value = line[3];
+  }
+
   /** The recording of a sentence, from the worker: of several, the last. */
-  computed(sentence, change) {
+  computed(sentence, change, line) {
     this.settle((wait) => wait.reject());
     return new Promise((resolve, reject) => {
-      this.wait = { sentence, change, resolve, reject };
+      this.wait = { sentence, change, line, resolve, reject };
       this.work(true);
       this.say(this.loaded ? "Computing …" : "Loading eight layers of the model …");
       this.hire().then(
-        (hired) => this.wait && hired.ask({ text: this.wait.sentence, change: this.wait.change }),
+        (hired) => this.wait && hired.ask({ text: this.wait.sentence, change: this.wait.change, line: this.wait.line }),
         () => this.heard({ failed: "its worker could not be loaded" }),
       );
     });
@@ -187,17 +245,17 @@ class OneToken extends Recorded {
   }
 
   /** What the worker says: how much is here, what it found, or why it cannot. */
-  heard({ here, whole, failed, text, change, tokens, cut, weights, lengths }) {
+  heard({ here, whole, failed, text, change, line, tokens, cut, weights, lengths, vectors }) {
     if (here !== undefined) {
       if (whole) Object.assign(this.bar, { max: whole, value: here });
       if (here === whole) this.say("Computing …");
     } else if (failed) this.settle((wait) => wait.reject(new Error(`This did not work: ${failed}. Try again.`)));
-    else if (text === this.wait?.sentence && change === this.wait.change) {
+    else if (text === this.wait?.sentence && change === this.wait.change && String(line) === String(this.wait.line)) {
       this.loaded = true;
       this.go.textContent = "Read it";
       const lost = cut ? ` The last ${cut} are left out.` : "";
       this.say(`${tokens.length} tokens, computed on this device.${lost}`);
-      const data = { text: `${OWN} ${text}`, tokens, weights: packed(weights, tokens.length), lengths };
+      const data = { text: `${OWN} ${text}`, tokens, weights: packed(weights, tokens.length), lengths, vectors };
       this.settle((wait) => wait.resolve(data));
     }
   }
@@ -234,6 +292,7 @@ class OneToken extends Recorded {
     }
     Object.assign(this, { data, drawn: change });
     super.draw();
+    this.offerCut(this.values());
   }
 
   /** The sentence cannot be had with this change: the knobs say again what is drawn. */

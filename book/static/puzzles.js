@@ -57,8 +57,8 @@ document.addEventListener("exercise-held", ({ detail }) => {
 addEventListener("hashchange", follow);
 addEventListener("keydown", (event) => {
   const step = { n: 1, p: -1 }[event.key];
-  const writing = event.target.closest?.("textarea, input, select");
-  if (writing || event.ctrlKey || event.metaKey || event.altKey) return;
+  // only where one is at a puzzle: single keys may be typed, or spoken, for something else
+  if (!event.target.closest?.(".puzzle-board, .puzzle-on h2") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "e") {
     event.preventDefault(); // it is no letter of the code
     sections[shown].querySelector("textarea").focus();
@@ -67,7 +67,7 @@ addEventListener("keydown", (event) => {
 });
 const keys = Object.assign(document.createElement("span"), {
   className: "puzzle-keys", // where there are keys
-  textContent: "Keys: n next, p previous, e to the code; Escape, then Tab leaves it.",
+  textContent: "Keys, with the focus on the board: n next, p previous, e to the code; Escape, then Tab leaves it.",
 });
 tell();
 show(Math.max(0, named(location.hash)));

@@ -4,10 +4,10 @@
 const absolute = (address) => new URL(address, document.baseURI).href;
 
 export class Python {
-  /** files: the addresses of Pyodide (home), wheel, runner and the site's worker; and
+  /** files: the addresses of Pyodide (home), wheels, runner and the site's worker; and
       how many bytes are loaded before the first run. */
-  constructor({ home, wheel, runner, cache, bytes }) {
-    this.files = { home: absolute(home), wheel: absolute(wheel), runner: absolute(runner) };
+  constructor({ home, wheels, runner, cache, bytes }) {
+    this.files = { home: absolute(home), wheels: wheels.split(" ").map(absolute), runner: absolute(runner) };
     this.cache = cache && absolute(cache);
     this.own = this.files.home.startsWith(location.origin);
     this.bytes = Number(bytes) || 0;

@@ -26,22 +26,22 @@ function last() {
 function table() {
   const all = recall();
   const seen = new Set();
+  const columns = Object.keys(all).length ? 4 : 2; // nothing found yet: no empty columns
   const rows = [...document.querySelectorAll(".bd-sidenav a")].flatMap((link) => {
     const name = nameOf(link.href);
     if (!name || seen.has(name)) return [];
     seen.add(name);
     const noted = all[name];
     const state = stateOf(noted);
-    const what = "questions";
     const cells = [
       make("a", { href: link.href, textContent: link.textContent.trim() }),
-      `${{ none: "○", some: "◐", all: "●" }[state]} ${WORDS[state]}`,
-      noted ? `${noted.done} of ${noted.of} ${what}` : "",
+      make("span", {}, { none: "○", some: "◐", all: "●" }[state], make("span", { className: "where-state", textContent: ` ${WORDS[state]}` })),
+      noted ? `${noted.done} of ${noted.of}` : "",
       noted ? day(noted.at) : "",
     ];
-    return [make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))];
+    return [make("tr", {}, ...cells.slice(0, columns).map((cell) => make("td", {}, cell)))];
   });
-  const head = ["", "state", "found", "last"].map((words) => make("th", { scope: "col", textContent: words }));
+  const head = ["", "state", "found", "last"].slice(0, columns).map((words) => make("th", { scope: "col", textContent: words }));
   head[0].textContent = "page";
   return make(
     "div",

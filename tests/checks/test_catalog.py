@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograder import registry
 from autograder.checks import attention, encoder_layer, masking
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
@@ -95,12 +96,13 @@ def test_every_question_has_as_many_entries_as_its_kind_takes(package, question)
     catalog = catalog_of(package)
     styles = [style for style in catalog.styles if style.question == question]
     compared = isinstance(getattr(package.hidden, question), Redrawn)
-    wrong, right = package.assignment.questions[question].catalogued
+    asked = package.assignment.questions[question]
+    wrong, right = asked.catalogued or registry.course_of(package.assignment.name).least
     assert compared or (wrong, right) == (8, 3)
     assert len(catalog.of(question)) >= wrong and len(styles) >= right
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_ids_of_misconceptions_are_unique(package):
     ids = Counter(entry.id for entry in catalog_of(package).misconceptions)
     assert max(ids.values()) == 1
@@ -162,7 +164,7 @@ TABLES = ["attention", "masking", "positional_encoding", "scaling"]
     [
         param
         for param in QUESTIONS
-        if param.values[0].__name__.rpartition(".")[2] in TABLES
+        if param.values[0].assignment.name in TABLES
         and not param.id.startswith(("plot", "check_"))  # which get no numbers
     ],
 )

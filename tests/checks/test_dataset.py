@@ -4,10 +4,10 @@ import hashlib
 import json
 from pathlib import Path
 
+import dataset
 import pytest
 
 from autograder.checks import masking
-from autograder.tools import dataset
 from autograder.tools.judging import catalog_of, judge
 
 EXERCISES = Path(__file__).resolve().parents[2] / "exercises"

@@ -16,9 +16,9 @@ from autograder.tools.judging import catalog_of, packages
 PACKAGES = packages()
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_the_tables_hold_sentences_once_and_no_code(package):
-    table = known.table(package.__name__)
+    table = known.table(package.assignment.visible)
     entries = {entry.id: entry for entry in catalog_of(package).misconceptions}
     named = set()
     for question, one in table["questions"].items():
@@ -29,7 +29,7 @@ def test_the_tables_hold_sentences_once_and_no_code(package):
     assert table["sentences"] == sentences
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_no_check_and_no_catalog_has_changed_since_its_table_was_made(package):
     """`make release` makes it."""
     assert not mistakes.stale(package)
@@ -38,8 +38,8 @@ def test_no_check_and_no_catalog_has_changed_since_its_table_was_made(package):
 def test_changed_code_makes_a_table_stale_and_a_docstring_does_not(
     monkeypatch, tmp_path
 ):
-    changed = tmp_path / "attention" / "__init__.py"
-    changed.parent.mkdir()
+    changed = tmp_path / "attention" / "visible" / "__init__.py"
+    changed.parent.mkdir(parents=True)
     changed.write_text("x = 1")
     monkeypatch.setattr(attention, "__file__", str(changed))
     table = f'{{"made_from": "{mistakes.key(attention)}"}}'
@@ -52,7 +52,7 @@ def test_changed_code_makes_a_table_stale_and_a_docstring_does_not(
 
 def fresh(package):
     """The checksum of a table made in a fresh process."""
-    name = package.__name__.rpartition(".")[2]
+    name = package.assignment.name
     code = (
         f"from autograder.checks import {name} as package; "
         "from autograder.release import mistakes; "
@@ -72,7 +72,7 @@ def fresh(package):
     [
         pytest.param(attention, 1, id="attention"),  # the stored one is another
         *(
-            pytest.param(package, 5, id=package.__name__, marks=pytest.mark.long)
+            pytest.param(package, 5, id=package.assignment.name, marks=pytest.mark.long)
             for package in PACKAGES
         ),
     ],
@@ -94,7 +94,9 @@ def named_without(package, question, answer, monkeypatch):
         return None
 
 
-@pytest.mark.parametrize("package", [attention, masking], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "package", [attention, masking], ids=lambda p: p.assignment.name
+)
 def test_a_mistake_is_named_alike_with_and_without_the_catalog(
     package, monkeypatch, verdicts
 ):
@@ -145,7 +147,7 @@ def test_a_mistake_that_is_right_once_more_than_the_known_one_has_no_name(monkey
     assert failure.misconception is None
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_right_answers_have_no_name(package, monkeypatch):
     catalog = catalog_of(package)
     for style in catalog.styles:

@@ -20,7 +20,7 @@ PAIRS = [
 @pytest.mark.parametrize(("package", "name", "used"), PAIRS)
 def test_a_mistake_in_one_question_costs_nothing_in_the_next(package, name, used):
     """Whatever the mistake: with the book's function in its place, all points."""
-    catalog, short = catalog_of(package), package.__name__.rpartition(".")[2]
+    catalog, short = catalog_of(package), package.assignment.name
     answers = reference_answers(ASSIGNMENTS[short])
     points = package.assignment.questions[name].points
     spread = False  # one that would cost points in both suffices
@@ -60,7 +60,7 @@ def small_assignment():
 
 def test_the_published_functions_hold_in_their_questions():
     for package in packages():
-        short = package.__name__.rpartition(".")[2]
+        short = package.assignment.name
         for name in package.assignment.uses:
             for used in package.assignment.builds_on(name):
                 try:

@@ -10,7 +10,7 @@ from autograder.checks import attention
 from autograder.tools import names
 from autograder.tools.judging import packages
 
-PACKAGES = {package.__name__: package for package in packages()}
+PACKAGES = {package.assignment.name: package for package in packages()}
 SHARE = 60  # one change in so many, of drawn assignments
 LONG = 6  # and of every assignment in the long run; `make names` tries all
 

@@ -1,49 +1,27 @@
-"""Answers by somebody who knew the cards and had read neither checks nor catalogs.
+"""Answers by people who knew the cards and had read neither checks nor catalogs.
 
-``outside/`` has 630 wrong ones, each with the mistake in a sentence, and 272 right ones
-in at least six styles of each name, in the form of a catalog. ``named`` is the
-catalogued mistake that a wrong answer was found to make, by a person who compared both
-sentences; ``passes`` says why an answer that its writer called wrong earns all points.
-Those of 08-cost are by the author of its cards, as their ``who`` says.
-
-``outside_later/`` has more, by two others who knew cards and chapters alone, after the
-names of ``outside/`` had been settled. Where a name is missing there, none is given.
-The catalogs have learned from both: before, of 494 wrong answers to 01 to 12, 483 lost
-points and 359 had a name; of the 167 wrong functions of the puzzles 105 had one.
-``outside_third/`` is by somebody who wrote after that, and ``outside_fourth/``, by two
-others, is the newest: before, of 550 wrong answers all lost points and 482 had a name.
+The catalogs have learned from each round before the next was asked. At first, of 494
+wrong answers to 01 to 12 of round 2, 483 lost points and 359 had a name; of the 167
+wrong functions of the puzzles 105 had one. Of the 550 wrong ones of round 4 all lost
+points and 482 had a name. What is said here is what holds now.
 """
 
+import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from autograder.checks.puzzles import shown
 from shared import drawn
 
 from autograder.checks import puzzles
-from autograder.checks.entries import Mistake, read
 from autograder.checks.expect import LISTED
-from autograder.checks.puzzles import shown
+from autograder.errors import CourseError
 from autograder.notebook.running import seed as seed_all
-from autograder.tools.judging import catalog_of, judge, packages
+from autograder.tools import outside
+from autograder.tools.judging import catalog_of, judge
+from autograder.tools.outside import answers, titles
 
-FOLDER = Path(__file__).parent / "outside"
-LATER = FOLDER.with_name("outside_later")
-THIRD = FOLDER.with_name("outside_third")
-FOURTH = FOLDER.with_name("outside_fourth")
-PACKAGES = {p.__name__.rpartition(".")[2]: p for p in packages()}
-NAMES = sorted(path.name for path in FOLDER.iterdir())
-
-
-def answers(name, folder=FOLDER):
-    """The entries about one assignment."""
-    questions = PACKAGES[name].assignment.questions
-    for path in sorted((folder / name).glob("*.toml")):
-        question = questions[path.stem]
-        code = catalog_of(PACKAGES[name]).references[path.stem].code
-        text = path.read_text(encoding="utf-8")
-        found = read(text, path.stem, question.read, path.name, code)
-        yield from (*found.mistakes, *found.styles)
+EVERY = [(name, answer) for name in titles() for answer in answers(name)]
 
 
 def defined(catalog, question, code):
@@ -63,66 +41,87 @@ SHARES = 10  # into which the answers about an assignment are dealt
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("share", drawn(range(SHARES)))
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [
-        *((FOLDER, name) for name in NAMES),
-        *((LATER, path.name) for path in sorted(LATER.iterdir())),
-        *((THIRD, path.name) for path in sorted(THIRD.iterdir())),
-        *((FOURTH, path.name) for path in sorted(FOURTH.iterdir())),
-    ],
-    ids=lambda part: part if isinstance(part, str) else part.name,
-)
-def test_what_others_write_is_judged_rightly(folder, name, share, capsys):
-    package = PACKAGES[name]
+@pytest.mark.parametrize("name", titles())
+def test_what_others_write_is_judged_rightly(name, share, capsys):
+    package = titles()[name]
     catalog, surprises = catalog_of(package), []
-    for entry in list(answers(name, folder))[share::SHARES]:
-        answer = defined(catalog, entry.question, entry.code)
+    for one in answers(name)[share::SHARES]:
+        answer = defined(catalog, one.question, one.code)
         seed_all(0)  # dropout, among others
-        points, message, named = judge(package, entry.question, answer)
-        full = points == getattr(package, entry.question).points
-        right = not isinstance(entry, Mistake) or "passes" in entry.extra
-        expected = (right, entry.extra.get("named"))
+        points, message, named = judge(package, one.question, answer)
+        full = points == getattr(package, one.question).points
+        expected = (not one.wrong or one.passes != "", one.name or None)
         if (full, named) != expected:
-            surprises.append((entry.id, entry.extra, expected, points, message))
+            surprises.append((one.round, one.id, expected, points, message))
     assert surprises == []
 
 
-def test_they_are_many_and_most_mistakes_have_a_name():
-    every = [entry for name in NAMES for entry in answers(name)]
-    wrong = [entry for entry in every if isinstance(entry, Mistake)]
-    styles = Counter(e.question for e in every if not isinstance(e, Mistake))
-    assert len(styles) == 41 and min(styles.values()) >= 6
-    assert len(wrong) == 630 and sum("passes" in entry.extra for entry in wrong) == 3
-    # where the probe does not prove a name, none is given
-    assert sum("named" in entry.extra for entry in wrong) >= 604
+WRONG = {  # round: answers, of which some pass and some have a name
+    1: (630, 3, 604),  # where the probe does not prove a name, none is given
+    2: (494, 1, 480),
+    3: (550, 1, 495),
+    4: (550, 1, 495),
+}
 
 
-def test_nine_of_ten_mistakes_of_others_have_a_name_now():
-    later = [path.name for path in LATER.iterdir() if path.name != "puzzles"]
-    every = [entry for name in later for entry in answers(name, LATER)]
-    wrong = [entry for entry in every if isinstance(entry, Mistake)]
-    assert len(later) == 12 and len(wrong) == 494 and len(every) - len(wrong) > 120
-    assert sum("passes" in entry.extra for entry in wrong) <= 1
-    assert sum("named" in entry.extra for entry in wrong) >= 480
+@pytest.mark.parametrize("round", WRONG)
+def test_they_are_many_and_most_mistakes_have_a_name(round):
+    every = [one for name, one in EVERY if one.round == round and name != "00-puzzles"]
+    wrong = [one for one in every if one.wrong]
+    number, passing, named = WRONG[round]
+    assert len(wrong) >= number and len(every) - len(wrong) > 120
+    assert sum(one.passes != "" for one in wrong) <= passing
+    assert sum(one.name != "" for one in wrong) >= named
 
 
-@pytest.mark.parametrize("folder", [THIRD, FOURTH], ids=lambda folder: folder.name)
-def test_nine_of_ten_mistakes_of_later_persons_have_a_name_now(folder):
-    every = [e for path in folder.iterdir() for e in answers(path.name, folder)]
-    wrong = [entry for entry in every if isinstance(entry, Mistake)]
-    assert len(wrong) >= 550 and len(every) - len(wrong) >= 150
-    assert sum("passes" in entry.extra for entry in wrong) <= 1
-    assert sum("named" in entry.extra for entry in wrong) >= 0.9 * len(wrong)
+def test_each_question_has_right_answers_in_several_styles():
+    styles = Counter((name, one.question) for name, one in EVERY if not one.wrong)
+    few = {name for (name, _), count in styles.items() if count < 5}
+    assert len(styles) == 92 and few == {"00-puzzles"} and min(styles.values()) == 2
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_an_input_that_breaks_nothing_is_told_why():
-    for entry in answers("puzzles", LATER):
-        if isinstance(entry, Mistake) and entry.question.startswith("break"):
-            answer = defined(catalog_of(puzzles), entry.question, entry.code)
-            message = str(judge(puzzles, entry.question, answer)[1])
+    for one in answers("00-puzzles"):
+        if one.wrong and one.question.startswith("break"):
+            answer = defined(catalog_of(puzzles), one.question, one.code)
+            message = str(judge(puzzles, one.question, answer)[1])
             same = "gives what a right function gives" in message
             listed = LISTED in message  # how to make an array of a list
             assert (same or listed) == ("\n  likely:" in message), message
             assert not (same and listed)
+
+
+def test_an_answer_that_was_printed_can_be_added(tmp_path, capsys):
+    first, second = answers("04-masking")[:2]
+    text, line = outside.python(second), json.dumps(outside.asdict(first))
+    (tmp_path / "04-masking.jsonl").write_text(line + "\n")
+    assert outside.add("04-masking", text, tmp_path) == second
+    assert answers("04-masking", tmp_path) == [first, second]
+    with pytest.raises(CourseError, match=f"{second.id}: round 1 has two"):
+        outside.add("04-masking", text, tmp_path)
+    assert outside.main(["04-masking", second.id]) == 0
+    assert capsys.readouterr().out == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"more": 1}, "an answer has the keys round, who, seen, "),
+        ({"round": "1"}, "b: `round` is no int"),
+        ({"question": "softmax"}, "b: 04-masking has no question softmax"),
+        ({"says": ""}, "b is right, or it is wrong and `says`"),
+        ({"code": "x = 1 +"}, "b: not Python"),
+        ({"code": "x = 1"}, "b: its code does not define causal_mask"),
+    ],
+)
+def test_a_line_that_does_not_fit_is_reported_with_its_entry(tmp_path, change, says):
+    row = dict.fromkeys(outside.KEYS, "") | {"round": 1, "id": "a", "says": "No."}
+    row |= {"question": "causal_mask", "verdict": "wrong", "code": "causal_mask = 1"}
+    lines = [json.dumps(row), json.dumps(row | {"id": "b"} | change), "{"]
+    (tmp_path / "04-masking.jsonl").write_text("\n".join(lines))
+    with pytest.raises(CourseError) as error:
+        answers("04-masking", tmp_path)
+    second, third = str(error.value).splitlines()
+    assert second.startswith(f"04-masking.jsonl, line 2: {says}")
+    assert third.startswith("04-masking.jsonl, line 3: ")

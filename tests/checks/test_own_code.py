@@ -5,13 +5,11 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import own_code
 import pytest
 
-from autograder.checks.entries import read
 from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
@@ -21,31 +19,27 @@ from autograder.own_code.kinds import posed
 from autograder.own_code.subject import Subject
 from autograder.own_code.supposed import breaks, change, raises
 from autograder.own_code.values import array
-from autograder.tools.judging import catalog_of, packages
+from autograder.tools.judging import catalog_of
+from autograder.tools.outside import answers as outside
+from autograder.tools.outside import titles
 
-FOLDER = Path(__file__).parent / "outside"
 # the result is a figure, or tensors are copied and nothing is computed: few questions
 LEFT_OUT = ("plot_", "load_")
 SEED = int(os.environ["SEED"])
 
 
-def right_answers(package):
-    """(question, code, names of the notebook) of each right answer."""
-    catalog, name = catalog_of(package), package.__name__.rpartition(".")[2]
-    for question in package.assignment.questions.values():
+def right_answers(assignment):
+    """(name of the checks, question, code, names of the notebook) of each one."""
+    package = titles()[assignment]
+    catalog, name = catalog_of(package), package.assignment.name
+    right = [*catalog.references.values(), *catalog.styles]
+    right += [answer for answer in outside(assignment) if not answer.wrong]
+    for answer in right:
+        question = package.assignment.questions[answer.question]
         made_up = any(isinstance(c, Game | Exposes) for c in question.checks)
-        odd = made_up or question.name.startswith(LEFT_OUT)
-        if odd or question.name not in catalog.references:
-            continue
-        entries, path = catalog.right(question.name), FOLDER / name / "x"
-        path = path.with_name(f"{question.name}.toml")
-        if path.exists():
-            code = catalog.references[question.name].code
-            text = path.read_text("utf-8")
-            entries += read(text, question.name, question.read, path.name, code).styles
-        for entry in entries:
+        if not made_up and not question.name.startswith(LEFT_OUT):
             names = own_code.notebook(catalog, question.name)
-            yield name, question, entry.code, names
+            yield name, question, answer.code, names
 
 
 def asked_of(answers, seed):
@@ -193,7 +187,7 @@ def test_a_change_that_fails_a_check_is_asked_among_those_that_fail_others():
 @pytest.fixture(scope="module")
 def sample():
     print(f"seed {SEED}")
-    answers = [one for package in packages() for one in right_answers(package)]
+    answers = [one for name in titles() for one in right_answers(name)]
     return asked_of(random.Random(SEED).sample(answers, 15), SEED)
 
 
@@ -213,9 +207,9 @@ def test_a_key_that_is_wrong_would_be_seen(sample):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
-def test_keys_are_the_only_right_choices(package):
-    rows = asked_of(right_answers(package), SEED)
+@pytest.mark.parametrize("assignment", titles())
+def test_keys_are_the_only_right_choices(assignment):
+    rows = asked_of(right_answers(assignment), SEED)
     wrong, unseen = wrong_keys(rows)
     two = sum(len(row["asked"]) == 2 for row in rows)
     print(f"{len(rows)} answers, {two} with two questions; {unseen:.0%} not found")

@@ -2,46 +2,45 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
 import pytest
 import yaml
 
-from autograder.checks.isolation import BOOK_MODULES
 from autograder.course import Course
 from autograder.release.sample_class import reference_answers, solved
 from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "autograder"
-INSTRUCTORS = {"catalog.py", "entries.py", "hidden.py", "hunt.py", "prelude.py"}
+MODULES = ["alice", "attention", "minilm", "payoff", "plots", "smollm2"]  # of the book
 
 
-def is_library(path):
-    """Whether chapters and exercises import it."""
-    return path.stem in {*BOOK_MODULES, "plots"}  # which chapters alone import
-
-
-def test_the_wheel_holds_what_students_need_and_nothing_else(wheel):
-    kept = [*PACKAGE.glob("*.py"), *PACKAGE.glob("notebook/*.py")]
-    kept += PACKAGE.glob("explain/*.py")
-    kept += PACKAGE.glob("own_code/*.py")
-    kept += [p for p in PACKAGE.glob("checks/**/*.py") if p.name not in INSTRUCTORS]
-    kept += PACKAGE.glob("checks/*/known.json")  # names of mistakes, without their code
-    kept += [PACKAGE / "py.typed"]
-    expected = [path.relative_to(ROOT).as_posix() for path in kept]
-    expected += [path.name for path in (ROOT / "book").glob("*.py") if is_library(path)]
-    expected += [
-        f"autograder/{path.relative_to(ROOT)}"
-        for path in ROOT.glob("exercises/*/*.ipynb")
-    ]
-    expected += ["autograder/exercises/AGENTS.md", "autograder/prose.json"]
+def test_the_courses_wheel_holds_what_students_need_and_nothing_else(wheel):
+    expected = ["course.toml", "__init__.py"]
+    for path in ROOT.glob("exercises/*/*.ipynb"):
+        expected.append(path.relative_to(ROOT).as_posix())
+        (notebook,) = (ROOT / "solutions" / path.parent.name).glob("*.ipynb")
+        home = notebook.parent / "visible"
+        expected += [
+            f"{notebook.stem}/{one.relative_to(notebook.parent).as_posix()}"
+            for one in (*home.glob("*.py"), home / "known.json")
+        ]
     files = [name for name in wheel.namelist() if ".dist-info/" not in name]
-    assert sorted(files) == sorted(expected)
+    own = [f"paying_attention/{name}" for name in expected]
+    assert sorted(files) == sorted(own + [f"{name}.py" for name in MODULES])
+
+
+def test_the_engine_has_no_word_of_the_course(wheels):
+    engine = zipfile.ZipFile(wheels[0])
+    word = re.compile(rb"attention|smollm|minilm", re.IGNORECASE)
+    found = [name for name in engine.namelist() if word.search(engine.read(name))]
+    assert found == []
 
 
 def test_no_word_of_a_hidden_check_is_in_the_wheel(wheel):
@@ -52,7 +51,7 @@ def test_no_word_of_a_hidden_check_is_in_the_wheel(wheel):
 
 def test_no_code_of_a_catalog_is_in_the_wheel(wheel):
     """What a mistake or another right way returns is not to be read there."""
-    names = [n for n in wheel.namelist() if "autograder/checks/" in n]
+    names = [n for n in wheel.namelist() if "/visible/" in n]
     text = "".join(wheel.read(name).decode() for name in names)
     found = []
     for package in packages():
@@ -68,9 +67,10 @@ def test_no_code_of_a_catalog_is_in_the_wheel(wheel):
 
 
 @pytest.fixture
-def beside_others(wheel, tmp_path):
-    """The wheel after packages of PyPI with the names `attention` and `autograder`."""
-    wheel.extractall(tmp_path / "site")
+def beside_others(wheels, tmp_path):
+    """The wheels after packages of PyPI with the names `attention` and `autograder`."""
+    for path in wheels:
+        zipfile.ZipFile(path).extractall(tmp_path / "site")
     theirs = tmp_path / "site/attention/__init__.py"
     theirs.parent.mkdir()
     theirs.write_text("class Attention:\n    pass\n")
@@ -115,17 +115,19 @@ def test_the_wheel_says_what_it_is_and_what_more_it_can_use(wheel):
     about = message_from_bytes(wheel.read(path))
     assert about.get_all("Requires-Dist") == [
         "numpy",
+        "nbjudge>=1.0",
         "matplotlib; extra == 'plots'",
         "seaborn; extra == 'plots'",
         "torch; extra == 'torch'",
-        "mcp>=2; extra == 'tutor'",
     ]
     assert "autograder check" in about.get_payload()
-    assert {"Typing :: Typed"} < set(about.get_all("Classifier"))
-    (path,) = (n for n in wheel.namelist() if n.endswith("entry_points.txt"))
-    commands = wheel.read(path).decode()
-    for name in ("autograder", "paying-attention"):
-        assert f"\n{name} = autograder.cli:main\n" in commands
+
+
+def test_the_engines_wheel_has_the_command_under_two_names(wheels):
+    engine = zipfile.ZipFile(wheels[0])
+    (path,) = (n for n in engine.namelist() if n.endswith("entry_points.txt"))
+    for name in ("autograder", "nbjudge"):
+        assert f"{name} = autograder.cli:main\n" in engine.read(path).decode()
 
 
 def test_every_file_that_names_the_version_names_the_same():

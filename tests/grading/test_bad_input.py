@@ -62,12 +62,6 @@ def test_nothing_graded_yet(classroom, capsys, verb):
     assert not [*classroom.root.glob("*.csv")]
 
 
-def test_zero_workers(classroom, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["grade", "--workers", "0"])
-    assert ended.value.code == 2
-
-
 def test_without_namespaces_grading_refuses(classroom, capsys, monkeypatch, right):
     monkeypatch.setattr(wall, "available", lambda: "User namespaces are off.")
     classroom.hand_in("ada", right)

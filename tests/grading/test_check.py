@@ -3,9 +3,9 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -285,11 +285,6 @@ def test_the_notebook_runs_from_a_fresh_start(check, right):
     assert "uses `softmax`" in text
 
 
-def test_lines_for_jupyter_are_passed_over(check, right):
-    code, _ = check(with_code(right, "%matplotlib inline\n!ls\nx = 1"))
-    assert code == 0
-
-
 def test_an_error_outside_of_a_check_names_its_cell(check, right):
     code, text = check(with_code(right, "1 / 0"))
     assert code == 0
@@ -340,11 +335,6 @@ def test_an_answer_that_ends_the_process_is_told_and_the_others_are_judged(
     assert "softmax: 5 of 5 visible checks pass" in said
 
 
-def test_the_program_may_end_without_taking_the_rest_along(check, right):
-    _, text = check(with_code(right, "import sys; sys.exit(0)"))
-    assert "4 of 4 questions pass all visible checks." in text
-
-
 def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
     path = tmp_path / "login.ipynb"
     path.write_text("<html>")
@@ -352,19 +342,9 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
     assert "web page" in capsys.readouterr().err
 
 
-def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, repository):
-    package = repository.root / "autograder"
-    (tmp_path / "autograder").mkdir()
-    for path in package.glob("*.py"):
-        shutil.copy(path, tmp_path / "autograder")
-    for name in ("notebook", "explain"):
-        shutil.copytree(package / name, tmp_path / "autograder" / name)
-    shutil.copytree(
-        package / "checks",
-        tmp_path / "autograder" / "checks",
-        ignore=shutil.ignore_patterns("hidden.py", "catalog*", "__pycache__"),
-    )
-    shutil.copy(repository.root / "book/attention.py", tmp_path)
+def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
+    for path in wheels:
+        zipfile.ZipFile(path).extractall(tmp_path)
     blocked = "raise ImportError('not on a student\\'s machine')"
     for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
         (tmp_path / f"{name}.py").write_text(blocked)

@@ -39,7 +39,7 @@ for student, text in (("ada", right), ("bela", released.read_text())):
 assert main(["check", "submitted/ada/13-row-means/row_means.ipynb"]) == 0
 grade = ["grade", "13-row-means", "--workers", "1", "--json", "results.json"]
 assert main([*grade, *unprotected]) == 0
-(package,) = [p for p in packages() if p.__name__.endswith(".row_means")]
+(package,) = [p for p in packages() if p.assignment.name == "row_means"]
 for entry in catalog_of(package).misconceptions:
     points, _, named = judge(package, entry.question, catalog_of(package).answer(entry))
     assert points < 4 and named == entry.id, entry.id
@@ -51,9 +51,6 @@ for style in catalog_of(package).styles:
 
 def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
     shutil.copytree(repository.root / "autograder", tmp_path / "autograder")
-    (tmp_path / "book").mkdir()
-    for module in (repository.root / "book").glob("*.py"):
-        shutil.copy(module, tmp_path / "book")
     shutil.copy(repository.root / "nbgrader_config.py", tmp_path)
     (tmp_path / "solutions").mkdir()
     done = subprocess.run(
@@ -65,7 +62,7 @@ def test_a_new_assignment_is_released_checked_and_graded(repository, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     shutil.copy(repository.root / "pyproject.toml", tmp_path)
-    lint = [sys.executable, "-m", "ruff", "check", "autograder/checks/row_means"]
+    lint = [sys.executable, "-m", "ruff", "check", "solutions/13-row-means"]
     assert subprocess.run(lint, cwd=tmp_path).returncode == 0
     results = json.loads((tmp_path / "results.json").read_text())["submissions"]
     assert {each["student"]: each["score"] for each in results} == {
@@ -80,7 +77,6 @@ SUITES = [
     "tests/checks/test_solutions.py",
     "tests/book/test_book.py",
     "tests/book/test_sentences.py",
-    "tests/grading/test_tutor.py",
 ]
 
 

@@ -158,15 +158,6 @@ def test_a_comment_of_the_teacher_is_on_the_page(classroom, right):
     assert "Which weight is large?" in Page(feedback(classroom, "ada")).text
 
 
-def test_feedback_for_one_student_only(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", right)
-    classroom.grade()
-    assert main(["feedback", "--student", "bela"]) == 0
-    folders = [path.name for path in (classroom.root / "feedback").iterdir()]
-    assert folders == ["bela"]
-
-
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
     "AABJRU5ErkJggg=="
@@ -462,7 +453,7 @@ def test_names_are_beside_the_ids_but_not_where_work_is_graded_by_hand(
     (folder / "roster.csv").write_text(
         "student_id,name\nada@x.org,Ada Lovelace\nzoe@x.org,Zoe <b>\n"
     )
-    commands += [["report"], ["feedback"], ["export"], ["term"]]
+    commands += [["report"], ["feedback"], ["export"], ["report", "--term"]]
     for command in [["names", "roster.csv"], *commands]:
         assert main(command) == 0, command
     both = "Ada Lovelace (ada@x.org)"

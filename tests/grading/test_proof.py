@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.release.leaks import find_leaks
 from autograder.release.solutions import solution_notebook
-from autograder.release.students import find_leaks
 
 SUBCLASS = next(idiom for idiom in IDIOMS if idiom.name == "subclass")
 
@@ -50,11 +50,6 @@ def test_a_solution_that_misses_points_is_not_released(release, course):
     code, said = release("def f(x):\n    return x + 1", "assert f(1) == 2")
     assert code == 0, said
     assert (course.root / "release" / "ps" / "p.ipynb").is_file()
-
-
-def test_partial_credit_below_full_is_named(release):
-    code, said = release("def f(x):\n    return x", "f(1) * 0.5")
-    assert (code, "test_answer: 0.5 of 2" in said) == (2, True)
 
 
 def test_inside_is_suggested_where_the_idiom_needs_it(release, course):

@@ -127,7 +127,7 @@ def test_of_several_notebooks_the_one_with_the_right_name_counts(
 ):
     mine = notebook()
     files = {"attention": mine, "attention (1)": right.encode(), "Untitled": b"{}"}
-    data, notes = open_submission(handed_in(tmp_path, **files), release)
+    data, notes, *_ = open_submission(handed_in(tmp_path, **files), release)
     assert data == mine
     (note,) = notes
     assert note.startswith("Files next to the notebook were not used: Untitled.ipynb, ")
@@ -138,7 +138,7 @@ def test_of_other_names_the_notebook_with_most_of_the_assignment_counts(
     release, right, tmp_path
 ):
     files = {"final": right.encode(), "scratch": notebook(), "Untitled": b"{}"}
-    data, notes = open_submission(handed_in(tmp_path, **files), release)
+    data, notes, *_ = open_submission(handed_in(tmp_path, **files), release)
     assert data == right.encode()
     assert notes == (
         "The notebook was handed in as final.ipynb.",

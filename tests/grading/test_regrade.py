@@ -60,7 +60,6 @@ def test_a_dry_run_shows_what_would_change_and_stores_nothing(
     said = capsys.readouterr().out
     assert "01-attention, ada: softmax: 4 -> 2\n" in said
     assert "2 judged again" in said and "Nothing was stored." in said
-    assert "grade --apply --unproven" in said
     assert "all 2 who had points for softmax lose points; look at its check" in said
     after = {(c["student"], c["question"]): c["after"] for c in found}
     for student, result in classroom.grade("--unproven").items():
@@ -112,11 +111,11 @@ def test_a_dry_run_needs_something_to_compare_with(classroom, right, capsys):
 
 def test_only_the_assignments_whose_checks_changed_are_judged_again():
     names = {path.relative_to(ROOT).as_posix() for path in engine_files("attention")}
-    assert "autograder/checks/attention/hidden.py" in names
+    assert "solutions/01-attention/hidden/__init__.py" in names
     assert {"autograder/checks/question.py", "autograder/wall/judge/judge.py"} <= names
     assert {"autograder/notebook/matching.py", "autograder/grading/job.py"} <= names
     assert {"autograder/text.py", "book/attention.py"} <= names
-    others = ("autograder/checks/scaling", "autograder/explain", "book/minilm")
+    others = ("solutions/02-scaling", "autograder/explain", "book/minilm")
     assert not [name for name in names if name.startswith(others)]
 
 

@@ -13,9 +13,9 @@ import pytest
 from autograder.cli import main
 from autograder.course import Course
 from autograder.grading.gradebook import OpenGradebook
+from autograder.release.leaks import find_leaks
 from autograder.release.plan import plan
 from autograder.release.solutions import notebook_text, students_notebook
-from autograder.release.students import find_leaks
 
 ALL = Course.find(Path(__file__).parent).assignments()
 

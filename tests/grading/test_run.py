@@ -38,14 +38,6 @@ def test_progress_on_a_terminal_has_rate_and_time_left():
     assert "s left" in terminal[-1]
 
 
-def test_one_student_only(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", right)
-    assert list(classroom.grade("--student", "bela")) == ["bela"]
-    with Store(classroom.course) as store:
-        assert list(store.results("01-attention")) == ["bela"]
-
-
 def test_every_student_that_is_named_is_graded_and_nobody_else(classroom, right):
     for student in ("ada", "bela", "cleo"):
         classroom.hand_in(student, right)
@@ -65,14 +57,6 @@ def test_several_assignments_give_a_list(classroom, right, repository, monkeypat
     assert main(["grade", *UNPROTECTED, "--json", str(target)]) == 0
     names = [each["assignment"] for each in json.loads(target.read_text())]
     assert names == ["01-attention", "02-other"]
-
-
-def test_submissions_come_in_the_order_of_names(classroom, right):
-    for name in ("chen", "ada", "bela"):
-        classroom.hand_in(name, right)
-    found = classroom.course.submissions(classroom.course.assignments())
-    assert [each.student for each in found] == ["ada", "bela", "chen"]
-    assert found[0].assignment == "01-attention"
 
 
 def test_the_report_tells_each_run_with_its_time_and_cost(classroom, right):

@@ -2,13 +2,8 @@
 
 import json
 import os
-import re
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,60 +119,3 @@ def test_every_assignment_gets_the_same_points_from_nbgrader(name, graded, repos
             assert score == question["score"], (student, question["id"])
     tests = [q for q in ours["bela"]["questions"] if q["id"].startswith("test_")]
     assert all(q["score"] == q["max_score"] for q in tests)
-
-
-@pytest.fixture
-def server(classroom, right, wrong, environment):
-    """A Jupyter server with formgrader, on a graded class."""
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", wrong)
-    classroom.grade()
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    extension = {"nbgrader.server_extensions.formgrader": True}
-    process = subprocess.Popen(
-        [
-            *(BIN / "jupyter-server", "--no-browser", "--allow-root"),
-            *(f"--port={port}", "--IdentityProvider.token=secret"),
-            f"--ServerApp.root_dir={classroom.root}",
-            f"--ServerApp.jpserver_extensions={extension}",
-        ],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-    def get(path: str) -> str:
-        url = f"http://127.0.0.1:{port}/formgrader/{path}"
-        request = urllib.request.Request(url, headers={"Authorization": "token secret"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read().decode()
-
-    try:
-        end = time.monotonic() + 120
-        while True:
-            try:
-                get("manage_assignments")
-                break
-            except OSError:
-                assert process.poll() is None and time.monotonic() < end
-                time.sleep(0.3)
-        yield get
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def test_formgrader_opens_on_the_gradebook_and_shows_the_class(server):
-    assignments = json.loads(server("api/assignments"))
-    (assignment,) = [a for a in assignments if a["name"] == "01-attention"]
-    assert assignment["num_submissions"] == 2
-    submissions = json.loads(server("api/submitted_notebooks/01-attention/attention"))
-    scores = {each["student"]: each["score"] for each in submissions}
-    assert scores == {"ada": 20.0, "bela": 16.0}
-    assert all(each["needs_manual_grade"] for each in submissions)
-    bela = next(each for each in submissions if each["student"] == "bela")
-    page = server(f"submissions/{bela['id']}/")
-    assert "not divided by √d_k" in re.sub(r"<[^>]*>", "", page)
-    assert "explain_roles" in page

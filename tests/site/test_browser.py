@@ -192,7 +192,7 @@ def test_nothing_jumps_while_a_page_is_read(page, view):
     assert page.evaluate(SCROLL) < 0.02
 
 
-LIVELY = ["01-queries-keys-values", "02-scaling", "07-reading-attention"]
+LIVELY = ["index", "01-queries-keys-values", "02-scaling", "07-reading-attention"]
 LIVELY += ["solve/02-scaling"]
 
 

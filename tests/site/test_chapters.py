@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import notebooks
 import pytest
+from minutes import folded
 
 BOOK = Path(notebooks.BOOK)
 CHAPTERS = sorted(path.stem for path in notebooks.TEXT.glob("*.md"))
@@ -50,9 +51,11 @@ def test_lines_fit_into_79_columns(code):
 
 
 def test_cells_are_small(code):
-    sizes = [sum(map(bool, cell.source.split("\n"))) for cell in code]
-    assert max(sizes) <= 30
-    assert statistics.median(sizes) <= 5
+    """The median is that of the cells that a page does not fold."""
+    lines = {cell.id: sum(map(bool, cell.source.split("\n"))) for cell in code}
+    assert max(lines.values()) <= 30
+    shown = [lines[cell.id] for cell in code if not folded(cell)]
+    assert statistics.median(shown) <= 6
 
 
 def test_every_figure_says_in_words_what_it_shows(code):

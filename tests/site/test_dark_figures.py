@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pytest
 from PIL import Image
+from test_browser import SIDEWAYS
 
 matplotlib.use("agg")
 from matplotlib import pyplot as plt
@@ -118,6 +119,20 @@ def test_a_page_shows_and_loads_the_figures_of_its_scheme(page, scheme):
     loaded = [url for url in asked if "_images" in url]
     assert loaded
     assert all(url.endswith("-dark.png") == (scheme == "dark") for url in loaded)
+
+
+def test_a_dark_figure_has_no_frame_and_a_tap_shows_it_in_its_own_size(page):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto("book/01-queries-keys-values.html")
+    figure = page.locator(".cell_output img:visible").first
+    assert figure.evaluate("image => getComputedStyle(image).padding") == "0px"
+    assert figure.bounding_box()["width"] < 375
+    figure.click()
+    assert figure.bounding_box()["width"] == int(figure.get_attribute("width"))
+    assert page.evaluate(SIDEWAYS) <= 0
+    figure.click()
+    assert figure.bounding_box()["width"] < 375
 
 
 def test_a_dark_page_is_printed_with_light_figures(page):

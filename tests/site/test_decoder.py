@@ -47,11 +47,12 @@ COMPUTE = """async ([folder, cases]) => {
     const model = read(await get("layers"));
     const parts = new Map();
     const answers = [];
-    for (const [text, change] of cases) {
+    for (const [text, change, line] of cases) {
       const ids = tokenize(text, model).slice(0, model.longest);
       for (const part of new Set(ids.map((id) => Math.floor(id / model.rows))))
         parts.set(part, new Uint8Array(await get(`words-${part}`)));
-      const { weights, lengths } = follow(model, rowsOf(model, ids, parts), change);
+      const all = rowsOf(model, ids, parts);
+      const { weights, lengths } = follow(model, all, change, line);
       const bytes = [...new Uint8Array(weights.buffer)];
       const letters = bytes.map((byte) => String.fromCharCode(byte)).join("");
       answers.push([ids, btoa(letters), lengths]);
@@ -79,6 +80,64 @@ def test_what_the_tokens_of_a_sentence_look_at_is_what_torch_says(
         difference = np.abs(found.reshape(expected.shape) - expected.numpy())
         assert difference.max() < 1e-4, (text, change)
         assert np.allclose(lengths, recording.lengths(stream), atol=0.06, rtol=1e-4)
+    assert not page.troubles
+
+
+@torch.no_grad()
+def without(model, ids, line):
+    """The stream after the last layer, and the weights, with a line cut."""
+    layer, head, query, key = line
+    x, maps = model.words(ids[None]), []
+    for index, each in enumerate(model.layers):
+        mask = torch.ones(9, len(ids), len(ids), dtype=torch.bool)
+        mask[head, query, key] = index != layer
+        attended, weights = each.self_attn(each.norm1(x), mask)
+        x = x + attended
+        x = x + each.ffn(each.norm2(x))
+        maps.append(weights[0])
+    return x[0], torch.stack(maps)
+
+
+def test_a_line_is_cut_as_torch_cuts_it(page, published):
+    model, _ = published
+    cases = [(OWN, "as-published", [2, 4, 9, 1]), (OWN, "as-published", [6, 8, 5, 5])]
+    page.goto("404.html")
+    answers = page.evaluate(COMPUTE, [decoder_file.name_of_folder(), cases])
+    for (_, _, line), (ids, letters, _) in zip(cases, answers, strict=True):
+        _, expected = without(model, torch.tensor(ids), line)
+        found = np.frombuffer(base64.b64decode(letters), np.float32)
+        assert found.reshape(expected.shape)[*line] == 0
+        assert np.allclose(found.reshape(expected.shape), expected, atol=1e-4)
+
+
+def test_a_reader_cuts_a_line_of_a_sentence_and_puts_it_back(page, published):
+    model, tokenizer = published
+    place = picture_on(page, query="?view=4&layer=2")
+    read(place, OWN)
+    place.locator("[name=layer]").fill("2")
+    place.locator("[name=view]").select_option("mean")
+    lines = place.locator("[name=line]")
+    assert lines.is_disabled()
+    place.locator("[name=view]").select_option("4")
+    before = place.locator(".token-layers").inner_html()
+    ids = torch.tensor(tokenizer.encode(OWN))
+    stream, weights = recording.follow(model, ids, "as-published")
+    key = int(weights[2, 4, -1].argmax())
+    lines.select_option(str(key))
+    note = place.locator(".lab-note")
+    note.get_by_text("has moved by").wait_for(timeout=PATIENCE)
+    line = [2, 4, len(ids) - 1, key]
+    old, new = stream[-1][-1], without(model, ids, line)[0][-1]
+    moved = float((new - old).norm() / old.norm())
+    word = tokenizer.decode([int(ids[key])]).strip()
+    expected = f"from “.” to “{word}”, weight {weights[*line]:.2f}. After layer 7, "
+    assert f"{expected}the vector of “.” has moved by {moved:.2f}" in note.inner_text()
+    assert place.locator(".token-layers").inner_html() != before
+    place.get_by_role("button", name="Put it back").click()
+    page.wait_for_function(
+        "b => document.querySelector('.token-layers').outerHTML.includes(b)",
+        arg=before,
+    )
     assert not page.troubles
 
 

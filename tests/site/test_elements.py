@@ -425,7 +425,7 @@ def test_a_page_loads_the_modules_of_what_it_shows(site):
     for path in (site.folder / "book").glob("*.html"):
         html = path.read_text(encoding="utf-8")
         loaded = set(re.findall(r'type="module" src="[./]*_static/([\w-]+)\.js', html))
-        names = ["attention-start", "attention-lab", "head-viewer"]
+        names = ["cut-a-line", "attention-start", "attention-lab", "head-viewer"]
         names += publishing.TOYS + publishing.PICTURES
         shown = {name for name in names if f"<{name}" in html}
         for mark, name in MODULES.items():

@@ -47,6 +47,37 @@ def test_the_letters_lie_under_those_of_the_text_area(quiet):
     assert behind == above
 
 
+def test_a_long_line_moves_with_its_letters(quiet):
+    """The letters are behind the text area, so the frame scrolls both."""
+    area = editor(quiet, "softmax")
+    area.fill("")
+    area.type("x = 1  # " + "long " * 60)
+    frame = area.locator("..")
+    assert area.evaluate("area => area.scrollLeft") == 0
+    assert frame.evaluate("frame => frame.scrollLeft") > 100
+
+
+def test_the_editor_says_how_it_is_left(quiet):
+    said = editor(quiet, "softmax").evaluate("""area =>
+        document.getElementById(area.getAttribute("aria-describedby")).textContent""")
+    assert "Escape, then Tab leaves the editor" in said
+
+
+REFUSING = """async () => {
+    let asked = 0;
+    const request = async () => { asked += 1; throw new Error("the page is left"); };
+    Object.defineProperty(navigator, "locks", { value: { request } });
+    const { Keeper } = await import("/_static/keeping.js");
+    new Keeper("nobody", { changed() {}, writing() {} });
+    await new Promise((done) => setTimeout(done, 350));
+    return asked;
+}"""
+
+
+def test_a_lock_that_is_refused_is_not_asked_for_without_end(empty):
+    assert 1 < empty.evaluate(REFUSING) < 6
+
+
 def test_the_editor_indents_as_python_does(quiet):
     area = editor(quiet, "softmax")
     area.fill("")

@@ -14,7 +14,7 @@ WORDS = len(json.loads((STATIC / "lab.json").read_text())["words"])
 CHAPTER = "book/01-queries-keys-values.html"
 
 
-def enliven(page, path="book/index.html"):
+def enliven(page, path=CHAPTER):
     page.goto(path)
     lab = page.locator("attention-start")
     lab.scroll_into_view_if_needed()
@@ -30,7 +30,7 @@ def asked(page):
 
 def test_it_comes_within_the_first_fifth_of_chapter_1(page):
     page.set_viewport_size({"width": 1280, "height": 900})
-    lab = enliven(page, CHAPTER)
+    lab = enliven(page)
     height = page.evaluate("document.querySelector('.bd-article').scrollHeight")
     end = "element => element.getBoundingClientRect().bottom + scrollY"
     assert lab.evaluate(end) < height / 5
@@ -111,7 +111,7 @@ def test_the_five_steps_are_those_of_numpy(empty, causal):
 
 
 def test_the_steps_are_walked_by_keyboard_and_kept_in_the_address(page):
-    lab = enliven(page, CHAPTER)
+    lab = enliven(page)
     lab.get_by_role("button", name="Step by step").click()
     lab.locator(".steps").wait_for()  # its code comes with the first click
     formula = lab.locator(".pair-formula")
@@ -147,7 +147,7 @@ def test_the_view_that_was_asked_for_last_is_shown(page):
     """The code of the steps comes late: the reader has gone back meanwhile."""
     held = []
     page.route("**/three-tokens.js", lambda route: held.append(route))
-    lab = enliven(page, CHAPTER)
+    lab = enliven(page)
     with page.expect_request("**/three-tokens.js"):
         lab.get_by_role("button", name="Step by step").click()
     while not held:
@@ -163,7 +163,7 @@ def test_the_view_that_was_asked_for_last_is_shown(page):
 
 def test_steps_that_cannot_be_had_are_said(page):
     page.route("**/three-tokens.js", lambda route: route.fulfill(status=503))
-    lab = enliven(page, CHAPTER)
+    lab = enliven(page)
     lab.get_by_role("button", name="Step by step").click()
     lab.get_by_text("could not be loaded").wait_for()
     lab.get_by_role("button", name="Two sentences").click()
@@ -183,7 +183,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize("query", drawn(NONSENSE, 2))
 def test_an_address_that_says_nonsense_shows_something_sound(page, query):
-    lab = enliven(page, f"book/index.html?{query}")
+    lab = enliven(page, f"{CHAPTER}?{query}")
     lab.locator(":is(.pair-side, .steps)").first.wait_for()
     assert lab.locator(".pair-formula").last.text_content()
     assert not page.troubles
@@ -192,7 +192,7 @@ def test_an_address_that_says_nonsense_shows_something_sound(page, query):
 @pytest.mark.parametrize("view", drawn(["pair", "steps"]))
 def test_it_is_accessible_and_fits_a_phone(page, view, axe):
     page.set_viewport_size({"width": 375, "height": 800})
-    enliven(page, f"book/index.html?view={view}")
+    enliven(page, f"{CHAPTER}?view={view}")
     page.locator(f".{view}").wait_for()
     page.evaluate(axe)
     for scheme in "light", "dark":
@@ -207,7 +207,6 @@ def test_it_is_accessible_and_fits_a_phone(page, view, axe):
 def test_without_scripts_the_drawing_stays(browser, address):
     context = browser.new_context(base_url=address, java_script_enabled=False)
     page = context.new_page()
-    for path in "book/index.html", CHAPTER:
-        page.goto(path)
-        assert page.locator("attention-start svg[role=img]").is_visible()
+    page.goto(CHAPTER)
+    assert page.locator("attention-start svg[role=img]").is_visible()
     context.close()

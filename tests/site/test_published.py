@@ -84,10 +84,10 @@ def test_the_install_line_names_the_address_of_the_wheel(published, site):
         text = re.sub(r"<[^>]*>", "", page_of(folder, "for-students"))
         return re.search(r"pip install jupyterlab .*", text)[0].split()
 
-    wheel = address_of.wheel_name()
-    assert (published / wheel).is_file()
-    assert installs(published)[-1] == SITE + wheel
-    assert installs(site.folder)[-1] == wheel
+    wheels = address_of.wheel_names()
+    assert all((published / wheel).is_file() for wheel in wheels)
+    assert installs(published)[-2:] == [SITE + wheel for wheel in wheels]
+    assert installs(site.folder)[-2:] == wheels
 
 
 def test_a_setup_cell_comes_first_stays_off_the_page_and_goes_away_again():
@@ -95,7 +95,8 @@ def test_a_setup_cell_comes_first_stays_off_the_page_and_goes_away_again():
     plain = copy.deepcopy(notebook)
     assert notebooks.place_setup(notebook, SITE)
     assert notebook.cells[0].metadata.tags == ["remove-cell"]
-    assert SITE + address_of.wheel_name() in notebook.cells[0].source
+    for name in address_of.wheel_names():
+        assert SITE + name in notebook.cells[0].source
     assert notebook.cells[1:] == plain.cells
     assert not notebooks.place_setup(notebook, SITE)
     assert notebooks.place_setup(notebook, "")
@@ -166,9 +167,9 @@ def test_the_installed_wheel_checks_the_downloaded_exercise(site, tmp_path):
     library, home = tmp_path / "library", tmp_path / "home"
     home.mkdir()
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index"]
-    wheel = site.folder / address_of.wheel_name()
+    wheels = [site.folder / name for name in address_of.wheel_names()]
     options = ["--no-deps", "--target", library]
-    subprocess.run([*install, *options, wheel], check=True, capture_output=True)
+    subprocess.run([*install, *options, *wheels], check=True, capture_output=True)
     (exercise,) = (site.folder / "_downloads").rglob("attention.ipynb")
     shutil.copy(exercise, home)
     run = subprocess.run(

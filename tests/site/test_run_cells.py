@@ -1,5 +1,7 @@
 """Cells of a chapter, run and changed in the page, by the Pyodide of the site."""
 
+import re
+
 import cells
 import notebooks
 import pytest
@@ -77,6 +79,9 @@ def test_a_visit_to_the_first_chapter(page, axe):
     page.keyboard.type("\nwish = np.zeros(3); wish[2] = 2.0")
     old = match.bar.get_by_text("A cell above has changed: run this one again.")
     old.wait_for()
+    # said once, however many cells it is true of
+    (said,) = page.locator("[role=status]:has-text('to be run again')").all()
+    assert re.fullmatch(r"\d+ cells have to be run again.", said.inner_text())
     page.keyboard.press("Shift+Enter")
     assert "printed nothing" in menu.came()
     assert "match: [1. 2. 2. 0.]" in match.run()
@@ -126,11 +131,23 @@ def test_a_visit_to_the_first_chapter(page, axe):
     assert image.get_attribute("alt") == alt and image.bounding_box()["width"] > 300
     assert not figure.recorded.is_visible()
 
-    # what needs PyTorch says so, and the notebook can be had
-    lacks = Cell(page, sources, "import torch")
-    assert lacks.bar.inner_text() == "Needs PyTorch: run it in the notebook."
-    link = lacks.bar.get_by_role("link")
+    # what needs PyTorch and would print says so, and the notebook can be had
+    assert Cell(page, sources, "theirs =").bar.inner_text() == "Needs PyTorch"
+    assert Cell(page, sources, "from_numpy").bar.inner_text() == ""
+    head = page.locator("p", has_text="About 40 minutes")
+    assert "29 of its 30 cells that print or draw run in this page" in head.inner_text()
+    link = head.get_by_role("link", name="the notebook")
     assert page.request.get(link.evaluate("link => link.href")).ok
+    assert not page.troubles
+
+
+@pytest.mark.usefixtures("python")
+def test_a_whole_model_writes_in_its_page(page):
+    page.goto("book/whole.html")
+    shown = page.locator(".highlight-text pre").inner_text()
+    assert (
+        Cell(page, cells.chapter("whole").sources, "def write(").run() == shown.strip()
+    )
     assert not page.troubles
 
 
@@ -139,6 +156,9 @@ def test_a_visit_to_the_first_chapter(page, axe):
 @pytest.mark.parametrize("stem", [path.stem for path in notebooks.TEXT.glob("*.md")])
 def test_every_cell_prints_in_the_page_what_is_recorded(page, stem):
     page.goto(f"book/{stem}.html", wait_until="networkidle")
+    page.locator("details.imports").evaluate_all(
+        "all => all.forEach(f => (f.open = true))"
+    )
     found = cells.chapter(stem)
     assert page.evaluate(CODE) == found.sources
     others = []

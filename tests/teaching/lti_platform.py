@@ -117,17 +117,14 @@ class Columns(AssignmentsGradesService):
         return item
 
     def get_results(self, line_item_id, page=1, **_):
-        most = self.platform.columns[line_item_id]["scoreMaximum"]
         rows = []
         for user, grade in self.platform.grades[line_item_id].items():
-            row = {"id": f"{user}", "userId": user}
-            shown = grade["score"] is not None
-            if self.platform.kind == "moodle":
-                shown = bool(grade["score"])
-            elif not grade["sent"]:
+            if self.platform.kind == "canvas" and not grade["sent"]:
                 continue  # Canvas lists what the tool has sent something for
-            if shown:
-                row |= {"resultScore": grade["score"], "resultMaximum": most}
+            row = {"id": f"{user}", "userId": user}
+            if grade["score"] is not None:
+                row |= {"resultScore": grade["score"], "resultMaximum": grade["most"]}
+                row |= {"comment": grade["comment"]} if grade["comment"] else {}
             rows.append(row)
         return self.page_of(rows, page)
 
@@ -146,7 +143,11 @@ class Columns(AssignmentsGradesService):
         given = score["scoreGiven"] * most / score["scoreMaximum"] if final else None
         new = score.get(CANVAS, {}).get("new_submission", True)
         attempts = cell["attempts"] + bool(new and platform.kind == "canvas")
+        comment = score.get("comment")
+        if platform.kind == "canvas":  # one more; Moodle's is replaced
+            comment = "\n".join(filter(None, (cell["comment"], comment)))
         cell |= {"score": given, "sent": True, "time": moment, "attempts": attempts}
+        cell |= {"most": most, "comment": comment}
         platform.grades[line_item_id][score["userId"]] = cell
         progress = score["gradingProgress"]
         platform.posts.append([score["userId"], progress, score.get("scoreGiven")])
@@ -200,6 +201,7 @@ class Platform:
 
     def cell(self, number, user):
         empty = {"score": None, "sent": False, "time": 0, "attempts": 0}
+        empty |= {"comment": None, "most": self.columns[number]["scoreMaximum"]}
         return self.grades[number].get(user, empty)
 
     def keys(self):

@@ -170,7 +170,7 @@ def test_git_takes_nothing_of_a_class(course, repository, marked, capsys):
     (course.root / "extensions.csv").write_text("student_id,assignment,due\n")
     for name in ("CS101.zip", "results.json", "grade.log"):
         (course.root / name).touch()
-    commands = [["names", roster], ["export"], ["report"], ["term"]]
+    commands = [["names", roster], ["export"], ["report"], ["report", "--term"]]
     for command in [*commands, ["certificate", "ada"], ["history"]]:
         assert main(command) == 0, command
     assert seen("ls-files", "--others", "--exclude-standard") == "certificate.pub\n"

@@ -143,7 +143,7 @@ def signed(key):
 
 def test_a_certificate_is_checked_without_a_network(course, signed, capsys):
     (course.root / "ada.json").write_text(json.dumps(signed, indent=3))
-    assert main(["verify", "ada.json"]) == 0
+    assert main(["certificate", "--verify", "ada.json"]) == 0
     assert "\\u202e" in capsys.readouterr().out
 
 

@@ -1,72 +1,134 @@
-"""nbgrader's exchange, as on a JupyterHub, and then `autograder grade`."""
+"""nbgrader's exchange, as on a JupyterHub: a round from release to fetched feedback."""
 
 import json
-import os
-import subprocess
-import sys
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from jupyter_core.application import NoStart
+from nbgrader.apps import NbGraderApp
 
 from autograder import wall
 from autograder.cli import main
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-EXCHANGE = """
-c = get_config()
-c.Exchange.root = {root!r}
-c.CourseDirectory.course_id = "paying-attention"
-"""
+PS = "01-attention"
+GRADE = ["grade", PS, "--workers", "1", "--json", "results.json", *UNPROTECTED]
 
 
 @pytest.fixture
-def nbgrader(course, tmp_path):
-    """Run an nbgrader command, as the instructor or as a student."""
+def hub(course, tmp_path, monkeypatch):
+    """Run an nbgrader command in the instructor's account, or in a student's."""
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
-    config = course.root / "nbgrader_config.py"
     setting = f"c.Exchange.root = {str(exchange)!r}\n"
+    config = course.root / "nbgrader_config.py"
     config.write_text(f"{config.read_text()}\n{setting}")
-    student = tmp_path / "student"
-    student.mkdir()
-    text = EXCHANGE.format(root=str(exchange))
-    (student / "nbgrader_config.py").write_text(text)
+    setting += "c.CourseDirectory.course_id = 'paying-attention'\n"
 
-    def run(folder: Path, *command: str) -> str:
-        # the exchange knows people by the name of their account
-        person = {"HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "none")}
-        # nbgrader itself starts a program that lies beside it
-        programs = Path(sys.executable).parent
-        person["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *command],
-            cwd=folder,
-            env=os.environ | person,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stderr
+    def run(who: str, *command: str) -> Path:
+        """Where what the command brings lies: in the account's folder."""
+        home = course.root if who == "instructor" else tmp_path / who
+        if not home.exists():
+            home.mkdir()
+            text = f"c = get_config()\n{setting}"
+            (home / "nbgrader_config.py").write_text(text)
+        mine = [] if who == "instructor" else [f"--CourseDirectory.student_id={who}"]
+        with monkeypatch.context() as account:
+            account.chdir(home)
+            for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+                account.setenv(name, str(home))
+            app = NbGraderApp.instance()
+            app.initialize([*command, *mine])
+            NbGraderApp.clear_instance()
+            with suppress(NoStart):  # its subcommand has run
+                app.start()
+        return home / PS
 
-    run.student = student
     return run
 
 
-def test_what_the_exchange_collects_is_graded(course, nbgrader, right):
-    assert main(["release"]) == 0
-    nbgrader(course.root, "db", "assignment", "add", "01-attention")
-    nbgrader(course.root, "release_assignment", "01-attention")
-    nbgrader(nbgrader.student, "fetch_assignment", "01-attention")
-    fetched = nbgrader.student / "01-attention" / "attention.ipynb"
-    released = course.exercises / "01-attention" / "attention.ipynb"
-    assert json.loads(fetched.read_text()) == json.loads(released.read_text())
-    fetched.write_text(right)
-    nbgrader(nbgrader.student, "submit", "01-attention")
-    nbgrader(course.root, "collect", "01-attention")
-    (folder,) = course.submitted.iterdir()
-    assert (folder / "01-attention" / "timestamp.txt").is_file()
+def grade() -> dict[str, float]:
+    assert main(GRADE) == 0
+    found = json.loads(Path("results.json").read_text())["submissions"]
+    return {one["student"]: one["score"] for one in found}
 
-    assert main(["grade", "--workers", "1", "--json", "r.json", *UNPROTECTED]) == 0
-    (graded,) = json.loads(Path("r.json").read_text())["submissions"]
-    assert (graded["student"], graded["score"]) == (folder.name, 20.0)
+
+def test_a_round_on_a_hub(course, hub, right, untouched, tmp_path):
+    """Three students: one renames the notebook, one hands in twice."""
+
+    def submit(who: str, text: str, name: str = "attention") -> None:
+        (tmp_path / who / PS / "attention.ipynb").unlink(missing_ok=True)
+        (tmp_path / who / PS / f"{name}.ipynb").write_text(text)
+        hub(who, "submit", PS)
+
+    def send() -> None:
+        assert main(["feedback", PS]) == 0
+        hub("instructor", "release_feedback", PS)
+
+    def fetched(who: str) -> list[tuple[str, bool]]:
+        """Pages in the order of submissions; whether one is about right answers."""
+        folder = hub(who, "fetch_feedback", PS) / "feedback"
+        pages = sorted(folder.glob("*/*.html"))
+        return [(p.name, "softmax: 4 of 4 points" in p.read_text()) for p in pages]
+
+    assert main(["release"]) == 0
+    hub("instructor", "db", "assignment", "add", PS)
+    hub("instructor", "release_assignment", PS)
+    released = course.exercises / PS / "attention.ipynb"
+    for who in ("ada", "bob", "cy"):
+        mine = hub(who, "fetch_assignment", PS) / "attention.ipynb"
+        assert json.loads(mine.read_text()) == json.loads(released.read_text())
+    submit("ada", right)
+    submit("bob", right, "attention (bob)")
+    submit("cy", untouched)
+    hub("instructor", "collect", PS)
+    assert grade() == {"ada": 20.0, "bob": 20.0, "cy": 0.0}
+    submit("cy", right)
+    hub("instructor", "collect", "--update", PS)
+    send()  # what was judged is the first of cy's
+    assert fetched("ada") == [("attention.html", True)]
+    assert fetched("bob") == [("attention (bob).html", True)]
+    assert fetched("cy") == [("attention.html", False)]
+    assert grade()["cy"] == 20.0
+    send()
+    assert fetched("cy") == [("attention.html", False), ("attention.html", True)]
+    submit("bob", right, "attention (bob)")  # the same again
+    hub("instructor", "collect", "--update", PS)
+    grade()
+    send()
+    assert fetched("bob") == [("attention (bob).html", True)] * 2
+
+    # formgrader's button and nbgrader's command write the same pages
+    before = files(course.feedback)
+    shutil.rmtree(course.feedback)
+    hub("instructor", "generate_feedback", PS, "--force")
+    assert files(course.feedback) == before
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def test_pages_that_the_exchange_cannot_send_are_named_once(course, right, capsys):
+    for who in ("ada", "bob"):
+        folder = course.submitted / who / PS
+        folder.mkdir(parents=True)
+        (folder / "attention.ipynb").write_text(right)
+    assert grade()
+    assert main(["feedback"]) == 0  # a course without an exchange
+    assert "cannot send" not in capsys.readouterr().out
+    secret = course.submitted / "ada" / PS / "submission_secret.txt"
+    secret.write_text("s" * 128)
+    grade()
+    assert main(["feedback"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("nbgrader's exchange cannot send the pages of bob, since") == 1
+    assert (course.feedback / "ada" / PS / secret.name).read_text() == "s" * 128
+    secret.unlink()
+    grade()
+    assert main(["feedback"]) == 0
+    assert not list(course.feedback.rglob(secret.name))

@@ -203,42 +203,14 @@ def handed_in(course, right):
     return put
 
 
-def test_what_a_dry_run_saw_is_stored_and_only_what_changed_is_judged_again(
-    course, handed_in, right, untouched, capsys, monkeypatch
+def test_points_by_hand_are_kept_and_said_when_work_is_graded_again(
+    course, handed_in, right, capsys
 ):
-    from autograder.grading import jobs
-
     grade = ["grade", "--workers", "1", *UNPROTECTED]
-    for student in ("ada", "bob"):
-        handed_in(student, untouched)
-    assert main([*grade, "--apply"]) == 2
-    assert "There is no dry run to apply" in capsys.readouterr().err
+    handed_in("ada", right)
     assert main(grade) == 0
-    for student in ("ada", "bob", "cy"):
-        handed_in(student, right)
-    capsys.readouterr()
-    assert main([*grade, "--dry-run"]) == 0
-    said = capsys.readouterr().out
-    assert "To store this without judging again: autograder grade --apply" in said
-    assert {verdict.score for verdict in read(course).values()} == {0.0}
-    handed_in("bob", untouched.replace("Your answer here.", "Weights of values."))
-    handed_in("dan", right)
-    judged, work = [], jobs.work
-    monkeypatch.setattr(jobs, "work", lambda *job: judged.append(job) or work(*job))
-    assert main([*grade, "--apply"]) == 0
-    said = capsys.readouterr().out
-    assert "2 stored as judged in the dry run" in said
-    assert "judged again, since their work changed after the dry run: bob" in said
-    assert "not in the dry run, so judged now: dan" in said
-    assert len(judged) == 2
-    scores = {who: verdict.score for who, verdict in read(course).items()}
-    assert scores == {"ada": 20.0, "bob": 0.0, "cy": 20.0, "dan": 20.0}
-    assert (
-        "all checks pass"
-        in (course.autograded / "cy" / NAME / "attention.ipynb").read_text()
-    )
     by_hand(course, "ada", score=3.0)
+    capsys.readouterr()
     assert main([*grade, "--force"]) == 0
     assert whys(course)[-1] == ["by hand"]
     assert "ada: 23 of 24, 3 of them by hand\n" in capsys.readouterr().out
-    assert main([*grade, "--apply"]) == 2  # it is stored once

@@ -139,7 +139,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
             assert "File name too long" in written.err
             continue
         path = f"certificates/{name}.json"
-        assert main(["verify", path]) == 0
+        assert main(["certificate", "--verify", path]) == 0
         printed = capsys.readouterr().out
         assert not set(printed + written.out) & set("\u202e\u2066\x1b\r")
         assert len(printed.splitlines()) == 1

@@ -24,9 +24,10 @@ from shared import drawn
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.lti import service
-from autograder.lti.files import Folder, origin
+from autograder.lti.comment import as_text
+from autograder.lti.files import Folder, Platform, origin
 from autograder.lti.journal import opened, read_line
-from autograder.lti.launch import accepted, expect_launch
+from autograder.lti.launch import accepted, expect_launch, link_of
 from autograder.lti.page import Page
 from autograder.lti.register import to_paste, usual
 from autograder.lti.sentences import TEXTS
@@ -38,6 +39,9 @@ NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 LEARNER = "http://purl.imsglobal.org/vocab/lis/v2/membership#Learner"
 TEACHER = "http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"
 ELSEWHERE = "https://elsewhere.example.org/lineitems"
+
+
+FROM_MOODLE = Path(__file__).parents[1] / "platforms/moodle-4.5.6/lti"
 
 
 def said(name, text):
@@ -280,18 +284,97 @@ def test_points_that_are_not_final_any_more_are_pending_again(linked, marked):
     assert linked.scores == {"u-ada": 21.0}
 
 
-def test_a_column_with_another_maximum_is_converted_there_and_not_sent_twice(
-    linked, marked
+@both
+def test_a_changed_maximum_corrects_every_score_and_a_typed_one_stays(
+    linked, marked, capsys
 ):
+    linked.control(members=people("ada", "bob", "eve"))
+    marked({"ada@x.org": 20.0, "bob@x.org": 12.0, "eve@x.org": 6.0})
+    assert push() == 0
+    linked.control(typed={"u-eve": 15.0})
+    columns = linked.control()["columns"]
+    most = columns["1"]["scoreMaximum"]
+    for factor in (2, 1):
+        later(linked)
+        columns["1"]["scoreMaximum"] = factor * most
+        linked.control(columns=columns)
+        assert push() == 0
+        scores = {"u-ada": factor * 20.0, "u-bob": factor * 12.0, "u-eve": 15.0}
+        assert linked.scores == scores
+        out = capsys.readouterr().out
+        assert f"15 of {factor * most:g} was typed there" in out
+        assert push() == 0  # and only once
+        assert "2 as before" in capsys.readouterr().out
+
+
+def test_a_column_as_a_live_moodle_listed_it(linked, marked, course, capsys):
+    """Its maximum went from 24 to 48 and back; one student was graded at 48."""
+
+    def stored(name):
+        text = (FROM_MOODLE / f"{name}.json").read_text("utf-8")
+        return text.replace("http://127.0.0.1:8090", linked.base)
+
+    members = json.loads(stored("memberships"))["members"]
+    cells = json.loads(stored("results-01-attention"))
+    user = {m["user_id"]: m["email"] for m in members}
+    points = {user[cell["userId"]]: cell["resultScore"] for cell in cells}
+    points |= {"joerg@example.org": 7.5, "conor@example.org": 8.0}
+    points["wim@example.org"] = 3.0
+    marked(points)
+    (column, *_) = json.loads(stored("lineitems"))
+    lines = [
+        ("t", "a", column["id"], user[u], u, f"{sent}/24", "sent")
+        for u, sent in (("5", 7.5), ("12", 3))
+    ]
+    log = course.root / "lti" / "pushed.log"
+    log.write_text("".join("\t".join(line) + "\n" for line in lines))
+    log.chmod(0o600)
+    answers = {"columns": "lineitems", "results": "results-01-attention"}
+    trouble = [
+        {"on": on, "status": 200, "body": stored(name)} for on, name in answers.items()
+    ]
+    linked.control(members=members, trouble=trouble)
+    assert push("--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "would be sent: joerg@example.org, Jörg Müßig (user 5): 7.5/24" in out
+    assert "6.5 of 24 was typed there" in out and "0 of 24 was typed there" in out
+    assert "8 as before, 2 kept, 1 would be sent." in out
+
+
+@both
+def test_the_teachers_comment_stays_when_points_change(linked, marked):
     linked.control(members=people("ada"))
     marked({"ada@x.org": 20.0})
     assert push() == 0
-    columns = linked.control()["columns"]
-    most = columns["1"]["scoreMaximum"]
-    columns["1"]["scoreMaximum"] = 100
-    linked.control(columns=columns, typed={"u-ada": round(20 / most * 100, 5)})
+    later(linked)
+    grades = linked.control()["grades"]
+    grades["1"]["u-ada"]["comment"] = "<p>Good, Ada.</p><p>But &lt;b&gt;</p>"
+    linked.control(grades=grades)
+    marked({"ada@x.org": 21.0})
     assert push() == 0
-    assert len(linked.control()["posts"]) == 1
+    expected = "Good, Ada.\nBut <b>"
+    if linked.kind == "canvas":  # keeps its own
+        expected = grades["1"]["u-ada"]["comment"]
+    assert linked.cells["u-ada"]["comment"] == expected
+
+
+COMMENTS = {
+    "see me\nplease": "see me\nplease",
+    "is x < y and <b> too?": "is x < y and <b> too?",
+    "<p>Good.</p>\n<ul><li>axis</li><li>mask</li></ul>": "Good.\n- axis\n- mask",
+    '<p>one<br>two <a href="https://x.org">here</a></p>': (
+        "one\ntwo here (https://x.org)"
+    ),
+    '<p><img src="a.png" alt="a map"></p>': "a map",
+    "<div dir='ltr'>caf&eacute; &amp;\n  more</div>": "café & more",
+}
+
+
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_a_comment_keeps_its_lines_without_tags(comment):
+    text = as_text(comment)
+    assert text == COMMENTS[comment]
+    assert as_text(text) == text  # as it comes back
 
 
 @both
@@ -313,14 +396,57 @@ def test_students_are_found_by_any_id_and_others_are_named(
     linked.control(members=people("ada", also=also))
     roster = tmp_path / "names.csv"
     roster.write_text("student_id,name\ngrace,Grace Hopper\n")
-    everybody = ("ADA@x.org", "u-ada", "s5", "gone@x.org", "grace", "two@x.org", "eve")
+    everybody = ("ADA@x.org", "u-5", "S5", "gone@x.org", "grace", "two@x.org", "eve")
     marked(dict.fromkeys(everybody, 5.0))
     assert push("--roster", str(roster)) == 1
-    assert set(linked.scores) == {"u-ada", "u-5", "u-7"}
+    assert set(linked.scores) == {"u-ada", "u-7"}
     out = capsys.readouterr().out
     for name in ("twin", "no-student", "several", "not-there"):
         assert said(name, out), name
-    assert "4 not sent, 3 sent" in out
+    assert "sent: grace, Grace Hopper (user u-7): 5/" in out
+    assert "5 not sent, 2 sent" in out
+
+
+@pytest.mark.parametrize(
+    "count", [20, pytest.param(300, marks=pytest.mark.long)], ids=["20", "300"]
+)
+@both
+def test_numbers_that_other_people_have_too_bring_no_score_to_them(
+    linked, marked, tmp_path, count, capsys
+):
+    """Users have numbers and names, of which some are equal; one list has the others'.
+
+    In Moodle's worksheet a number is a participant's: here always some other user's.
+    """
+    names = [f"Ada{k // 2} Test" if k < 6 else f"Ada Test{k}" for k in range(count)]
+    members = people(*(f"s{k}" for k in range(count)))
+    for k, (row, name) in enumerate(zip(members, names, strict=False)):
+        row |= {"user_id": str(100 + k), "name": name}
+    points = {f"s{k}": float(k % 24) for k in range(count)}
+    if linked.kind == "canvas":
+        for row in members:
+            row.pop("email")
+        head = "Student,ID,SIS Login ID,Section"
+        rows = [f"{name},{100 + k},s{k},A" for k, name in enumerate(names)]
+    else:
+        head = "Identifier,Full name,Email address,Grade,Maximum grade"
+        shift = [(k + 7) % count for k in range(count)]
+        rows = [
+            f"Participant {100 + shift[k]},{name},s{k}@x.org,,24.00"
+            for k, name in enumerate(names)
+        ]
+        points = {  # as collect calls them, in a blind assignment and in others
+            f"participant-{100 + shift[k]}" if k % 2 else f"s{k}@x.org": p
+            for k, p in enumerate(points.values())
+        }
+    roster = tmp_path / "list.csv"
+    roster.write_text("\n".join([head, *rows]))
+    linked.control(members=members)
+    marked(points)
+    assert push("--roster", str(roster)) == 0
+    assert linked.scores == {str(100 + k): float(k % 24) for k in range(count)}
+    assert push("--dry-run", "--roster", str(roster)) == 0
+    assert f"{count} as before" in capsys.readouterr().out
 
 
 @one
@@ -473,6 +599,15 @@ def test_a_bad_launch_is_refused_with_its_sentence(other, page, course, case):
     assert not (Folder(course).path / "link.json").exists()
     other.control(bad={})
     assert other.click(page)[0].status_code == 200  # the next click is taken
+
+
+def test_the_launch_of_a_live_moodle_names_its_course():
+    claims = json.loads((FROM_MOODLE / "launch-claims.json").read_text("utf-8"))
+    at = claims["iss"]
+    platform = Platform("moodle", at, claims["aud"], "1", *usual("moodle", at))
+    link = link_of(claims, platform)
+    assert (link.context, link.title) == ("2", "Attention Testkurs")
+    assert link.lineitems == f"{at}/mod/lti/services.php/2/lineitems?type_id=1"
 
 
 def test_a_launch_is_taken_once(other, page):
@@ -755,6 +890,30 @@ def test_one_refused_score_is_named_and_the_others_arrive(
     assert linked.scores["u-bob"] == 2.0
 
 
+def test_a_locked_cell_is_named_and_the_others_arrive(linked, marked, capsys):
+    names = [f"s{n}" for n in range(6)]
+    locked = {"on": "scores", "skip": 1, "status": 500, "times": 4}
+    linked.control(members=people(*names), trouble=[locked])
+    marked({f"{name}@x.org": 5.0 for name in names})
+    assert push() == 1
+    assert said("locked", capsys.readouterr().out)
+    assert set(linked.scores) == {"u-s0", "u-s5"}
+
+
+def test_points_of_an_earlier_push_at_somebody_else_are_listed(linked, marked, capsys):
+    linked.control(members=people("ada", "bob"))
+    marked({"ada@x.org": 20.0})
+    assert push() == 0
+    log = Folder(linked.folder).path / "pushed.log"
+    log.write_text(log.read_text().replace("u-ada", "u-bob"))
+    grades = linked.control()["grades"]
+    grades["1"]["u-bob"] = grades["1"].pop("u-ada")
+    linked.control(grades=grades)
+    assert push("--dry-run") == 0
+    out = capsys.readouterr().out
+    assert said("stray", out) and "left there: Bob (user u-bob)" in out
+
+
 @one
 def test_a_score_that_arrived_before_the_platform_broke_is_not_sent_again(
     linked, marked, capsys
@@ -865,6 +1024,9 @@ def test_addresses_where_others_could_listen_are_refused(url):
     assert said("plain-http", str(error.value))
 
 
-def test_every_sentence_has_a_case_in_this_file():
-    cases = Path(__file__).read_text("utf-8")
-    assert [name for name in TEXTS if f'"{name}"' not in cases] == []
+def test_every_sentence_has_a_case_in_these_files():
+    files = Path(__file__).parent.glob("test_lti*.py")
+    cases = "".join(file.read_text("utf-8") for file in files)
+    assert [
+        name for name in TEXTS if not re.search(f'"{name}"|[|] {name}\n', cases)
+    ] == []

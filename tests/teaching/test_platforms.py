@@ -6,8 +6,10 @@ lib/content_zipper.rb and lib/gradebook_exporter.rb (Canvas).
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC
+from pathlib import Path
 
 import pytest
 
@@ -75,215 +77,9 @@ name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_i
 """
 OWN = "student_id,name\nada,Ada Lovelace\ngrace,Grace Hopper\n"
 FILE = "assignsubmission_file"
-GOLDEN = {
-    # name: roster, teams, paths in the archive, students with work, what is said
-    "moodle, a folder each": (
-        WORKSHEET,
-        "",
-        [f"Ada Lovelace_12_{FILE}/attention.ipynb", f"Miles OBrien_60_{FILE}/a.ipynb"],
-        ["ada@x.org", "miles@x.org"],
-        ["1 of 3 students on the roster submitted nothing: grace@x.org."],
-    ),
-    "canvas, whose test student is no student without work": (
-        GRADEBOOK + '"Student, Test",9999,,a1b2,A,,\n',
-        "",
-        ["lovelaceada_34_567_a.ipynb"],
-        ["ada"],
-        ["2 of 3 students on the roster submitted nothing: 35, grace."],
-    ),
-    "moodle, as it was before 4.1": (
-        WORKSHEET,
-        "",
-        [f"Ada Lovelace_12_{FILE}_/attention.ipynb", f"Ada Lovelace_12_{FILE}_/x.png"],
-        ["ada@x.org"],
-        ["x.png is not a notebook", "2 of 3 students on the roster submitted nothing"],
-    ),
-    "moodle, flat": (
-        WORKSHEET,
-        "",
-        [
-            f"Ada Lovelace_12_{FILE}_attention.ipynb",
-            f"Grace Hopper_57_{FILE}_a_1.ipynb",
-        ],
-        ["ada@x.org", "grace@x.org"],
-        [],
-    ),
-    "moodle, one student with folders of her own": (
-        WORKSHEET,
-        "",
-        [
-            f"Ada Lovelace_12_{FILE}/Grace Hopper/a.ipynb",
-            f"Ada Lovelace_12_{FILE}/b/c.ipynb",
-        ],
-        ["ada@x.org"],
-        ["2 of 3 students on the roster submitted nothing"],
-    ),
-    "moodle, in the folder that it was unpacked to": (
-        WORKSHEET,
-        "",
-        [f"Attention 1-77/Ada Lovelace_12_{FILE}/a.ipynb"],
-        ["ada@x.org"],
-        [],
-    ),
-    "moodle, a team is no participant": (
-        WORKSHEET,
-        "",
-        [f"Team Rocket_57_{FILE}/attention.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
-        ["ada@x.org"],
-        [
-            "Team Rocket has the number 57, which in the roster is Grace Hopper's",
-            "--teams",
-        ],
-    ),
-    "moodle, teams of the worksheet": (
-        TEAMS,
-        "",
-        [f"Team Rocket_57_{FILE}/a.ipynb", f"Default group_{FILE}/a.ipynb"],
-        ["ada@x.org", "alan@x.org", "grace@x.org"],
-        ["0 of 3 students on the roster submitted nothing."],
-    ),
-    "moodle, teams of another table": (
-        WORKSHEET,
-        "student_id,team\nada@x.org,Team Rocket\nmiles@x.org,Team Rocket\n",
-        [f"Team Rocket_57_{FILE}/a.ipynb"],
-        ["ada@x.org", "miles@x.org"],
-        [],
-    ),
-    "moodle, in German": (
-        GERMAN,
-        "",
-        [f"Ada Lovelace_12_{FILE}/a.ipynb", f"Team Rocket_57_{FILE}/a.ipynb"],
-        ["ada@x.org"],
-        ["Team Rocket has the number 57"],
-    ),
-    "moodle, blind": (
-        BLIND,
-        "",
-        [f"Participant_12_{FILE}/a.ipynb", f"Team Rocket_57_{FILE}/a.ipynb"],
-        ["participant-12"],
-        ["Team Rocket has the number 57"],
-    ),
-    "moodle, blind, in German": (
-        BLIND_GERMAN,
-        "",
-        [f"Teilnehmerin_12_{FILE}/a.ipynb", f"Teilnehmerin_58_{FILE}/a.ipynb"],
-        ["participant-12", "participant-58"],
-        [],
-    ),
-    "moodle, a number that the roster gives somebody else": (
-        WORKSHEET,
-        "",
-        [f"Ada Lovelace_99_{FILE}/a.ipynb", f"Grace Hopper_57_{FILE}/a.ipynb"],
-        ["grace@x.org"],
-        ["Ada Lovelace has the number 99, but in the roster Ada Lovelace has 12"],
-    ),
-    "canvas, late, underscores, without a login": (
-        GRADEBOOK,
-        "",
-        ["lovelaceada_LATE_34_567_attention-1.ipynb", "wuchen_li_35_568_a.ipynb"],
-        ["35", "ada"],
-        ["1 of 3 students on the roster submitted nothing: grace."],
-    ),
-    "canvas, names apart": (
-        NAMES_APART,
-        "",
-        ["lovelaceada_34_567_a.ipynb"],
-        ["ada"],
-        [],
-    ),
-    "canvas, semicolons": (
-        SEMICOLONS,
-        "",
-        ["lovelaceada_34_567_a.ipynb", "wuchen_li_35_568_a.ipynb"],
-        ["35", "ada"],
-        [],
-    ),
-    "canvas, anonymous": (
-        GRADEBOOK,
-        "",
-        [
-            "anon_x7Yz2_567_a.ipynb",
-            "LATE_anon_Q1_568_a.ipynb",
-            "hoppergrace_36_9_a.ipynb",
-        ],
-        ["grace"],
-        ["anon-x7Yz2 is anonymous", "anon-Q1 is anonymous"],
-    ),
-    "canvas, a group is no student": (
-        GRADEBOOK,
-        "",
-        ["rocket_7team_34_567_a.ipynb", "hoppergrace_36_9_a.ipynb"],
-        ["grace"],
-        ["rocket_7team has the number 34, which in the roster is Lovelace, Ada's"],
-    ),
-    "canvas, a group with its members": (
-        GRADEBOOK,
-        GROUPS,
-        ["rocket_7team_34_567_a.ipynb"],
-        ["ada", "grace"],
-        [],
-    ),
-    "canvas, a name like a number": (
-        GRADEBOOK,
-        "",
-        ["eve_36_77_567_a.ipynb", "lovelaceada_34_567_a.ipynb"],
-        ["ada"],
-        ["eve has the number 36, which in the roster is Hopper, Grace's"],
-    ),
-    "canvas, a name like Moodle's": (
-        GRADEBOOK,
-        "",
-        [f"grace_{FILE}_34_567_a.ipynb", "lovelaceada_34_568_a.ipynb"],
-        ["ada"],
-        ["has the number 34, which in the roster is Lovelace, Ada's"],
-    ),
-    "canvas's roster for moodle's archive": (
-        GRADEBOOK,
-        "",
-        [f"Ada Lovelace_34_{FILE}/a.ipynb", "hoppergrace_36_9_a.ipynb"],
-        ["grace"],
-        ["was downloaded from Moodle, but the roster is from elsewhere"],
-    ),
-    "moodle, students without a group": (
-        WORKSHEET,
-        "",
-        [f"Default group_{FILE}/a.ipynb", f"Ada Lovelace_12_{FILE}/a.ipynb"],
-        ["ada@x.org"],
-        ["Default group is a team whose members are not in the roster"],
-    ),
-    "plain, the class in one folder": (
-        OWN,
-        "",
-        ["class/ada/a.ipynb", "class/Grace Hopper/part/a.ipynb"],
-        ["ada", "grace"],
-        [],
-    ),
-    "plain, one student with folders": (
-        OWN,
-        "",
-        ["ada/grace/a.ipynb", "ada/old/a.ipynb"],
-        ["ada"],
-        [],
-    ),
-    "without a roster": (
-        "",
-        "",
-        [
-            f"Ada L_12_{FILE}/a.ipynb",
-            f"Default group_{FILE}/a.ipynb",
-            "LATE_anon_Q1_5_a.ipynb",
-        ],
-        ["Ada-L-12", "Default-group-15a770", "anon-Q1"],
-        [],
-    ),
-    "nbgrader's own folder": (
-        "",
-        "",
-        ["submitted/ada/01-attention/a.ipynb"],
-        ["ada"],
-        [],
-    ),
-}
+# where the work of whom lies; `roster` and `teams` are a list, or the name of one here
+with Path(__file__).with_name("platforms.jsonl").open(encoding="utf-8") as file:
+    GOLDEN = {form.pop("form"): form for form in map(json.loads, file)}
 
 
 @pytest.fixture
@@ -310,11 +106,14 @@ def students(course):
 
 @pytest.mark.parametrize("form", GOLDEN)
 def test_work_goes_to_whom_the_platform_names(course, collect, capsys, form):
-    roster, teams, paths, expected, said = GOLDEN[form]
-    assert collect(paths, roster, teams) == 0
-    assert students(course) == sorted(expected)
+    case = GOLDEN[form]
+    roster, teams = (
+        globals().get(text, text) for text in (case["roster"], case.get("teams", ""))
+    )
+    assert collect(case["paths"], roster, teams) == 0
+    assert students(course) == sorted(case["students"])
     text = capsys.readouterr().out
-    for words in said:
+    for words in case["said"]:
         assert words in text, text
 
 

@@ -254,7 +254,7 @@ def test_the_term_can_be_read_everywhere(term, shown, width, scheme):
 def test_the_verb_term_writes_the_page(course, marked, capsys):
     marked({"ada": None, "bob": 16.0})
     (course.submitted / "cy").mkdir(parents=True)
-    assert main(["term"]) == 0
+    assert main(["report", "--term"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[:2] == [
         "No work at all: cy.",
@@ -267,6 +267,6 @@ def test_the_verb_term_writes_the_page(course, marked, capsys):
     (course.root / "extensions.csv").write_text(table)
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write('c.Autograder.due = {"01-attention": "2026-01-01"}\n')
-    assert main(["term"]) == 0
+    assert main(["report", "--term"]) == 0
     assert "No work at all" not in capsys.readouterr().out
     assert "0 of 24" not in (course.root / "term.html").read_text()

@@ -6,7 +6,7 @@ import re
 import shutil
 
 import pytest
-from test_platforms import BLIND, GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
+from test_platforms import GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
 
 from autograder.cli import main
 from autograder.intake.sheet import Sheet
@@ -14,19 +14,13 @@ from autograder.release.plan import plan
 
 COLUMN = ["--column", "Homework 1 (4711)"]
 EXPORTED = {
-    # the file with students' points, and what is changed in it
-    "moodle": (WORKSHEET, [], {'grading",,20.00': 'grading",16.0,20.00'}),
-    "moodle, in German": (
-        GERMAN,
-        [],
-        {'abgegeben",,"20,00"': 'abgegeben","16,0","20,00"'},
-    ),
-    "canvas": (GRADEBOOK, COLUMN, {",ada,A,,": ",ada,A,16.0,"}),
-    "canvas, semicolons": (SEMICOLONS, COLUMN, {";ada;A;;": ";ada;A;16.0;"}),
+    # the file with students' points: what is written there, and as what
+    "moodle": (WORKSHEET, [], 'grading",16.0,20.00'),
+    "moodle, in German": (GERMAN, [], 'abgegeben","16,0","20,00"'),
+    "canvas": (GRADEBOOK, COLUMN, ",ada,A,16.0,"),
+    "canvas, semicolons": (SEMICOLONS, COLUMN, ";ada;A;16.0;"),
     "with a byte order mark and Windows' line ends": (
-        "\ufeff" + WORKSHEET.replace("\n", "\r\n"),
-        [],
-        {'grading",,20.00': 'grading",16.0,20.00'},
+        *("\ufeff" + WORKSHEET.replace("\n", "\r\n"), [], 'grading",16.0,20.00'),
     ),
 }
 
@@ -69,32 +63,28 @@ def export(course, tmp_path, fit):
     return run
 
 
+def given(text):
+    """Number and grade of each row of a worksheet."""
+    sheet = Sheet(text)
+    return {
+        sheet.value(row, 0).split()[-1]: sheet.value(row, sheet.find("Grade"))
+        for row in sheet.rows
+    }
+
+
 @pytest.mark.parametrize("form", EXPORTED)
 def test_only_the_cells_of_final_points_change(marked, export, fit, form):
-    text, options, changed = EXPORTED[form]
-    who = "ada@x.org" if "@" in text else "ada"
-    marked({who: 16.0, "grace": None, "grace@x.org": None})
+    """Canvas gets its whole file, Moodle the rows that change, without comments."""
+    text, options, cell = EXPORTED[form]
+    marked(dict.fromkeys(("ada@x.org", "ada"), 16.0) | {"grace": None})
     code, new = export(text, *options)
-    text = fit(text)
-    for before, after in changed.items():
-        assert text.count(fit(before)) == 1
-        text = text.replace(fit(before), fit(after))
-    assert (code, new) == (0, text)
-
-
-def test_points_are_converted_when_that_is_asked_for(
-    course, attention, marked, export, capsys
-):
-    text = WORKSHEET.replace("20.00", "100.00")
-    marked({"ada@x.org": 16.0})
-    assert export(text) == (2, "")
-    most = plan(course, attention).max_score
-    assert f"has {most:g} points here and 100.00 in" in capsys.readouterr().err
-    points = round(1600 / most, 2)
-    assert export(text, "--scale") == (
-        0,
-        text.replace('grading",,', f'grading",{points},'),
-    )
+    text, cell = fit(text), fit(cell)
+    assert code == 0 and new.count(cell) == 1
+    before = text.splitlines(keepends=True)
+    back = new.replace(cell, re.sub('"?16.0"?', "", cell)).splitlines(keepends=True)
+    if "canvas" not in form:
+        before = [re.sub(",[^,]*?(\r?\n)$", r"\1", line) for line in before[:2]]
+    assert back == before
 
 
 def test_what_a_platform_holds_is_never_cleared(marked, export, fit, capsys):
@@ -109,36 +99,19 @@ def test_what_a_platform_holds_is_never_cleared(marked, export, fit, capsys):
     assert "not exported: ada has EX there" in said
 
 
-def test_equal_points_are_left_as_they_are_written_and_a_zero_is_no_blank(
-    marked, export, fit
-):
+def test_equal_points_are_left_out_and_a_zero_is_no_blank(marked, export):
     before = WORKSHEET.replace('grading",,', 'grading",16.00,')
     marked({"ada@x.org": 16.0, "grace@x.org": 0.0})
     _, new = export(before)
-    expected = before.replace('"No submission",,', '"No submission",0.0,', 1)
-    assert new == fit(expected)
-
-
-def test_a_blind_worksheet_is_filled_by_its_numbers(marked, export, fit):
-    marked({"participant-57": 11.0})
-    _, new = export(BLIND)
-    line = '"Participant 57",Submitted,'
-    assert new == fit(BLIND.replace(line + ",", line + "11.0,"))
-
-
-def test_what_was_collected_blind_finds_its_names_later(marked, export, fit):
-    marked({"participant-12": 16.0})
-    code, new = export(GERMAN)
-    text = fit(GERMAN).replace('abgegeben",,', 'abgegeben","16,0",')
-    assert (code, new) == (0, text)
+    assert given(new) == {"57": "0.0"}
 
 
 def test_a_team_that_was_collected_without_a_list_goes_to_nobody(
-    marked, export, fit, capsys
+    marked, export, capsys
 ):
     marked({"Team-Rocket-57": 11.0, "Ada-Lovelace-12": 16.0})
     _, new = export(WORKSHEET)
-    assert new == fit(WORKSHEET.replace('grading",,', 'grading",16.0,'))
+    assert given(new) == {"12": "16.0"}
     assert (
         "not exported: Team-Rocket-57 is not in the roster" in capsys.readouterr().out
     )

@@ -8,8 +8,8 @@ from random import Random
 
 import numpy as np
 import pytest
-
 from autograder.checks.puzzles import right
+
 from autograder.cli import main
 from autograder.course import Course
 from autograder.release.rules import catalog_of

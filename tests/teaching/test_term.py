@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -93,21 +92,20 @@ assert main([*grade, "results.json"]) == 0
 """
 
 
-def milder(repository, folder):
-    """The autograder after a repair: the visible checks of softmax count 3/4.
+def milder(repository, course):
+    """The course after a repair: the visible checks of softmax count 3/4.
 
     It is called to grade twice: a dry run first.
     """
-    for name in ("autograder", "book"):
-        shutil.copytree(repository.root / name, folder / name)
-    path = folder / "autograder" / "checks" / "attention" / "hidden.py"
+    shutil.copytree(repository.root / "book", course.root / "book")
+    shutil.copy(repository.root / "course.toml", course.root)
+    path = course.solutions / "01-attention" / "hidden" / "__init__.py"
     text, before = path.read_text(), "Hidden(visible.softmax, core=0.5)"
     assert text.count(before) == 1
     path.write_text(text.replace(before, "Hidden(visible.softmax, core=0.75)"))
 
     command = [sys.executable, "-c", LOOK_AND_STORE, "--workers", "1", *UNPROTECTED]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
-    return lambda: subprocess.run(command, env=environment, check=True)
+    return lambda: subprocess.run(command, check=True)
 
 
 # goro does not scale, and ines gains a point when the checks become milder
@@ -168,7 +166,7 @@ def test_a_term_from_release_to_certificate(
     assert points["fatou"] == str(round(first["fatou"]["score"] + 3, 6))
 
     # a change in the checks: looked at first, then stored; points by hand stay
-    repaired = milder(repository, tmp_path / "repaired")
+    repaired = milder(repository, course)
     gradebook = (course.root / "gradebook.db").read_bytes()
     repaired()
     assert (course.root / "after-dry-run.db").read_bytes() == gradebook
@@ -193,7 +191,7 @@ def test_a_term_from_release_to_certificate(
         assert score == round(float(points[student] or 0) + gained.get(student, 0), 2)
 
     assert main(["certificate", "ada", "--name", "Ada Lovelace"]) == 0
-    assert main(["verify", "certificates/ada.json"]) == 0
+    assert main(["certificate", "--verify", "certificates/ada.json"]) == 0
     assert "Ada Lovelace" in capsys.readouterr().out
     page.goto((course.root / "certificates/ada.html").as_uri())
     assert page.get_by_text("Ada Lovelace").first.is_visible()

@@ -1,23 +1,20 @@
 """Checks that students write, behind the wall: what they earn, and what cheats earn."""
 
-import importlib
+import contextlib
+import io
+import json
+import linecache
+from pathlib import Path
 
 import pytest
+from hunts import KINDS, PACKAGES, TEXTS, catalog, code, package
 from shared import drawn, of_each
 
-from autograder.tools import hunts
-from autograder.tools.judging import catalog_of
+from autograder.checks.failures import CheckFailed
+from autograder.checks.hunt import Hunt
+from autograder.explain.locations import cell_name
+from autograder.tools.judging import packages
 from autograder.wall import Cell, Grader, Limits
-
-HUNTS = {
-    "check_softmax": "attention",
-    "check_split_heads": "multi_head",
-    "check_causal_mask": "masking",
-    "check_positional_encoding": "positional_encoding",
-    "check_feed_forward": "encoder_layer",
-    "check_rotate": "generating",
-    "check_merge": "cost",
-}
 
 
 @pytest.fixture
@@ -25,7 +22,7 @@ def hunt(grader):
     """Points and message of a student's check."""
 
     def hunt(code, name="check_softmax", first="import numpy as np", by=grader):
-        short = HUNTS[name]
+        short = PACKAGES[name]
         test = f"""from autograder.checks import {short} as check
 check.{name}({name})
 check.hidden.{name}({name})"""
@@ -40,45 +37,56 @@ check.hidden.{name}({name})"""
     return hunt
 
 
-def catalog(name):
-    return catalog_of(importlib.import_module(f"autograder.checks.{HUNTS[name]}"))
-
-
 @pytest.mark.either_wall
-@pytest.mark.parametrize("name", drawn(HUNTS, 3))
+@pytest.mark.parametrize("name", drawn(PACKAGES, 3))
 def test_the_reference_check_catches_every_mistake_behind_the_wall(hunt, name):
     known = catalog(name)
     assert hunt(known.references[name].code, name, known.prelude) == (4.0, "")
 
 
-@pytest.mark.parametrize("name", drawn(HUNTS, 3))
+@pytest.mark.parametrize("name", drawn(PACKAGES, 3))
 def test_a_check_of_shapes_earns_less_than_half_of_one_and_only_the_careful_one_all(
-    best_grader, name
+    hunt, best_grader, name
 ):
-    """`python -m autograder.tools.hunts` prints the table."""
-    package = hunts.hunts()[name]
+    first = catalog(name).prelude
     (careless, _), (half, said), (careful, _), (flawed, _) = (
-        hunts.points(best_grader, package, name, kind) for kind in hunts.KINDS
+        hunt(code(name, kind), name, first, best_grader) for kind in KINDS
     )
     assert careless < half < careful == 4.0 and flawed < half
     assert half >= 2.5 and "rejects" in said and "missed:" in said
 
 
 def test_what_a_check_catches_is_seen_while_one_works():
-    package = hunts.hunts()["check_softmax"]
-    careless, half, careful, flawed = (
-        hunts.seen(package, "check_softmax", kind) for kind in hunts.KINDS
-    )
+    name, cell = "check_softmax", cell_name(1)
+
+    def seen(kind):
+        names, text = dict(catalog(name).prelude_names), code(name, kind)
+        # where the line of an `assert` is looked up
+        linecache.cache[cell] = (len(text), None, text.splitlines(keepends=True), cell)
+        exec(compile(text, cell, "exec", dont_inherit=True), names)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            try:
+                package(name).assignment.questions[name].checks[0](names[name])
+            except CheckFailed as failure:
+                return str(failure)
+        return said.getvalue()
+
+    careless, half, careful, flawed = map(seen, KINDS)
     assert "softmax: caught" not in careless and "accepts" in careless
     assert "  missed:" in half and "  caught:" in half
     assert "  caught:" in careful and "missed" not in careful
     assert "`==` fails on rounding errors" in flawed
-    assert "`==` fails on rounding errors" in hunts.summary(flawed)
-    assert hunts.summary(careful).startswith("caught ")
 
 
 def test_the_table_has_every_question_in_which_students_write_the_check():
-    assert hunts.hunts().keys() == hunts.CHECKS.keys() == HUNTS.keys()
+    found = {
+        name
+        for one in packages()
+        for name in one.assignment.questions
+        if isinstance(getattr(one.hidden, name), Hunt)
+    }
+    assert found == PACKAGES.keys() == TEXTS.keys()
 
 
 LADDER = {
@@ -116,126 +124,18 @@ def test_what_slipped_through_is_told_by_diagnosis_and_never_as_code(hunt):
         assert not [line for line in code if len(line) > 12 and line in message]
 
 
-def check(*lines):
-    """A check of softmax with these lines."""
-    return "def check_softmax(softmax):\n" + "".join(f"    {line}\n" for line in lines)
-
-
 SHARED = """
 import mmap, os, zlib
 import numpy as np
 seen = mmap.mmap(-1, 4096)
 """
-SAYS_THE_SAME = {
-    "accepts-everything": check("softmax(np.ones((2, 3)))"),
-    "rejects-everything": check("assert False"),
-    "returns-false": check("return False"),
-    "raises-another-error": check("raise ValueError('wrong')"),
-}
-READS = {
-    "reads-the-source": check(
-        "import inspect", "assert 'max' in inspect.getsource(softmax)"
-    ),
-    "reads-the-bytecode": check(
-        "code = softmax.__code__", "assert 'exp' in code.co_names + code.co_freevars"
-    ),
-    "reads-the-name": check(
-        "words = repr(softmax) + softmax.__qualname__ + softmax.__module__",
-        "assert not any(w in words for w in ('axis', 'min', 'list', 'overflow'))",
-    ),
-    "reads-the-doc": check("assert softmax.__doc__ or softmax.__defaults__"),
-    "digs-in-the-closure": check(
-        "cells = [c.cell_contents for c in softmax.__closure__ or ()]",
-        "assert any('exp' in str(getattr(c, '__code__', '')) for c in cells)",
-    ),
-    "searches-the-memory": check(
-        "import gc, types",
-        "found = [f for f in gc.get_objects() if isinstance(f, types.FunctionType)]",
-        "found = [f for f in found if f.__code__.co_filename.startswith('<softmax-')]",
-        "assert not found",
-    ),
-    "searches-the-frames": check(
-        "import sys",
-        "frame, names = sys._getframe(), []",
-        "while frame: names += frame.f_locals; frame = frame.f_back",
-        "assert not {'entry', 'entries', 'catalog', 'mistakes'} & set(names)",
-    ),
-    "imports-the-catalog": check(
-        "from autograder.checks import attention",
-        "catalog = attention.assignment.catalog",
-        "assert softmax in [catalog.answer(s) for s in catalog.styles]",
-    ),
-    "patches-numpy": check(
-        "called = []",
-        "np.max = np.amax = lambda *a, **k: called.append(1)",
-        "softmax(np.ones((2, 3)))",
-        "assert called",
-    ),
-}
-IS_CHANCE = {
-    "throws-a-coin": check("import os", "assert os.urandom(1)[0] < 128"),
-    "looks-at-the-clock": check("import time", "assert time.time_ns() // 1000 % 2"),
-    "looks-at-the-process": check("import os", "assert os.getpid() % 2"),
-    "looks-at-the-address": check("assert id(softmax) // 16 % 2"),
-}
-ASKS_FOR_MORE = {
-    "reads-the-text-of-an-error": check(
-        "try: softmax('a text')", "except Exception as e: assert 'axis' in str(e)"
-    ),
-    "asks-for-other-operations": check(
-        "cells = [c.cell_contents for c in softmax.__closure__]",
-        "(ask,) = [value for value in cells if callable(value)]",
-        "assert 'overflow' not in str(ask('getattr', '__code__'))",
-    ),
-}
-REMEMBERS = {
-    "keeps-the-stand-in": "kept = []\n"
-    + check(
-        "kept.append(softmax)",
-        "x = np.array([[1.0, 2.0], [0.5, 3.0]])",
-        "assert np.allclose(kept[0](x), softmax(x))",
-    ),
-    "counts-in-a-global": "calls = []\n"
-    + check("calls.append(softmax)", "assert len(calls) < 4"),
-    "counts-in-a-file": check(
-        "import os",
-        "with open('count', 'a') as file: file.write('x')",
-        "assert os.path.getsize('count') < 4",
-    ),
-    "votes-in-shared-memory": check(
-        "import zlib",
-        "weights = np.round(softmax(np.array([[1.0, 2.0], [0.5, 3.0]])), 6)",
-        "place = 8 * (zlib.crc32(np.asarray(weights, float).tobytes()) % 512)",
-        "seen[place] += 1",
-        "assert seen[place] > 1 or max(seen[::8]) < 2",
-    ),
-    "votes-in-a-global": "votes = {}\n"
-    + check(
-        "weights = np.round(softmax(np.array([[1.0, 2.0], [0.5, 3.0]])), 6).tolist()",
-        "votes[str(weights)] = votes.get(str(weights), 0) + 1",
-        "assert votes[str(weights)] > 1 or max(votes.values()) < 2",
-    ),
-    "takes-every-other-one": "calls = []\n"
-    + check("calls.append(1)", "assert len(calls) % 2"),
-}
-ENDS_OR_TALKS = {
-    "ends-the-process": check("import os", "os._exit(0)"),
-    "never-ends": check("while True: pass"),
-    "replaces-the-runner": check(
-        "import autograder.wall.sandbox.answers as answers",
-        "def attempt(*_): raise AssertionError",
-        "answers.attempt = attempt",
-        "raise AssertionError",
-    ),
-    "talks-to-the-judge": check(
-        "import gc",
-        "from autograder.wall.channel import Channel",
-        "(channel,) = [c for c in gc.get_objects() if type(c) is Channel]",
-        "channel.send(('raised', ('AssertionError', '', None, None), None, []))",
-    ),
-}
-KINDS = [SAYS_THE_SAME, READS, IS_CHANCE, ASKS_FOR_MORE, REMEMBERS, ENDS_OR_TALKS]
-CHEATS = {name: code for kind in KINDS for name, code in kind.items()}
+with Path(__file__).with_name("cheats.jsonl").open(encoding="utf-8") as file:
+    LINES = [json.loads(line) for line in file]
+CHEATS = {line["name"]: line["code"] for line in LINES}
+WAYS = [
+    [line["name"] for line in LINES if line["kind"] == kind]
+    for kind in dict.fromkeys(line["kind"] for line in LINES)
+]
 
 
 @pytest.fixture
@@ -252,7 +152,7 @@ def test_what_is_no_cheat_earns_points_by_the_same_grader(hunt, brief):
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("cheat", of_each(KINDS, 2))
+@pytest.mark.parametrize("cheat", of_each(WAYS, 2))
 def test_a_cheat_earns_nothing(hunt, brief, cheat):
     score, message = hunt(CHEATS[cheat], first=SHARED, by=brief)
     assert score == 0, message
@@ -263,7 +163,8 @@ def test_a_cheat_earns_nothing(hunt, brief, cheat):
 @pytest.mark.parametrize("fork", ["", "if not os.fork(): time.sleep(3)"])
 def test_a_check_that_ends_its_process_is_not_waited_for(hunt, status, fork):
     """Whatever its exit status says, and whoever else has its pipe."""
-    code = check("import os, time", fork or "pass", f"os._exit({status})")
+    lines = ("import os, time", fork or "pass", f"os._exit({status})")
+    code = "def check_softmax(softmax):\n" + "".join(f"    {one}\n" for one in lines)
     assert "it ended the process" in hunt(code)[1]
 
 

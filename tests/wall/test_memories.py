@@ -8,13 +8,12 @@ import os
 import tempfile
 from collections import Counter
 
+import hunts
 import numpy as np
 import pytest
 from memories import PLACES
 
 from autograder.checks.planted import Planting
-from autograder.tools import hunts
-from autograder.tools.judging import catalog_of
 from autograder.wall import Cell
 
 DAILY = ("a-global", "a-file", "shared-memory")
@@ -78,14 +77,14 @@ def earned(points, *sources):
     return found
 
 
-@pytest.mark.parametrize("name", hunts.CHECKS)
+@pytest.mark.parametrize("name", hunts.PACKAGES)
 def test_who_guesses_the_first_right_function_is_lucky_once_in_fifty_at_best(name):
     """The fast path has one sandbox for all functions and one for the hidden half; the
     slow one, which is asked when the first says no, one more for the visible half.
 
     Whoever takes the k-th function for the first right one is as lucky for every k.
     """
-    catalog = catalog_of(hunts.hunts()[name])
+    catalog = hunts.catalog(name)
     subject, half = catalog.entries[name].hunts, catalog.half(name)
     rights, wrongs = len(catalog.right(subject)), len(catalog.hunted(subject))
     visible = len(half.right), len(half.wrong)

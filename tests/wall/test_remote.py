@@ -214,7 +214,7 @@ NAMED_HERE_AT_LEAST = {
 }
 
 
-PACKAGES = {package.__name__.split(".")[-1]: package for package in packages()}
+PACKAGES = {package.assignment.name: package for package in packages()}
 
 
 @pytest.mark.parametrize(

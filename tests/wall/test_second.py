@@ -276,7 +276,7 @@ def test_the_courses_package_is_left_out_where_it_is_installed(monkeypatch, tmp_
     (package / "checks").mkdir(parents=True)
     (tmp_path / "lib" / "python" / "numpy").mkdir()
     (tmp_path / "lib" / "other").touch()
-    monkeypatch.setattr(shown, "PACKAGE", str(package))
+    monkeypatch.setattr(shown, "private", lambda: [str(package)])
     monkeypatch.setattr(shown, "trees", lambda: [str(tmp_path / "lib")])
     monkeypatch.setattr(shown, "files", list)
     read, listed = shown.readable.__wrapped__()

@@ -1,7 +1,9 @@
-"""The wire: everything crosses unchanged, and nothing malformed gets in."""
+"""The wire: what crosses in a way of its own, and frames and channels under attack.
+
+``test_crossing`` has what holds for all plain data, arrays and tensors.
+"""
 
 import itertools
-import random
 import socket
 import struct
 import time
@@ -13,7 +15,7 @@ import torch
 
 from autograder.errors import Closed, Violation
 from autograder.wall.channel import Channel, no_handles
-from autograder.wall.wire import MAX_DEPTH, TooLarge, decode, decoding, encode
+from autograder.wall.wire import MAX_DEPTH, decode, decoding, encode
 from autograder.wall.wire.encoding import MARKS
 
 HANDLE = object()
@@ -29,27 +31,6 @@ def crossed(value):
     return decode(encode(value, lambda _: (7, "thing")), lambda n, name: (n, name))
 
 
-@pytest.mark.parametrize("value", PLAIN, ids=repr)
-def test_plain_data_crosses_unchanged(value):
-    back = crossed(value)
-    assert type(back) is type(value)
-    assert repr(back) == repr(value)
-
-
-def test_not_a_number_crosses():
-    assert np.isnan(crossed(float("nan")))
-
-
-@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8", "c16"])
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 4), (2, 3, 4)])
-def test_an_array_crosses_with_dtype_and_shape(dtype, shape):
-    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
-    back = crossed(array)
-    assert (back.dtype, back.shape) == (array.dtype, array.shape)
-    assert np.array_equal(back, array)
-    assert back.flags.writeable and back.base is not array
-
-
 def test_the_order_of_axes_in_memory_crosses():
     array = np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1)
     tensor = torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
@@ -57,48 +38,6 @@ def test_the_order_of_axes_in_memory_crosses():
     assert crossed(tensor).stride() == tensor.stride()
     assert np.array_equal(crossed(array), array)
     assert torch.equal(crossed(tensor), tensor)
-
-
-def test_views_of_any_stride_cross():
-    array = np.arange(10.0)
-    for view in (array[::-1], array[::3], np.broadcast_to(array, (3, 10))):
-        assert np.array_equal(crossed(view), view)
-    assert torch.equal(crossed(torch.ones(1).expand(5)), torch.ones(5))
-
-
-ODD_STRIDES = {
-    "one element of a wider table": torch.arange(6.0).reshape(1, 2, 3)[..., 0][:, :1],
-    "einsum, then an index": torch.einsum(
-        "lhqk,q->lhk", torch.ones(1, 1, 5, 7), torch.ones(5)
-    )[..., 0],
-    "a column": torch.arange(12.0).reshape(3, 4)[:, 1:2],
-    "a row that is one long": torch.arange(12.0).reshape(3, 4)[1:2, ::2],
-    "no element": torch.arange(12.0).reshape(3, 4)[:0, ::3],
-    "as_strided": torch.arange(9.0).as_strided((1, 1, 2), (5, 3, 2)),
-    "expanded": torch.arange(3.0)[1].expand(1, 1),
-}
-
-
-@pytest.mark.parametrize("view", ODD_STRIDES.values(), ids=list(ODD_STRIDES))
-def test_a_tensor_with_odd_strides_crosses(view):
-    back = crossed(view)
-    assert back.shape == view.shape and torch.equal(back, view)
-
-
-def test_a_read_only_array_stays_read_only():
-    array = np.ones(3)
-    array.flags.writeable = False
-    assert not crossed(array).flags.writeable
-
-
-@pytest.mark.parametrize(
-    "dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool]
-)
-def test_a_tensor_crosses(dtype):
-    tensor = torch.arange(6).reshape(2, 3).to(dtype)
-    back = crossed(tensor)
-    assert back.dtype == dtype and torch.equal(back, tensor)
-    assert crossed(dtype) is dtype
 
 
 def test_parameters_and_gradient_flags_cross():
@@ -181,23 +120,6 @@ def test_named_tuples_cross_as_the_tuples_that_they_are():
     assert type(crossed(torch.Size([2, 3]))) is tuple
 
 
-def nested(depth):
-    value = None
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize(
-    "value",
-    [nested(MAX_DEPTH + 1), 1 << 5000, [0] * 500_000, dict.fromkeys(range(30_000))],
-    ids=["deep", "digits", "long", "keys"],
-)
-def test_what_is_too_large_is_refused_by_the_sender(value):
-    with pytest.raises(TooLarge):
-        encode(value, no_handles)
-
-
 SAMPLE = encode(
     [
         *([value for value in PLAIN if value is not Ellipsis]),
@@ -206,36 +128,6 @@ SAMPLE = encode(
     ],
     lambda _: (7, "thing"),
 )
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_damaged_bytes_are_a_violation_or_other_data_and_nothing_else(seed):
-    rng = random.Random(seed)
-    for _ in range(300):
-        data = bytearray(SAMPLE)
-        for _ in range(rng.randint(1, 4)):
-            where = rng.randrange(len(data))
-            if rng.random() < 0.5:
-                data[where] = rng.randrange(256)
-            elif rng.random() < 0.5:
-                del data[where : where + rng.randint(1, 9)]
-            else:
-                data[where:where] = rng.randbytes(rng.randint(1, 9))
-        try:
-            decode(data, lambda n, name: (n, name))
-        except Violation:
-            continue
-
-
-def test_random_bytes_are_a_violation():
-    rng = random.Random(0)
-    refused = 0
-    for _ in range(3000):
-        try:
-            decode(rng.randbytes(rng.randint(0, 60)), no_handles)
-        except Violation:
-            refused += 1
-    assert refused > 2900
 
 
 def test_every_prefix_is_a_violation():

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.checks.failures import CheckFailed
-from autograder.notebook.questions import Failed, why_missing
+from autograder.notebook.questions import Failed, offline, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs
 from autograder.wall.judge.raised import ERRORS
@@ -55,7 +55,7 @@ class Inside:
     def _remember(self, number: int, cell: Cell, ran: Ran) -> None:
         """A student's cell that failed may be why a test finds no name."""
         if reason := ran.crash or ran.failed:
-            shown = printable(reason, 60)
+            shown = printable(reason, 60) + offline(reason)
             self.failed.append(Failed(number, cell.source, shown, ran.place))
 
     def _judged(self, number: int, cell: Cell, ran: Ran) -> tuple[float, str | None]:

@@ -249,7 +249,7 @@ class Judge:
         What the instructor's cell prints is dropped: hidden lines may print inputs.
         """
         link.sources, link.trials = self.sources, self.trials.of
-        answers = Answers(link, self.failed, readable(self.cells))
+        answers = Answers(link, self.failed, readable(self.cells), cell.imports)
         # one place for all test cells: what one of them defines, the next may use
         self.names.find = answers.find
         self._start_clock()

@@ -155,8 +155,12 @@ class Runner:
 
 
 def _write(files: dict[str, bytes]) -> None:
-    """Put the files of the assignment into the working folder."""
+    """Put the course's files and then the student's into the working folder.
+
+    Of a student's, one may have the name of a folder: it is left out.
+    """
     for name, content in files.items():
         path = Path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)

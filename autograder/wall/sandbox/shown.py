@@ -7,7 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-PACKAGE = str(Path(__file__).resolve().parents[2])  # with the hidden checks
+from autograder import registry
+
 # not /dev/zero: mapped, it is memory that no limit counts
 DEVICES = [f"/dev/{name}" for name in ("null", "full", "random", "urandom")]
 
@@ -51,24 +52,31 @@ def paths() -> list[str]:
     return [*trees(), *files()]
 
 
+def private() -> list[str]:
+    """The courses' folders, with their hidden checks."""
+    return [os.path.realpath(path) for path in registry.private()]
+
+
 def masked() -> list[str]:
     """The folders in the trees that have to be covered."""
-    return [PACKAGE] if any(PACKAGE.startswith(top + "/") for top in trees()) else []
+    tops = tuple(f"{top}/" for top in trees())
+    return [path for path in private() if path.startswith(tops)]
 
 
 @cache
 def readable() -> tuple[list[str], list[str]]:
     """The same for rules that can only add: paths to read, and folders to list.
 
-    A tree that holds the course's package is taken apart down to it.
+    A tree that holds a course is taken apart down to it.
     """
     read, listed = [*files()], []
     pending = [*trees()]
     while pending:
         path = pending.pop()
-        if not (PACKAGE + "/").startswith(os.path.realpath(path) + "/"):
+        real = os.path.realpath(path)
+        if not any(f"{course}/".startswith(f"{real}/") for course in private()):
             read.append(path)
-        elif os.path.realpath(path) != PACKAGE:
+        elif real not in private():
             listed.append(path)
             pending += [entry.path for entry in os.scandir(path)]
     return read, listed

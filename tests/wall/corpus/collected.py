@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -32,15 +33,17 @@ def case_of(id: str, found: dict[str, Any], square: str, points: Any) -> Case:
 
 
 def table(name: str) -> dict[str, dict[str, Any]]:
-    """Our cases of a kind, and those of somebody who knew the guides alone."""
-    ours, others = (
-        tomllib.loads((HERE / file).read_text("utf-8"))
-        for file in (name, f"outsider_{name}")
-    )
-    return ours | {f"outsider-{id}": one for id, one in others.items()}
+    """Our cases of a kind, and those of somebody who knew the guides and cards alone.
+
+    What is due for the latter was corrected by hand where ``why`` says why.
+    """
+    ours = tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
+    with (HERE / f"outsider_{name}.jsonl").open(encoding="utf-8") as file:
+        others = [json.loads(line) for line in file]
+    return ours | {f"outsider-{one['id']}": one for one in others}
 
 
-harm, honest = table("harm.toml"), table("honest.toml")
+harm, honest = table("harm"), table("honest")
 HONEST = [case_of(i, one, SQUARE, (2.0, 3.0)) for i, one in honest.items()]
 HARM = [case_of(i, one, WRONG, (0.0, 3.0)) for i, one in harm.items()]
 # what they get besides is open, but a wrong answer earns nothing

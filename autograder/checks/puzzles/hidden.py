@@ -1,9 +1,0 @@
-"""Hidden checks of 00-puzzles: grading runs the visible ones again on new inputs."""
-
-from __future__ import annotations
-
-from autograder.checks import puzzles as visible
-from autograder.checks.puzzle import Redrawn
-
-for _question in visible.assignment.questions.values():
-    globals()[_question.name] = Redrawn(_question)

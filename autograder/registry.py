@@ -1,0 +1,315 @@
+"""Registry of courses: where the checks of assignments lie, and how to import them.
+
+A course is a folder with a ``course.toml``. Each folder of its assignments may hold two
+packages: ``visible``, which students install, and ``hidden``, which stays with the
+instructor. Notebooks import the visible one by the assignment's name, ``from
+autograder.checks import roots``; everybody else by the course's own package, such as
+``numerics.roots.visible``. A wheel that ``autograder pack`` makes has the same file and
+folders inside, and an entry point of the group ``autograder.checks``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from autograder.errors import CourseError
+
+FILE = "course.toml"
+GROUP = "autograder.checks"
+ENGINE = "nbjudge"
+OWN = "AUTOGRADER_COURSE"  # the course that is worked on; child processes inherit it
+KEYS = {"name", "package", "solutions", "library", "published", "needs", "wheel"}
+KEYS |= {"least"}
+NUMBER = re.compile(r"\d+-")
+_own = [Path(os.environ[OWN])] if OWN in os.environ else []
+
+
+@dataclass(frozen=True)
+class CheckedCourse:
+    """What a ``course.toml`` says.
+
+    ``library`` are modules that assignments may come with, by name; in ``published``
+    ones stand right answers that are no secret, with which checks compare and which
+    take the place of a wrong helper. ``least`` says how many wrong and right answers
+    the catalog has to know of each question.
+    """
+
+    root: Path
+    name: str
+    package: str
+    folders: dict[str, Path]
+    library: dict[str, Path]
+    published: tuple[str, ...]
+    exercises: Path
+    least: tuple[int, int]
+
+
+def read(root: Path) -> CheckedCourse:
+    """The course in a folder.
+
+    Raises CourseError for a file that is not TOML, has unknown keys, lists a module
+    that is not there, or needs a newer engine.
+    """
+    path = root / FILE
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path} is not valid TOML: {error}.") from None
+    for key in sorted(found.keys() - KEYS):
+        known = ", ".join(sorted(KEYS))
+        raise CourseError(f"{path} has the unknown key {key}; it can have {known}.")
+    name = str(found.get("name", root.name))
+    package = str(found.get("package", re.sub(r"\W", "_", name.lower())))
+    if not package.isidentifier() or package == "autograder":
+        raise CourseError(f"{path}: {package!r} is not a name for a Python package.")
+    refuse_old_engine(path, str(found.get("needs", "")))
+    library = {}
+    for entry in found.get("library", []):
+        # a wheel has the modules beside the package
+        here, installed = root / entry, root.parent / Path(entry).name
+        library[Path(entry).stem] = here if here.is_file() else installed
+        if not library[Path(entry).stem].is_file():
+            raise CourseError(
+                f"{path} lists the module {entry}, but {here} is missing."
+            )
+    released = root / "release"
+    return CheckedCourse(
+        root,
+        name,
+        package,
+        folders(root, found.get("solutions")),
+        library,
+        tuple(found.get("published", [])),
+        released if released.is_dir() else root / "exercises",
+        tuple(found.get("least", (3, 2))),
+    )
+
+
+def refuse_old_engine(path: Path, needed: str) -> None:
+    """CourseError where the course was made for a newer engine."""
+
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", text)]
+
+    try:
+        here = version(ENGINE)
+    except PackageNotFoundError:  # its source, while it is being installed
+        return
+    if numbers(here) < numbers(needed):
+        raise CourseError(
+            f"{path} needs {ENGINE} {needed} or newer, but {here} is installed: "
+            f"pip install --upgrade {ENGINE}"
+        )
+
+
+def folders(root: Path, solutions: str | None) -> dict[str, Path]:
+    """The folders that have checks, by the name under which notebooks import them.
+
+    That is the name of the notebook, or the folder's without its number. In a wheel,
+    the folders lie in the course's package itself.
+    """
+    places = [root / solutions] if solutions else []
+    places += [root / "solutions", root / "source", root]
+    found: dict[str, Path] = {}
+    for place in places:
+        for part in sorted(place.glob("*/visible/__init__.py")):
+            folder = part.parents[1]
+            names = [path.stem for path in sorted(folder.glob("*.ipynb"))]
+            name = [*names, NUMBER.sub("", folder.name).replace("-", "_")][0]
+            if name in found:
+                raise CourseError(
+                    f"{found[name]} and {folder} both have checks called {name}; "
+                    "rename one of the notebooks."
+                )
+            found[name] = folder
+        if found:
+            break
+    return found
+
+
+def work_on(root: Path | str | None) -> None:
+    """Take the checks of this course first, here and in the processes started later."""
+    place = Path(root or "/nowhere").resolve()
+    _own[:] = [place] if (place / FILE).is_file() else []
+    os.environ.pop(OWN, None)
+    os.environ.update((OWN, str(one)) for one in _own)
+    courses.cache_clear()
+    own_code.cache_clear()
+
+
+def enclosing(folder: Path) -> Path | None:
+    """The course that a folder lies in; None where it lies in none."""
+    for place in [folder, *folder.parents]:
+        if (place / FILE).is_file():
+            return place
+    return None
+
+
+@cache
+def courses() -> tuple[CheckedCourse, ...]:
+    """The course that is worked on, and those that are installed."""
+    found = [read(root) for root in _own]
+    for point in sorted(entry_points(group=GROUP), key=str):
+        root = root_of(point)
+        if root is not None and point.value not in {c.package for c in found}:
+            found.append(read(root))
+    return tuple(found)
+
+
+def root_of(point: EntryPoint) -> Path | None:
+    """Where the course of an entry point lies: its package, or an editable tree."""
+    spec = PathFinder.find_spec(point.value)
+    for place in (spec and spec.submodule_search_locations) or []:
+        if (Path(place) / FILE).is_file():
+            return Path(place)
+    text = point.dist.read_text("direct_url.json") if point.dist else None
+    url = json.loads(text)["url"] if text else ""
+    tree = Path(url2pathname(urlsplit(url).path)) if url.startswith("file:") else None
+    return tree if tree and (tree / FILE).is_file() else None
+
+
+def names() -> list[str]:
+    """The names under which checks can be imported."""
+    found = (name for course in courses() for name in course.folders)
+    return sorted(set(found) - {"shared"})
+
+
+def course_of(name: str) -> CheckedCourse | None:
+    """The course that has checks called ``name``; None where none has.
+
+    Raises CourseError where two have.
+    """
+    found = [course for course in courses() if name in course.folders]
+    if len(found) > 1 and name != "shared":
+        listed = " and ".join(f"{one.name} ({one.root})" for one in found)
+        raise CourseError(
+            f"Two courses have checks called {name}: {listed}. Uninstall one of them, "
+            "or rename an assignment."
+        )
+    return found[0] if found else None
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder with the packages ``visible`` and ``hidden`` of an assignment."""
+    course = course_of(name)
+    return course.folders[name] if course else None
+
+
+def short_name(package: str) -> str:
+    """The name under which notebooks import a package of checks.
+
+    >>> short_name("numerics.roots.visible")
+    'roots'
+    """
+    return package.removesuffix(".visible").rpartition(".")[2]
+
+
+def checks_of(name: str) -> ModuleType:
+    """The visible checks called ``name``, imported.
+
+    Raises ModuleNotFoundError where no course has them; what is wrong inside them is
+    raised as it is.
+    """
+    return importlib.import_module(f"{GROUP}.{name}")
+
+
+def library() -> dict[str, Path]:
+    """The library modules of all courses, by name; the first course's come first."""
+    return {
+        name: path
+        for course in reversed(courses())
+        for name, path in course.library.items()
+    }
+
+
+def published() -> list[str]:
+    """The library modules in which right answers stand that are no secret."""
+    return [name for course in courses() for name in course.published]
+
+
+@cache
+def own_code() -> tuple[str, ...]:
+    """How the files of the engine and of all checks begin: no student wrote these."""
+    engine = str(Path(__file__).resolve().parent)
+    found = [str(f) for course in courses() for f in course.folders.values()]
+    return engine, *found
+
+
+def private() -> list[Path]:
+    """Folders of the courses, which no student's code may read."""
+    return [course.root for course in courses()]
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finder of the courses' packages, and of the names that notebooks import.
+
+    It comes after all others: a course that is installed as a wheel needs it for the
+    second only.
+    """
+
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> ModuleSpec | None:
+        if name.startswith(f"{GROUP}."):
+            return self.alias(name, name.split(".")[2:])
+        top, *rest = name.split(".")
+        for course in courses():
+            if top == course.package and len(rest) < 2:
+                place = course.folders.get(rest[0]) if rest else course.root
+                return namespace(name, place) if place else None
+        return None
+
+    def alias(self, name: str, rest: list[str]) -> ModuleSpec | None:
+        """``autograder.checks.roots`` is the package ``visible`` of its folder."""
+        course = course_of(rest[0])
+        if course is None:
+            known = ", ".join(names()) or "none"
+            says = f"no course here has checks called {rest[0]} (there are: {known})"
+            raise ModuleNotFoundError(says, name=name)
+        part = ["visible"] if rest[1:] != ["hidden"] else []
+        full = ".".join([course.package, rest[0], *part, *rest[1:]])
+        return importlib.util.spec_from_loader(name, Alias(full))
+
+
+def namespace(name: str, place: Path) -> ModuleSpec:
+    """A package without a file of its own, whose parts lie in ``place``."""
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = [str(place)] if "." in name else []
+    return spec
+
+
+class Alias(importlib.abc.Loader):
+    """Loader of a module under a second name: both names stand for the same object."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system has put that of the alias there
+
+
+def install() -> None:
+    """Let imports find the courses."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.append(Finder())
