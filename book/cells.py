@@ -7,7 +7,6 @@ that print or draw; with ``--write`` the table in CONTRIBUTING.md is made of it.
 """
 
 import argparse
-import ast
 import re
 import sys
 from pathlib import Path
@@ -31,8 +30,6 @@ RUN = (
     '<div class="exercise-row"><button type="button" data-does="run">Run</button>'
     '<button type="button" data-does="change">Change</button></div>'
 )
-LONG = 8  # lines of imports that are folded
-FOLD = '<details class="imports"><summary>What this chapter imports</summary>'
 LACKS = {TORCH: "PyTorch", MODEL: "a model file"}
 HEAD = re.compile(r"<p>About \d+ minutes\..*?(?=</p>)", re.DOTALL)
 TABLE = re.compile(r"(?<=<!-- make shares -->\n)(\|.*\n)+")
@@ -73,13 +70,6 @@ def bar(found: Chapter, number: int, shown: bool) -> str:
     return f'{start} data-above="{above}"{draws}>{RUN}</div>'
 
 
-def only_imports(source: str) -> bool:
-    """Whether a cell is a long list of imports and settings."""
-    kinds = [type(node) for node in ast.parse(source).body]
-    bare = {ast.Import, ast.ImportFrom, ast.Expr}
-    return len(source.splitlines()) >= LONG and set(kinds) <= bare
-
-
 def share(lacks: list[str | None], notebook: str) -> str:
     """What the head of a chapter says: how many of its cells run in the page."""
     runs = lacks.count(None)
@@ -104,9 +94,7 @@ def add_bars(app: Sphinx, pagename, templatename, context, doctree) -> None:
 
     def with_bar(code: re.Match) -> str:
         number = next(numbers)
-        both = f"{code[0]}\n{bar(found, number, shown[number])}"
-        fold = number == 0 and not shown[0] and only_imports(found.sources[0])
-        return f"{FOLD}\n{both}\n</details>" if fold else both
+        return f"{code[0]}\n{bar(found, number, shown[number])}"
 
     def with_share(head: re.Match) -> str:
         return f"{head[0]} {share(lacking(stem), notebook)}"
