@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -84,12 +85,12 @@ def shuffled(choices: list[Any], rng: Random) -> tuple[list[Any], int]:
 def puzzles() -> tuple[Assignment, dict[str, Any]] | None:
     """The assignment that offers puzzles for paper, and what draws their inputs.
 
-    It is the one with a module ``paper`` in ``hidden``; None where there is none.
+    It is the one with a module ``paper`` in ``hidden``; None where the course that is
+    worked on has none.
     """
-    for name in registry.names():
-        if (folder := registry.folder_of(name)) and (
-            folder / "hidden/paper.py"
-        ).exists():
+    own = [course.folders.items() for course in registry.courses()[:1]]
+    for name, folder in chain(*own):
+        if (folder / "hidden/paper.py").exists():
             assignment: Assignment = registry.checks_of(name).assignment
             if paper := assignment.load("hidden.paper"):
                 return assignment, paper.DRAWS

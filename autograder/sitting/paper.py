@@ -132,7 +132,10 @@ def paper(
     found = [*short, *reading, *islice(more, left // READING), *puzzles]
     if len(found) < LEAST:
         listed = ", ".join(assignment.name for assignment in assignments)
-        raise CourseError(f"There are too few questions about {listed} for a paper.")
+        raise CourseError(
+            f"There are {len(found)} questions about {listed}, and a paper has at "
+            f"least {LEAST}. Add assignments, or right and wrong answers to catalogs."
+        )
     return found
 
 
