@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -85,16 +84,22 @@ def shuffled(choices: list[Any], rng: Random) -> tuple[list[Any], int]:
 def puzzles() -> tuple[Assignment, dict[str, Any]] | None:
     """The assignment that offers puzzles for paper, and what draws their inputs.
 
-    It is the one with a module ``paper`` in ``hidden``; None where the course that is
-    worked on has none.
+    It is the one with a module ``paper`` in ``hidden``; None where there is none.
     """
-    own = [course.folders.items() for course in registry.courses()[:1]]
-    for name, folder in chain(*own):
-        if (folder / "hidden/paper.py").exists():
+    for name in registry.names():
+        if (folder := registry.folder_of(name)) and (
+            folder / "hidden/paper.py"
+        ).exists():
             assignment: Assignment = registry.checks_of(name).assignment
             if paper := assignment.load("hidden.paper"):
                 return assignment, paper.DRAWS
     return None
+
+
+def has_puzzles(exercises: Path) -> bool:
+    """Whether the course that these are of has released that assignment."""
+    found = puzzles()
+    return found is not None and (exercises / found[0].folder.name).is_dir()
 
 
 def asked() -> dict[str, Question]:

@@ -1,6 +1,6 @@
 """Answers by people who had read neither checks nor catalogs, as JSON Lines.
 
-``tests/outside/01-attention.jsonl`` has an answer in each line. ``python -m
+``tests/outside/01-means.jsonl`` has an answer in each line. ``python -m
 autograder.tools.outside`` counts them; with an assignment it lists its answers, and
 with an id after it prints them as Python, with what is known of each in comments.
 ``--add FILE`` reads such Python and appends the answer.

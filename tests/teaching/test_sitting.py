@@ -23,7 +23,7 @@ from autograder.sitting.items import (
 from autograder.sitting.paper import MINUTES, paper
 
 COURSE = Course.find(Path(__file__).parent)
-SHOWN = puzzle_names("00-")
+SHOWN = puzzle_names("00-puzzles")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of wrong functions
 
 
