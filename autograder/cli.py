@@ -88,7 +88,7 @@ VERBS = {
     "report": (
         "autograder.results.report",
         "Write one page about the class: scores, questions, common mistakes, every "
-        "student, and what is left to do; with --term, a line for each student.",
+        "student, and what you have to look at; with --term, a line for each student.",
     ),
     "interview": (
         "autograder.results.interview",

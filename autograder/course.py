@@ -209,7 +209,10 @@ class Course:
                 continue
             names = (Path(path.name) for path in folder.glob("*.ipynb"))
             if all(stays(name, ignored) for name in names):
-                broken[folder.name] = f"{path} has 0 notebooks."
+                broken[folder.name] = (
+                    f"{path} has 0 notebooks. Put the solution there, or move the "
+                    "folder out."
+                )
         return broken
 
     def chosen(self, names: list[str]) -> list[Assignment]:

@@ -34,8 +34,9 @@ FILE = "course.toml"
 GROUP = "autograder.checks"
 ENGINE = "nbjudge"
 OWN = "AUTOGRADER_COURSE"  # the course that is worked on; child processes inherit it
-KEYS = {"name", "package", "solutions", "library", "published", "needs", "wheel"}
-KEYS |= {"least"}
+KEYS: dict[str, type] = dict.fromkeys(("name", "package", "solutions", "needs"), str)
+KEYS |= dict.fromkeys(("library", "published", "least"), list) | {"wheel": dict}
+SHAPES: dict[type, str] = {str: "a text in quotes", list: "a list", dict: "a table"}
 NUMBER = re.compile(r"\d+-")
 _own = [Path(os.environ[OWN])] if OWN in os.environ else []
 
@@ -63,21 +64,31 @@ class CheckedCourse:
 def read(root: Path) -> CheckedCourse:
     """The course in a folder.
 
-    Raises CourseError for a file that is not TOML, has unknown keys, lists a module
-    that is not there, or needs a newer engine.
+    Raises CourseError for a file that is not TOML, has keys that are unknown or of
+    another type, lists a module that is not there, or needs a newer engine.
     """
     path = root / FILE
     try:
         found = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} is not valid TOML: {error}.") from None
-    for key in sorted(found.keys() - KEYS):
+    for key in sorted(found.keys() - KEYS.keys()):
         known = ", ".join(sorted(KEYS))
         raise CourseError(f"{path} has the unknown key {key}; it can have {known}.")
+    for key, value in found.items():
+        if not isinstance(value, KEYS[key]):
+            shape = SHAPES[KEYS[key]]
+            raise CourseError(f"{path}: {key} has to be {shape}, not {value!r}.")
     name = str(found.get("name", root.name))
     package = str(found.get("package", re.sub(r"\W", "_", name.lower())))
-    if not package.isidentifier() or package == "autograder":
-        raise CourseError(f"{path}: {package!r} is not a name for a Python package.")
+    if not package.isidentifier() or package in {
+        "autograder",
+        *sys.stdlib_module_names,
+    }:
+        raise CourseError(
+            f"{path}: {package!r} is no name for the course's package, or another "
+            "package has it; set package to another name."
+        )
     refuse_old_engine(path, str(found.get("needs", "")))
     library = {}
     for entry in found.get("library", []):
@@ -144,13 +155,18 @@ def folders(root: Path, solutions: str | None) -> dict[str, Path]:
 
 
 def work_on(root: Path | str | None) -> None:
-    """Take the checks of this course first, here and in the processes started later."""
+    """Take the checks of this course first, here and in the processes started later.
+
+    Raises CourseError where its file is wrong, before any of them starts.
+    """
     place = Path(root or "/nowhere").resolve()
     _own[:] = [place] if (place / FILE).is_file() else []
     os.environ.pop(OWN, None)
     os.environ.update((OWN, str(one)) for one in _own)
     courses.cache_clear()
     own_code.cache_clear()
+    for one in _own:
+        read(one)
 
 
 def enclosing(folder: Path) -> Path | None:

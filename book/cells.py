@@ -1,12 +1,11 @@
 """Run buttons for the cells of the chapters, and how many of them run in the page.
 
-    python book/cells.py [--write]
+    python book/cells.py
 
 prints the share of each chapter's cells that NumPy and Matplotlib can run, among those
-that print or draw; with ``--write`` the table in CONTRIBUTING.md is made of it.
+that print or draw.
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -32,7 +31,6 @@ RUN = (
 )
 LACKS = {TORCH: "PyTorch", MODEL: "a model file"}
 HEAD = re.compile(r"<p>About \d+ minutes\..*?(?=</p>)", re.DOTALL)
-TABLE = re.compile(r"(?<=<!-- make shares -->\n)(\|.*\n)+")
 
 
 def chapter(stem: str) -> Chapter:
@@ -128,20 +126,9 @@ def table() -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="into CONTRIBUTING.md")
-    found = table()
-    if parser.parse_args().write:
-        path = BOOK.parent / "CONTRIBUTING.md"
-        text = TABLE.sub(found, path.read_text(encoding="utf-8"))
-        path.write_text(text, encoding="utf-8")
-    print(found, end="")
-
-
 def setup(app: Sphinx) -> None:
     app.connect("html-page-context", add_bars, priority=906)
 
 
 if __name__ == "__main__":
-    main()
+    print(table(), end="")

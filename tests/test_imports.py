@@ -91,6 +91,14 @@ def test_nothing_is_imported_from_above(name):
     assert not above
 
 
+def test_the_diagram_of_the_packages_is_what_the_imports_give():
+    import packages
+
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    shown = text.partition(packages.BEGIN)[2].partition(packages.END)[0]
+    assert shown == packages.diagram(), "run python tests/packages.py --write"
+
+
 def test_no_module_imports_what_imports_it():
     graph = {
         module: {other for other, runs in imports(module).items() if runs} - {module}

@@ -19,6 +19,8 @@ from autograder.options import describe
 from autograder.release import wheels
 from autograder.text import one_line
 
+HIDDEN = re.compile(r"^\s*(?:from|import)\s[^#\n]*\bhidden\b.*", re.MULTILINE)
+
 
 def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder pack`."""
@@ -62,6 +64,7 @@ def files(course: registry.CheckedCourse) -> Iterator[tuple[str, bytes]]:
     yield f"{home}/__init__.py", f'"""{course.name}: checks, notebooks."""\n'.encode()
     yield f"{home}/{registry.FILE}", (course.root / registry.FILE).read_bytes()
     for name, folder in course.folders.items():
+        refuse_hidden_in_visible(folder / "visible")
         for place, data in wheels.files_in(folder / "visible"):
             yield f"{home}/{name}/visible/{place}", data
     for path in sorted(course.exercises.glob("*/*.ipynb")):
@@ -72,6 +75,16 @@ def files(course: registry.CheckedCourse) -> Iterator[tuple[str, bytes]]:
         if not path.is_file():
             raise CourseError(f"{course.root / registry.FILE}: there is no {path}.")
         yield path.name, path.read_bytes()
+
+
+def refuse_hidden_in_visible(visible: Path) -> None:
+    """CourseError where what students install imports what they must not see."""
+    for path in sorted(visible.rglob("*.py")):
+        if found := HIDDEN.search(path.read_text("utf-8")):
+            raise CourseError(
+                f"{path} imports hidden checks (`{found[0].strip()}`), which students "
+                "do not have. Move what it needs into visible/."
+            )
 
 
 def about(root: Path) -> dict[str, Any]:

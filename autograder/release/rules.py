@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import traceback
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,9 +12,10 @@ from autograder import registry
 from autograder.checks.catalog import Catalog
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.release.pack import refuse_hidden_in_visible
 from autograder.text import one_line
 
-HIDDEN = re.compile(r"^\s*(?:from|import)\s[^#\n]*\bhidden\b.*", re.MULTILINE)
+HALVES = ("visible/__init__.py", "hidden/__init__.py")
 
 
 def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
@@ -24,6 +23,10 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
 
     One with plain asserts in its test cells is nbgrader's business alone.
     """
+    halves = [assignment.source.parent / half for half in HALVES]
+    missing = [half for half in halves if not half.is_file()]
+    if len(missing) == 1:
+        return [f"There is no {missing[0]}; the checks need both halves."]
     package = checks_of(assignment.notebook)
     if package is None:
         return []
@@ -129,28 +132,22 @@ def checks_of(name: str) -> ModuleType | None:
     refuse_hidden_in_visible(folder / "visible")
     try:
         package = registry.checks_of(name)
+        if hasattr(package, "assignment"):
+            package.assignment.load("hidden")
     except Exception as error:  # whatever their code does
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        said = one_line(f"{type(error).__name__}: {error}")
+        file, line, said = frame.filename, frame.lineno, str(error)
+        if isinstance(error, SyntaxError):  # its frame is that of the import
+            file, line, said = str(error.filename), error.lineno, error.msg
+        said = one_line(f"{type(error).__name__}: {said}")
         raise CourseError(
-            f"The checks in {folder / 'visible'} cannot be imported: {said} "
-            f"({frame.filename}, line {frame.lineno})."
+            f"The checks in {folder} cannot be imported: {said} ({file}, line {line})."
         ) from error
     if not hasattr(package, "assignment"):
         raise CourseError(
             f"{package.__file__} has no `assignment = Assignment(__name__, …)`."
         )
     return package
-
-
-def refuse_hidden_in_visible(visible: Path) -> None:
-    """CourseError where what students install imports what they must not see."""
-    for path in sorted(visible.rglob("*.py")):
-        if found := HIDDEN.search(path.read_text("utf-8")):
-            raise CourseError(
-                f"{path} imports hidden checks (`{found[0].strip()}`), which students "
-                "do not have. Move what it needs into visible/."
-            )
 
 
 def catalog_of(name: str) -> Catalog | None:

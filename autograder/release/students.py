@@ -64,6 +64,9 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     for line in course.without_effect():
         print(line, file=sys.stderr)
+    if not options.assignments:
+        for reason in course.broken().values():
+            print(f"not released: {reason}", file=sys.stderr)
     # the solution is the instructor's own: it runs where there is no sandbox, too
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader

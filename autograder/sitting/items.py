@@ -96,6 +96,12 @@ def puzzles() -> tuple[Assignment, dict[str, Any]] | None:
     return None
 
 
+def has_puzzles(exercises: Path) -> bool:
+    """Whether the course that these are of has released that assignment."""
+    found = puzzles()
+    return found is not None and (exercises / found[0].folder.name).is_dir()
+
+
 def asked() -> dict[str, Question]:
     """The questions of that assignment."""
     found = puzzles()

@@ -22,6 +22,7 @@ from autograder.sitting.items import (
     READING,
     Item,
     code_questions,
+    has_puzzles,
     of_same_worth,
     predictions,
     puzzle,
@@ -113,7 +114,8 @@ def paper(
         number = assignment.name[:3]  # of its chapter
         chapters = (course.root / "book/text").glob(f"{number}*.md")
         texts += [predictions(path, rng) for path in chapters]
-        shown = puzzle_names(assignment.name)
+        known = has_puzzles(course.exercises)
+        shown = puzzle_names(assignment.name) if known else []
         names.append(iter(shared.sample(shown, len(shown))))
         if catalog := catalog_of(assignment.notebook):
             codes.append(code_questions(catalog, rng))
@@ -132,7 +134,10 @@ def paper(
     found = [*short, *reading, *islice(more, left // READING), *puzzles]
     if len(found) < LEAST:
         listed = ", ".join(assignment.name for assignment in assignments)
-        raise CourseError(f"There are too few questions about {listed} for a paper.")
+        raise CourseError(
+            f"There are {len(found)} questions about {listed}, and a paper has at "
+            f"least {LEAST}. Add assignments, or right and wrong answers to catalogs."
+        )
     return found
 
 

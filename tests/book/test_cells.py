@@ -177,9 +177,3 @@ def test_the_comparison_sees_another_number():
     assert agree("a: [0.500 1.]", "a: [0.5001 1.]")
     assert not agree("a: [0.500 1.]", "a: [0.510 1.]")
     assert not agree("a 1", "b 1") and not agree("1 2", "1")
-
-
-def test_the_table_of_shares_is_what_the_chapters_give():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (shown,) = [found[0] for found in cells.TABLE.finditer(text)]
-    assert shown == cells.table(), "run python book/cells.py --write"

@@ -80,6 +80,8 @@ def table(path):
 
 
 def neutral(name):
+    """A name as in a table, where a formula may start after a semicolon, too."""
+    name = name.replace("; --", ";' --")
     return "'" + name if name[0] in "=+-@" else name
 
 

@@ -188,7 +188,7 @@ def test_when_a_warm_parent_is_killed_no_daemon_and_no_file_is_left(which):
     with Grader(wall="landlock") as grader:
         grader.warm()
         parent = grader._parents["sandbox", "numpy"]
-        student = grader._start_student("numpy", {})
+        student = grader._start_student("numpy", {}, Limits())
         channel = Channel(student)
         channel.send(("cell", 1, DAEMON, 9.0))
         channel.receive(deadline=time.monotonic() + 20)

@@ -145,7 +145,7 @@ time.sleep(10**6)"""
 )
 _FORGER = r"""
 import struct
-import autograder.wall.channel as c
+import autograder.wall.sandbox.answers as c
 import autograder.wall.wire.encoding as w
 class Forged: pass
 def mark(kind, *parts): return w.Packer().pack([w.MARKS[kind], *parts])
