@@ -297,7 +297,8 @@ class Finder(importlib.abc.MetaPathFinder):
         if course is None:
             known = ", ".join(names()) or "none"
             says = f"no course here has checks called {rest[0]} (there are: {known})"
-            raise ModuleNotFoundError(says, name=name)
+            # without its name: `from … import` would put a sentence of its own in place
+            raise ModuleNotFoundError(says)
         part = ["visible"] if rest[1:] != ["hidden"] else []
         full = ".".join([course.package, rest[0], *part, *rest[1:]])
         return importlib.util.spec_from_loader(name, Alias(full))

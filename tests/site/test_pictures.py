@@ -309,7 +309,7 @@ def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, shown
                 knob.press(key)
                 page.wait_for_timeout(60)
                 assert place.bounding_box()["height"] == height
-        for knob in place.locator("select").all():
+        for knob in place.locator("select:visible").all():
             for option in knob.locator("option").all():
                 knob.select_option(option.get_attribute("value"))
                 page.wait_for_timeout(100)
@@ -330,7 +330,7 @@ def test_a_recording_is_loaded_when_a_reader_comes_near(page, shown):
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 300})
     page.goto(f"book/{path}.html", wait_until="networkidle")
-    if path != name:  # on its own page it is near at once
+    if path not in (name, "12-a-head-is-born"):  # where it stands first, it is near
         assert not [url for url in asked if url.endswith(".json")]
     asked.clear()
     enliven(page, name, path)
