@@ -17,7 +17,6 @@ from autograder.notebook.records import (
     SubmittedCell,
 )
 from autograder.notebook.texts import text_key
-from autograder.text import lines_of
 
 # a comment, a long text, a text in a line
 WORDS = re.compile(
@@ -25,7 +24,6 @@ WORDS = re.compile(
     r"|\"\"\"([\s\S]*?)\"\"\"|'''([\s\S]*?)'''"
     r"|\"([^\"\n]*)\"|'([^'\n]*)'"
 )
-MOST_WORDS = 100_000  # characters at the end of a cell
 PROSE_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|writefile)\b")
 
 
@@ -39,7 +37,7 @@ def words_near(
     """Whether the answer to a written question may stand in another cell.
 
     Any text that the student added may be it; in code, words from the graded cell
-    before the question to the one after it, and what an answer ends in.
+    before the question to the one after it.
     """
     course = {text_key(text) for text in release.nameless}
     index = release.cells.index(cell)
@@ -58,11 +56,6 @@ def words_near(
         for (place, _), one in own
         if (one.cell_type != "code" or start <= place <= end)
         and text_key(one.source) not in course
-    ) or any(
-        ends_in_words(submitted[found[other.grade_id]].source)
-        and not ends_in_words(other.released)
-        for other in release.cells
-        if other.kind == "answer" and other.grade_id in found
     )
 
 
@@ -71,13 +64,3 @@ def has_words(source: str) -> bool:
     return bool(PROSE_MAGIC.match(source)) or any(
         len(" ".join(parts).split()) >= 3 for parts in WORDS.findall(source)
     )
-
-
-def ends_in_words(source: str) -> bool:
-    """Whether comments of at least three words are the last that a cell has."""
-    words: list[str] = []
-    for line in reversed(lines_of(source[-MOST_WORDS:])):
-        if line.strip() and not line.startswith("#"):
-            break
-        words += line.lstrip("#").split()
-    return len(words) >= 3
