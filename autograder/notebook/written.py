@@ -1,7 +1,8 @@
-"""Search for a written answer that a student put into another cell than its own.
+"""Written answers: what is none yet, and the search for one in another cell.
 
 It may be in an added text cell, a string or a comment. If there is one, the question
-waits for a person instead of counting as unanswered.
+waits for a person instead of counting as unanswered. What is handed in goes to a person
+in any case: what looks like no answer is noted, and nothing more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from autograder.notebook.records import (
     SubmittedCell,
 )
 from autograder.notebook.texts import text_key
+from autograder.text import lines_of
 
 # a comment, a long text, a text in a line
 WORDS = re.compile(
@@ -24,7 +26,28 @@ WORDS = re.compile(
     r"|\"\"\"([\s\S]*?)\"\"\"|'''([\s\S]*?)'''"
     r"|\"([^\"\n]*)\"|'([^'\n]*)'"
 )
+LONGEST = 20_000  # characters; no question is as long
 PROSE_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|writefile)\b")
+
+
+def why_open(text: str, release: Release) -> str:
+    """Why a text is no answer yet; empty if it may be one."""
+    words = words_of(text)
+    if words[:1] == ["todo"]:
+        return "it says that it is still to do"
+    course = [cell.released for cell in release.cells if cell.cell_type != "code"]
+    said, lines = " ".join(words), [ln for cell in course for ln in lines_of(cell)]
+    if (words and any(words == words_of(line) for line in lines)) or (
+        len(words) >= 5 and any(said in " ".join(words_of(cell)) for cell in course)
+    ):
+        return "it repeats the course's own words"
+    # a sentence of some languages has no spaces
+    return "it is a single word" if len(words) == 1 and said.isascii() else ""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, without signs and in small letters."""
+    return re.findall(r"\w+", text[:LONGEST].casefold())
 
 
 def words_near(
