@@ -117,7 +117,7 @@ SLIPS = {  # how the right function ends: what the message says has been seen
     "return weights > 0.5": "the result has dtype bool",
     "return str(weights)": "the result is a str",
     "return weights * np.nan": "the result contains NaN",
-    "x[:] = weights; return x": "your function changed the array that it was given",
+    "x[:] = weights; return x": "your function changed what it was given",
     "raise NotImplementedError": "softmax: no answer yet",
 }
 
