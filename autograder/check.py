@@ -218,15 +218,20 @@ def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
     """Print what came of the cells, as it comes; 0 when every check passes."""
     for note in plan.notes:
         print(printable(note))
-    held = 0
+    held, before = 0, None
     for outcome in outcomes:
+        if before and f"because cell {before.number} failed" not in str(
+            outcome.problem
+        ):
+            print(verdict(before))
+        before = None if outcome.question or not outcome.problem else outcome
         if outcome.question is None:
-            if outcome.problem:
-                print(verdict(outcome))
             continue
         held += outcome.problem is None
         if outcome.problem or not brief:
             print(verdict(outcome), flush=True)
+    if before:
+        print(verdict(before))
     for name in plan.written:
         print(f"{name}: not answered yet (graded by hand)")
     total = len(plan.questions)

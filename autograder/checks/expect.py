@@ -65,7 +65,7 @@ def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
         several = len(args) + len(kwargs) > 1
         which = f" as {changed(before, args, kwargs)}" if several else ""
         raise CheckFailed(
-            f"your function changed the array that it was given{which}",
+            f"your function changed what it was given{which}",
             "inputs should not change: work on a copy",
             kind="changed",
         )

@@ -13,7 +13,7 @@ from types import FrameType
 
 from autograder import registry
 from autograder.checks.drawing import Drawing
-from autograder.explain.locations import Location, definition, location_of
+from autograder.explain.locations import Location, definition, location_of, opened
 from autograder.text import letters, nearest, printable
 
 LONGEST_PLACE = 400
@@ -64,9 +64,9 @@ class CheckFailed(AssertionError):
 
     def __str__(self) -> str:
         if self.kind == "unanswered":
-            said = "no answer yet"
+            said = self.seen
             if self.title and self.missing not in ("", self.title):
-                said = f"calls `{self.missing}`, which has {said}"
+                said = f"calls `{self.missing}`, which has no answer yet"
             return f"{self.title}: {said}" if self.title else said
         lines = [self.title] if self.title else []
         known = self.misconception
@@ -99,7 +99,7 @@ def failure_from(error: BaseException, hidden: bool = False) -> CheckFailed:
     has only the type of the exception and its place.
     """
     if is_stub(error):
-        return CheckFailed("no answer yet", kind="unanswered", missing=stub(error))
+        return unanswered(error)
     if sentence := getattr(error, "sentence", None):  # the wall's own words
         return CheckFailed(sentence, kind="error")
     kind, own = kind_of(error)
@@ -134,6 +134,22 @@ def is_stub(error: BaseException) -> bool:
     """Whether an answer says that it is not written; torch uses this kind as well."""
     says = NotImplementedError
     return isinstance(error, says) and "not implemented for '" not in str(error)
+
+
+def unanswered(error: BaseException) -> CheckFailed:
+    """What is open: all of an answer, a method of it, or only a line above its code."""
+    place, source = seen_at(error)
+    name, below = opened(source, place.line) if place else ("", False)
+    if name and below:
+        return CheckFailed(
+            f"in `{printable(name, 60)}`, the line `raise NotImplementedError` is "
+            "still there, above your code: delete it",
+            kind="error",
+            place=where(error),
+        )
+    says = f"the method `{printable(name, 60)}` has " if name else ""
+    seen = f"{says}no answer yet"
+    return CheckFailed(seen, kind="unanswered", missing=stub(error))
 
 
 def kind_of(error: BaseException) -> tuple[str, str]:

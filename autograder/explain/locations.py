@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ CELL = re.compile(r"<cell (\d{1,6})>")
 KIND = re.compile(r"^[A-Za-z_]\w{0,60}: ")  # of a student's or library's own
 WIDEST = 100
 OUTERMOST = re.compile(r"(?:(?:async )?def|class) +(\w+)")
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 HERE = str(Path(__file__).resolve().parents[1])
 
 
@@ -70,6 +72,27 @@ def definition(source: str, line: int) -> str:
             found = OUTERMOST.match(text)
             return found[1] if found else ""
     return ""
+
+
+def opened(source: str, line: int) -> tuple[str, bool]:
+    """The function that a `raise` in this line is in, and whether code stands below it.
+
+    Of a class whose methods are all open, as the course left them, it has no name.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "", False
+    for parent in ast.walk(tree):
+        functions = [n for n in ast.iter_child_nodes(parent) if isinstance(n, FUNCTION)]
+        for one in functions:
+            for number, part in enumerate(one.body, 1):
+                if isinstance(part, ast.Raise) and part.lineno == line:
+                    below = number < len(one.body)
+                    as_left = all(isinstance(f.body[-1], ast.Raise) for f in functions)
+                    method = isinstance(parent, ast.ClassDef) and not as_left
+                    return one.name if below or method else "", below
+    return "", False
 
 
 def location_of(error: BaseException) -> Location | None:

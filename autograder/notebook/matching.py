@@ -36,7 +36,7 @@ from autograder.notebook.texts import (
     same_text,
     text_key,
 )
-from autograder.notebook.written import words_near
+from autograder.notebook.written import why_open, words_near
 
 
 @at_most(READING)
@@ -202,6 +202,10 @@ class Matching:
             self.note(
                 f"The cell {cell.grade_id} was missing; it counts as not answered."
             )
+        elif not (empty or own.attachments) and (
+            why := why_open(own.source, self.release)
+        ):
+            self.note(f"{cell.grade_id}: not answered yet, as it seems; {why}.")
         return replace(
             matched,
             source=cell.released if own is None else own.source,

@@ -11,7 +11,7 @@ import builtins
 import importlib.abc
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from autograder import registry
 from autograder.checks.failures import CheckFailed
 from autograder.explain.locations import CELL, Location
-from autograder.notebook.texts import defined_names
+from autograder.notebook.texts import defined_names, is_empty
 from autograder.text import letters, lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata
@@ -122,6 +122,16 @@ def value_of(source: str, name: str, names: dict[str, Any]) -> Any:
     return eval(compile(value, filename, "eval", dont_inherit=True), names, names)
 
 
+def expect_answer(
+    name: str, there: bool, failed: Sequence[Failed], above: str | None = None
+) -> None:
+    """Raises CheckFailed where the cell above the test has nothing in it."""
+    if above is None or (there and name not in defined_names(above)):
+        return
+    if is_empty(above, name) and not any(is_defined(name, f.source) for f in failed):
+        raise CheckFailed("no answer yet", kind="unanswered", title=name)
+
+
 def why_missing(
     name: str, defined: Sequence[str], failed: Sequence[Failed], above: str = ""
 ) -> str:
@@ -140,11 +150,12 @@ def why_missing(
     return printable(sentence, 300)
 
 
-def failure_behind(name: str, failed: Sequence[Failed]) -> str:
+def failure_behind(name: str, failed: Sequence[Failed], short: bool = False) -> str:
     """The failure of the cell that defines ``name``, in words; empty if not there."""
     for cell in failed:
         if is_defined(name, cell.source):
-            return f"because cell {cell.number} failed: {cell.reason}{cell.where}"
+            why = cell.reason.partition(":")[0] if short else cell.reason + cell.where
+            return f"because cell {cell.number} failed: {why}"
     return ""
 
 
@@ -164,12 +175,21 @@ def binds(line: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", targets) is not None
 
 
-def explained(failure: CheckFailed, failed: Sequence[Failed]) -> CheckFailed:
-    """A failed check; where it misses a name whose cell failed, with the reason."""
-    because = failure_behind(failure.missing, failed) if failure.missing else ""
+def explained(
+    failure: CheckFailed, failed: Sequence[Failed], questions: Collection[str] = ()
+) -> CheckFailed:
+    """A failed check; where it misses a name whose cell failed, with the reason.
+
+    The answer that is missing to one of the ``questions`` is told in full there. The
+    question's name is right: what is misspelled is the answer's.
+    """
+    name, asked = failure.missing, failure.missing in questions
+    because = failure_behind(name, failed, asked) if name else ""
     if because and failure.kind == "error":
         uses = f"your code uses `{failure.missing}`, which is missing"
         failure.seen, failure.place = f"{uses} {because}", ""
+    elif asked:
+        failure.seen = failure.seen.partition("; did you mean")[0]
     return failure
 
 

@@ -33,6 +33,7 @@ from autograder.notebook.questions import (
     Missing,
     NotOffered,
     TestNames,
+    expect_answer,
     explained,
     reason,
     value_of,
@@ -97,6 +98,7 @@ class Run:
         self.notebook = Notebook()
         self.checks: Checks = []  # as they are before a cell has run
         self.failed: list[Failed] = []
+        self.questions: set[str] = set()
         self.sources: dict[int, str] = {}
 
     def cell(self, number: int, source: str) -> tuple[list, Outcome]:
@@ -119,7 +121,7 @@ class Run:
             with contextlib.redirect_stdout(said), settled(), threads.watched():
                 value_of(source, f"test_{name}", names)
         except CheckFailed as failure:
-            problem = str(explained(failure, self.failed))
+            problem = str(explained(failure, self.failed, self.questions))
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(failure_from(error).about(name))
@@ -137,10 +139,11 @@ class Run:
 
     def find(self, name: str) -> Any:
         """What the student has defined under a name."""
-        if name not in self.notebook.names:
-            above = [*self.sources.values()][-1:]
-            there = self.notebook.defined()
-            raise Missing(why_missing(name, there, self.failed, *above))
+        above, there = [*self.sources.values()][-1:], name in self.notebook.names
+        expect_answer(name, there, self.failed, *above)
+        if not there:
+            defined = self.notebook.defined()
+            raise Missing(why_missing(name, defined, self.failed, *above))
         return self.notebook.names[name]
 
 
@@ -181,6 +184,7 @@ def work(job: Job, send: Any) -> None:
         sys.modules.pop("torch", None)
     seed()
     run = Run()
+    run.questions = {question for _, _, question in job.cells if question}
     run.checks = checks_in(source for _, source, question in job.cells if question)
     for number, source, question in job.cells:
         if number in job.skipped or (question and number <= job.done):

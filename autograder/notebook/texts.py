@@ -105,6 +105,19 @@ def is_stub(source: str, name: str) -> bool:
     return stub_of(source) == name
 
 
+def is_empty(source: str, name: str) -> bool:
+    """Whether there is no code but ``pass``, ``...`` or a text, as all of ``name``."""
+    tree = parsed(source) if len(source) <= LONGEST_STUB else None
+    body = tree.body if tree else []
+    if len(body) == 1 and isinstance(body[0], ast.FunctionDef):
+        body = body[0].body if body[0].name == name else body
+    return tree is not None and all(
+        isinstance(part, ast.Pass)
+        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        for part in body
+    )
+
+
 def stub_of(source: str) -> str | None:
     """The one name that a source defines with nothing in it; None of any other."""
     tree = parsed(source) if len(source) <= LONGEST_STUB else None

@@ -1,7 +1,8 @@
-"""Search for a written answer that a student put into another cell than its own.
+"""Written answers: what is none yet, and the search for one in another cell.
 
 It may be in an added text cell, a string or a comment. If there is one, the question
-waits for a person instead of counting as unanswered.
+waits for a person instead of counting as unanswered. What is handed in goes to a person
+in any case: what looks like no answer is noted, and nothing more.
 """
 
 from __future__ import annotations
@@ -25,8 +26,28 @@ WORDS = re.compile(
     r"|\"\"\"([\s\S]*?)\"\"\"|'''([\s\S]*?)'''"
     r"|\"([^\"\n]*)\"|'([^'\n]*)'"
 )
-MOST_WORDS = 100_000  # characters at the end of a cell
+LONGEST = 20_000  # characters; no question is as long
 PROSE_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex|writefile)\b")
+
+
+def why_open(text: str, release: Release) -> str:
+    """Why a text is no answer yet; empty if it may be one."""
+    words = words_of(text)
+    if words[:1] == ["todo"]:
+        return "it says that it is still to do"
+    course = [cell.released for cell in release.cells if cell.cell_type != "code"]
+    said, lines = " ".join(words), [ln for cell in course for ln in lines_of(cell)]
+    if (words and any(words == words_of(line) for line in lines)) or (
+        len(words) >= 5 and any(said in " ".join(words_of(cell)) for cell in course)
+    ):
+        return "it repeats the course's own words"
+    # a sentence of some languages has no spaces
+    return "it is a single word" if len(words) == 1 and said.isascii() else ""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, without signs and in small letters."""
+    return re.findall(r"\w+", text[:LONGEST].casefold())
 
 
 def words_near(
@@ -39,7 +60,7 @@ def words_near(
     """Whether the answer to a written question may stand in another cell.
 
     Any text that the student added may be it; in code, words from the graded cell
-    before the question to the one after it, and what an answer ends in.
+    before the question to the one after it.
     """
     course = {text_key(text) for text in release.nameless}
     index = release.cells.index(cell)
@@ -58,11 +79,6 @@ def words_near(
         for (place, _), one in own
         if (one.cell_type != "code" or start <= place <= end)
         and text_key(one.source) not in course
-    ) or any(
-        ends_in_words(submitted[found[other.grade_id]].source)
-        and not ends_in_words(other.released)
-        for other in release.cells
-        if other.kind == "answer" and other.grade_id in found
     )
 
 
@@ -71,13 +87,3 @@ def has_words(source: str) -> bool:
     return bool(PROSE_MAGIC.match(source)) or any(
         len(" ".join(parts).split()) >= 3 for parts in WORDS.findall(source)
     )
-
-
-def ends_in_words(source: str) -> bool:
-    """Whether comments of at least three words are the last that a cell has."""
-    words: list[str] = []
-    for line in reversed(lines_of(source[-MOST_WORDS:])):
-        if line.strip() and not line.startswith("#"):
-            break
-        words += line.lstrip("#").split()
-    return len(words) >= 3

@@ -303,10 +303,17 @@ class Exercise {
     return [...this.fields.keys()].filter((id) => !this.stations.has(id));
   }
 
-  /** Those of them that are empty, or as the release gives them. */
+  /** Those of them that are empty, a single word, still to do, or the course's own words. */
   unwritten() {
-    const given = stubs(release);
-    return this.inWords().filter((id) => ["", given[id]?.trim()].includes(source(this.cell(id)).trim()));
+    const words = (text) => (text ?? "").toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+    const course = release.cells.filter((cell) => cell.cell_type !== "code").map(source);
+    const lines = new Set(course.flatMap((text) => text.split("\n")).map((line) => words(line).join(" ")));
+    return this.inWords().filter((id) => {
+      const text = source(this.cell(id));
+      const [said, many] = [words(text).join(" "), words(text).length];
+      return !text.trim() || said.startsWith("todo ") || (many === 1 && /^[ -~]*$/.test(said)) || (many && lines.has(said))
+        || (many >= 5 && course.some((card) => words(card).join(" ").includes(said)));
+    });
   }
 
   /** Note how much is done: what passes, and what is answered in words. */

@@ -189,7 +189,7 @@ def test_an_answer_that_changes_its_input_spoils_no_later_check():
     right = puzzles.assignment.catalog.references["softmax_row"]
     for _ in range(2):
         points, message, _ = judge(puzzles, "softmax_row", in_place)
-        assert points == 0 and "changed the array that it was given" in message
+        assert points == 0 and "changed what it was given" in message
     answer = puzzles.assignment.catalog.answer(right)
     assert judge(puzzles, "softmax_row", answer)[:2] == (1.0, None)
     assert puzzles.ROW.tolist() == [1.0, 2.0, 3.0]

@@ -117,7 +117,7 @@ SLIPS = {  # how the right function ends: what the message says has been seen
     "return weights > 0.5": "the result has dtype bool",
     "return str(weights)": "the result is a str",
     "return weights * np.nan": "the result contains NaN",
-    "x[:] = weights; return x": "your function changed the array that it was given",
+    "x[:] = weights; return x": "your function changed what it was given",
     "raise NotImplementedError": "softmax: no answer yet",
 }
 
@@ -130,6 +130,57 @@ def test_an_honest_slip_gets_a_sentence(check, untouched, slip):
     _, said = check(text)
     assert SLIPS[slip] in said
     assert "Traceback" not in said
+
+
+STUB_LEFT = "the line `raise NotImplementedError` is still there, above your code"
+HALF = """class softmax:
+    def __call__(self, x, axis=-1):
+        return self.made(x)
+
+    def made(self, x):
+        raise NotImplementedError
+
+softmax = softmax()
+"""
+UNFINISHED = {  # the cell of an answer, and how its message begins
+    "": "softmax: no answer yet",
+    "# on Sunday, perhaps, I write this": "softmax: no answer yet",
+    "def softmax(x, axis=-1):\n    pass": "softmax: no answer yet",
+    "def softmax(x, axis=-1):\n    ...": "softmax: no answer yet",
+    "def softmax(x, axis=-1):\n    'Later.'": "softmax: no answer yet",
+    BODY.replace(":\n", ":\n    raise NotImplementedError\n", 1): STUB_LEFT,
+    HALF: "softmax: the method `made` has no answer yet",
+}
+
+
+@pytest.mark.parametrize("cell", UNFINISHED)
+def test_a_half_written_answer_is_told_what_is_open(check, untouched, answers, cell):
+    said = check(solved(untouched, answers | {"softmax": cell}))[1]
+    assert UNFINISHED[cell] in said
+    assert "text near it" not in said
+
+
+def test_grading_says_the_same_of_half_written_answers(classroom, untouched, answers):
+    cells = dict(enumerate(UNFINISHED))
+    for number, cell in cells.items():
+        text = solved(untouched, answers | {"softmax": cell})
+        classroom.hand_in(f"s{number}", text)
+    graded = classroom.grade()
+    for number, cell in cells.items():
+        assert UNFINISHED[cell] in graded[f"s{number}"]["questions"][0]["message"]
+
+
+def test_a_syntax_error_is_told_once(check, untouched, answers):
+    _, said = check(solved(untouched, answers | {"softmax": f"{BODY}    return (e"}))
+    assert said.count("return (e\n") == 1
+    assert said.count("failed: SyntaxError") == 2
+
+
+def test_a_misspelled_answer_is_corrected_in_one_direction(check, untouched, answers):
+    wrong = answers["softmax"].replace("softmax", "soft_max")
+    _, said = check(solved(untouched, answers | {"softmax": wrong}))
+    assert "did you mean `softmax` where you wrote `soft_max`" in said
+    assert "did you mean `soft_max`" not in said
 
 
 def test_a_question_that_calls_an_open_one_says_which(check, untouched, answers):

@@ -276,6 +276,21 @@ def test_an_untouched_written_answer_is_unanswered(release, untouched):
     assert found["explain_roles"].unanswered
 
 
+OPEN = ["asdf", "TODO: write this later", "the card", "its heading"]
+WRITTEN = ["The keys are compared.", "因为查询", "$$ $$"]
+
+
+@pytest.mark.parametrize("text", OPEN + WRITTEN)
+def test_what_is_no_written_answer_yet_is_noted_and_waits(release, cells, text):
+    card = "".join(cells[place(cells, "card_roles")]["source"])
+    said = {"the card": card, "its heading": card.split("\n")[0]}.get(text, text)
+    cells[place(cells, "explain_roles")]["source"] = said
+    result = matched(release, cells)
+    assert not by_name(result)["explain_roles"].unanswered
+    noted = [one for one in result.notes if "explain_roles: not answered yet" in one]
+    assert len(noted) == (text in OPEN)
+
+
 def test_another_assignment_s_notebook_is_held(release):
     with pytest.raises(Held, match="another assignment"):
         matched(release, [{"cell_type": "code", "source": "1", "metadata": {}}])

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from autograder.errors import Held
-from autograder.notebook.questions import Failed, why_missing
+from autograder.notebook.questions import Failed, expect_answer, why_missing
 from autograder.wall.judge.raised import Stopped
 from autograder.wall.judge.redaction import HIDDEN, is_written
 from autograder.wall.judge.remote import Link, named
@@ -31,10 +31,11 @@ class Answers:
             if own is not None:
                 self.found[name] = own
         if name not in self.found:
-            if not self.link.has(name):
-                if not is_written(name, self.readable):
-                    raise Stopped(HIDDEN)
-                above = [*self.link.sources.values()][-1:]
+            above, there = [*self.link.sources.values()][-1:], self.link.has(name)
+            if not there and not is_written(name, self.readable):
+                raise Stopped(HIDDEN)
+            expect_answer(name, there, self.failed, *above)
+            if not there:
                 raise Stopped(why_missing(name, self.link.names, self.failed, *above))
             value = named(self.link, name)
             if type(value).__name__ == "module":

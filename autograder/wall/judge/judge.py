@@ -263,7 +263,8 @@ class Judge:
             if isinstance(error, Held | Lost | KeyboardInterrupt):
                 raise
             failure = failure_of(cell, error, self.tests, self.sources)
-            failure = explained(failure, self.failed)
+            asked = {str(c.test).removeprefix("test_") for c in self.tests.values()}
+            failure = explained(failure, self.failed, asked)
             return nothing(cell, str(failure), failure.misconception)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
