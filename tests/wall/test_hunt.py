@@ -117,9 +117,7 @@ def test_points_grow_with_the_mistakes_that_are_caught(hunt, kind):
 def test_what_slipped_through_is_told_by_diagnosis_and_never_as_code(hunt):
     body, _ = LADDER["good"]
     _, message = hunt(f"def check_softmax(softmax):\n{body}\n")
-    assert (
-        "missed:   The rows sum to 1 along the last axis, whatever" in message
-    )
+    assert "missed:   The rows sum to 1 along the last axis, whatever" in message
     assert "caught:   The sigmoid is used" in message
     for entry in catalog("check_softmax").of("softmax"):
         code = [line.strip() for line in entry.code.splitlines()]
