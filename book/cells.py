@@ -20,9 +20,10 @@ sys.path.insert(0, str(BOOK / "static"))
 
 from chapter_runner import DRAWS, MODEL, TORCH, Chapter  # noqa: E402
 
-INPUT = re.compile(
+INPUT = re.compile(  # with the end of its fold, where an output follows
     r'<div class="cell_input docutils container">\n<div class="highlight-.*?'
-    r"</pre></div>\n</div>\n</div>",
+    r"</pre></div>\n</div>\n</div>"
+    r'(?:\n</details>(?=\n<div class="cell_output))?',
     re.DOTALL,
 )
 RUN = (

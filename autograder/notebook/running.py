@@ -25,7 +25,6 @@ from typing import Any
 from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import seed, settled
 from autograder.checks.published import BookModules
-from autograder.checks.question import Question
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
 from autograder.notebook.questions import (
@@ -149,6 +148,8 @@ class Run:
 
 def checks_in(tests: Iterable[str]) -> Checks:
     """The functions, classes and questions of the checks that test cells import."""
+    from autograder.checks.question import Question  # with NumPy
+
     for short in {found[1] for test in tests if (found := CHECKS.search(test))}:
         with contextlib.suppress(Exception):
             importlib.import_module(f"{PACKAGE}.{short}")

@@ -59,6 +59,7 @@ class Cell {
 
   change(code = this.given) {
     if (this.editor) return;
+    this.input.open = true; // where it is folded
     this.editor = new CodeEditor(code, {
       label: `Code of cell ${this.number + 1}`,
       changed: () => this.keep(),

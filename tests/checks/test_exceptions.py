@@ -145,10 +145,10 @@ def test_a_cell_that_fails_by_itself_is_told_alike():
 def test_a_call_that_does_not_enter_the_function_gets_the_cards_signature():
     test = "from autograder.checks import attention as check\ncheck.softmax(softmax)"
     run = Run()
-    run.cell(1, "def softmax(): pass")
+    run.cell(1, "def softmax(): return 1")
     problem = run.question(2, test, "softmax").problem
     assert said(problem, "likely") == "the card writes `softmax(x, axis=-1)`"
-    assert graded("def softmax(): pass", test) == problem
+    assert graded("def softmax(): return 1", test) == problem
 
 
 def test_a_missing_key_is_told_with_the_nearest_one():

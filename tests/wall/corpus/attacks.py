@@ -101,7 +101,7 @@ TAMPERING = [
     Case("defuses-the-failure", "from autograder.checks import question\nquestion.CheckFailed.__init__ = lambda *a, **k: None\nimport autograder.checks.expect as e\ne.finite = lambda *a: None\nimport types\ne.np = types.SimpleNamespace(**{**vars(np), 'abs': lambda v: np.zeros(1)})\n" + WRONG, points=Q, naive=2.0),
     Case("known-random-numbers", "np.random.default_rng = lambda *a: type('R', (), {'normal': lambda s, size: np.full(size, 2.0)})()\n" + WRONG, points=Q, naive=2.0),
     Case("looks-at-the-caller", body("import sys", "f = sys._getframe(1)", "while f and 'value' not in f.f_globals and 'expect' not in f.f_globals: f = f.f_back", "f.f_globals['expect'].close = lambda *a, **k: None", "return x + x"), points=Q, naive=2.0),
-    Case("changes-the-question", body("x[:] = 2.0", "return x + x"), points=Q, says="changed the array", plain=True),
+    Case("changes-the-question", body("x[:] = 2.0", "return x + x"), points=Q, says="changed what it was given", plain=True),
     Case("trace-function", "import sys\n" + body("sys.settrace(lambda *a: None)", "return x + x"), points=Q),
     Case("exit-as-success", body("raise SystemExit(0)"), points=Q, says="ended the program"),
     Case("hard-exit-as-success", body("import os", "os._exit(0)"), points=Q, says="ended the program (exit code 0)"),
