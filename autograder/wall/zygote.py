@@ -16,6 +16,7 @@ import os
 import re
 import select
 import signal
+import site
 import socket
 import sys
 import warnings
@@ -133,6 +134,7 @@ def forget_places() -> None:
     engine = Path(__file__).resolve().parents[2]
     parts = [path.parent for path in registry.library().values()]
     own = {str(path) for path in (engine, *registry.private(), *parts)}
+    own -= {os.path.realpath(path) for path in site.getsitepackages()}  # of wheels
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) not in own]
     sys.path_importer_cache.clear()
     sys.orig_argv[:] = sys.argv[:] = [""]

@@ -23,7 +23,7 @@ from shared import drawn
 from autograder.course import Course
 from autograder.errors import NoSandbox
 from autograder.release.sample_class import write_class
-from autograder.wall import Grader, available, choosing
+from autograder.wall import Grader, available, choosing, zygote
 from autograder.wall.parent import Parent
 
 RIGHT = Case("right", first="import time; time.sleep(0.3)")
@@ -322,3 +322,15 @@ picture = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(4) + b"IHDR" + size + size
 c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
     _, seen = run(draw, "1")
     assert "40 million pixels" in text_of(seen, "cell-2")
+
+
+def test_where_the_engine_is_a_wheel_other_packages_can_still_be_imported(monkeypatch):
+    """It lies in the folder of all packages then; a source tree is forgotten."""
+    home = str(Path(zygote.__file__).resolve().parents[2])
+    monkeypatch.setattr(sys, "orig_argv", [])
+    monkeypatch.setattr(sys, "argv", [])
+    for packages, left in ([home], [home, "/x"]), ([], ["/x"]):
+        monkeypatch.setattr(sys, "path", [home, "/x"])
+        monkeypatch.setattr("site.getsitepackages", lambda found=packages: found)
+        zygote.forget_places()
+        assert sys.path == left
