@@ -180,8 +180,8 @@ def explained(
 ) -> CheckFailed:
     """A failed check; where it misses a name whose cell failed, with the reason.
 
-    The answer that is missing to one of the ``questions`` is told in full there. The
-    question's name is right: what is misspelled is the answer's.
+    Where an answer to one of the ``questions`` is missing, that question tells the whole
+    reason. The question's name is right; only the answer's can be misspelled.
     """
     name, asked = failure.missing, failure.missing in questions
     because = failure_behind(name, failed, asked) if name else ""
