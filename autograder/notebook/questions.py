@@ -180,8 +180,8 @@ def explained(
 ) -> CheckFailed:
     """A failed check; where it misses a name whose cell failed, with the reason.
 
-    Where an answer to one of the ``questions`` is missing, that question tells the whole
-    reason. The question's name is right; only the answer's can be misspelled.
+    Where an answer to one of the ``questions`` is missing, that question tells the
+    whole reason. Its name is right; only the answer's can be misspelled.
     """
     name, asked = failure.missing, failure.missing in questions
     because = failure_behind(name, failed, asked) if name else ""

@@ -33,7 +33,7 @@ def shares_of(data):
 
 @torch.no_grad()
 def next_word(model, ids, line=None):
-    """Probabilities after a pass over the whole prompt, and the last token's weights."""
+    """Probabilities after a pass over the prompt, and the last token's weights."""
     x, rows = model.words(ids[None]), []
     for index, layer in enumerate(model.layers):
         mask = torch.ones(9, len(ids), len(ids), dtype=torch.bool)
