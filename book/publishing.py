@@ -163,6 +163,19 @@ def mark() -> str:
     return drawing.replace("<svg", named, 1)
 
 
+# Parts of the list of pages that are open on their own pages alone
+FOLDED = (
+    r'(<p aria-level="2" class="caption" [^>]*><span class="caption-text">'
+    r"(?:Exercises in the page|Beside the chapters|How to use the course)</span></p>)\n"
+    r'(<ul class="(current )?nav bd-sidenav">.*?</ul>)(?=\n<p aria-level|\s*</div>)'
+)
+
+
+def fold(part: re.Match) -> str:
+    opened = " open" if part[3] else ""
+    return f"<details{opened}><summary>{part[1]}</summary>{part[2]}</details>"
+
+
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
     (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
@@ -195,6 +208,7 @@ CORRECTIONS = [
         r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
         r"\1 download\2",
     ),
+    (FOLDED, fold),
 ]
 # what it writes in some books only: pages below pages, and cells that are hidden
 SOMETIMES = [

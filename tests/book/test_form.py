@@ -48,15 +48,23 @@ def test_a_chapter_is_read_in_one_sitting(size):
     assert size.cells <= 45
 
 
-@pytest.mark.parametrize(
-    "name",  # chapter 7 begins with numbers
-    [name for name in CHAPTERS if name[0].isdigit() and not name.startswith("07")],
-)
+@pytest.mark.parametrize("name", [n for n in CHAPTERS if n[0].isdigit()])
 def test_a_chapter_begins_with_a_picture(name):
     """Something to play with, a drawing, or what a model writes."""
     head = notebooks.read_text(name).cells[0].source
     picture = re.search(r"^(<[a-z]+-[a-z]+>|!\[|> )", head, re.M)
     assert picture and len(head[: picture.start()].split()) < 40
+
+
+@pytest.mark.parametrize("name", [n for n in CHAPTERS if n[0].isdigit()])
+def test_a_chapter_has_three_parts_and_each_says_what_one_can_do(name):
+    """Before the quiz; what stands behind the first heading of a part is in it."""
+    text = (notebooks.TEXT / f"{name}.md").read_text("utf-8").partition("\n## Quiz")[0]
+    parts = re.split(r"^## .+$", text, flags=re.M)[1:]
+    assert len(parts) == 3
+    for part in parts:
+        assert re.match(r"\s*(\([\w-]+\)=\s*)*### ", part)
+        assert part.rstrip().rpartition("\n\n")[2].startswith("**Now you can** ")
 
 
 def test_a_chapter_corrects_at_most_four_claims_in_boxes(size):
