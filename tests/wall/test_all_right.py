@@ -1,5 +1,7 @@
 """A submission in which all is right is judged without forks; no other one notices."""
 
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +14,7 @@ from autograder.wall.judge import fast_path
 from autograder.wall.judge.raised import Stopped
 from autograder.wall.sandbox import answers
 
+ORDER = tomllib.loads(Path(__file__).with_name("order.toml").read_text("utf-8"))
 HOME = "import os\nimport numpy as np\nhome = os.getpid()"
 SAME = "def f():\n    return os.getpid() == home"
 HUNT = """from autograder.checks import attention as check
@@ -254,3 +257,43 @@ def test_what_a_quick_answer_leaves_costs_no_other_submission(judged, grader, wh
     transcript = grader.judge(sources)  # held, or what its own forks are worth
     assert transcript.held or transcript.outputs["3"][0]["text"] == "0\n"
     assert judged(HOME, SAME, "assert f()", "assert f()")[0] == [4, 4]
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_the_order_of_questions_gives_nothing_and_costs_nothing(judged, name):
+    assert judged(*ORDER[name]["cells"])[0] == ORDER[name]["due"]
+
+
+STATEFUL = {  # checks that are right as long as each function meets a fresh process
+    "an-input-that-a-function-changes": """x = np.diag([1.0, 2.0, 4.0]) + 1
+powers = np.exp(x - x.max(axis=-1, keepdims=True))
+right = powers / powers.sum(axis=-1, keepdims=True)
+def check_softmax(softmax):
+    before = x.copy()
+    weights = softmax(x)
+    assert np.array_equal(x, before)
+    assert np.allclose(weights, right) and inner(softmax) is None""",
+    "cases-that-are-used-up": """cases = iter([0])
+def check_softmax(softmax):
+    for case in cases:
+        inner(softmax)""",
+    "patience-for-three": """tried = []
+def check_softmax(softmax):
+    tried.append(1)
+    if len(tried) < 4:
+        inner(softmax)""",
+    "anger-after-three": """tried = []
+def check_softmax(softmax):
+    tried.append(1)
+    assert len(tried) < 4
+    inner(softmax)""",
+}
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize("first", ["assert home", "assert not home"])
+@pytest.mark.parametrize("how", STATEFUL)
+def test_a_check_with_a_state_is_tried_in_forks(judged, reference, how, first):
+    code = f"{reference}\ninner = check_softmax\n{STATEFUL[how]}"
+    for _ in range(3):  # the functions have another order each time
+        assert judged(HOME, first, code, HUNT)[0][-1] == 4
