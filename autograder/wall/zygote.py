@@ -29,7 +29,7 @@ from autograder.errors import Closed
 from autograder.notebook.questions import NotOffered
 from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
-from autograder.wall.judge import fast_path, host, judge
+from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
@@ -208,12 +208,8 @@ def _serve_judges(channel: Channel) -> None:
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
             bounds = Limits(*limits)
-            if quick:
-                host.restrict(bounds)
-            else:
-                restrict_judge(bounds)
-            main = fast_path.main if quick else judge.main
-            main(grader, student, cells, bounds, files)
+            restrict_judge(bounds)
+            judge.main(grader, student, cells, bounds, files, quick)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -55,7 +55,7 @@ class Link:
         self.violation: str | None = None
         self.late = False
         self.names: list[str] = []
-        self.more = False
+        self.greeted = self.more = False
         self.sources: dict[int, str] = {}  # of the cells, by number
         self.host: Host | None = None
         self.trials: TryOut  # of whoever asks the question
@@ -80,7 +80,10 @@ class Link:
             self.host = None
 
     def greet(self) -> None:
-        """Read which names the student has defined."""
+        """Read which names the student has defined, once."""
+        if self.greeted:
+            return
+        self.greeted = True
         with self._guarded():
             greeting = self._exchange(
                 lambda: self.channel.receive(deadline=self.deadline), ""
