@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRY = {"__main__", "check", "cli"}  # modules of the command line
-OTHERS = {"__init__", "course", "errors", "files", "options", "registry", "settings"}
-OTHERS |= {"text"}
+OTHERS = {"__init__", "course", "errors", "files", "libraries", "options", "registry"}
+OTHERS |= {"settings", "text"}
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for path in sorted((ROOT / "autograder").rglob("*.py"))

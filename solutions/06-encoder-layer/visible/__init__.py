@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
+from autograder.torch_support import modules
 
 from .cases import (
     embedded,

@@ -14,10 +14,11 @@ from paying_attention.encoder_layer.visible.cases import (
     waves,
 )
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
-from autograder.checks.gradients import gradients
+from autograder.torch_support import modules
+from autograder.torch_support.gradients import gradients
 
 from .cases import (
     FOUR,
