@@ -107,6 +107,14 @@ def test_no_module_imports_what_imports_it():
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_torch_is_imported_by_its_support_alone():
+    loads = re.compile(
+        r"^\s*(import|from) torch\b|(modules\W+(get\W+)?|import_module\W+)torch\b", re.M
+    )
+    found = {room(m) for m, path in MODULES.items() if loads.search(path.read_text())}
+    assert found == {"torch_support"}
+
+
 def test_the_wall_imports_neither_nbgrader_nor_jupyter():
     apart = ("nbgrader", "nbformat", "nbconvert", "nbclient", "jupyter", "IPython")
     for module, path in MODULES.items():

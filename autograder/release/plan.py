@@ -195,6 +195,8 @@ def engine_files(checks: str) -> list[Path]:
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
+        *home.glob("torch_support/*.py"),
+        home / "libraries.py",
         home / "errors.py",
         home / "text.py",
         home / "release" / "proof.py",

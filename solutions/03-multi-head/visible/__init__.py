@@ -22,7 +22,7 @@ from .cases import (
     reached,
 )
 
-assignment = Assignment(__name__, chapter="03-multi-head")
+assignment = Assignment(__name__, page="03-multi-head")
 __getattr__ = assignment.hidden_half
 
 AttentionHead = assignment.question("AttentionHead", 6, "one-head")

@@ -24,7 +24,7 @@ from .cases import (
     whole,
 )
 
-assignment = Assignment(__name__, chapter="06-encoder-layer")
+assignment = Assignment(__name__, page="06-encoder-layer")
 __getattr__ = assignment.hidden_half
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")

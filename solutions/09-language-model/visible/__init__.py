@@ -32,7 +32,7 @@ from .cases import (
     shares,
 )
 
-assignment = Assignment(__name__, chapter="09-language-model")
+assignment = Assignment(__name__, page="09-language-model")
 __getattr__ = assignment.hidden_half
 
 next_token_loss = assignment.question("next_token_loss", 6, "the-model")
