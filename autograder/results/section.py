@@ -206,8 +206,8 @@ class Section:
         for name, count in counts.most_common():
             share = count / len(self.graded)
             if entry := known.get(name):
-                chapter, _, place = entry.read.partition("#")
-                address = f"{self.book}{chapter}.html#{place}" if self.book else ""
+                page, _, place = entry.read.partition("#")
+                address = f"{self.book}{page}.html#{place}" if self.book else ""
                 about = (entry.diagnosis, entry.read, address)
                 rows.append(Mistake(name, count, share, *about))
             else:

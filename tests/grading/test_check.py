@@ -396,7 +396,7 @@ def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
 def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
     for path in wheels:
         zipfile.ZipFile(path).extractall(tmp_path)
-    blocked = "raise ImportError('not on a student\\'s machine')"
+    blocked = "open(__file__ + '.read', 'w'); raise ImportError('not on a laptop')"
     for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
         (tmp_path / f"{name}.py").write_text(blocked)
     (tmp_path / "mine.ipynb").write_text(right)
@@ -409,6 +409,7 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
     )
     assert run.returncode == 0, run.stderr
     assert "4 of 4 questions pass" in run.stdout
+    assert not [*tmp_path.glob("*.read")]
 
 
 def test_watching_tells_the_next_open_question_at_each_save(

@@ -27,7 +27,6 @@ from autograder.wall.records import Limits
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import decode, encode, no_handles
 
-OPERATIONS = ("call", "make", "forward", "backward")
 MAX_WARNINGS = 20
 MOST_FILES = 4096
 ASK = encode(("ask",), no_handles)[1:]  # how such a frame goes on after its length
@@ -173,8 +172,6 @@ def reply_to(planted: Planted, frame: memoryview) -> Reply:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            if operation not in OPERATIONS:
-                raise LookupError(operation)
             status, value = "ok", planted.do(operation, *parts)
         except BaseException as error:
             # its text could tell the functions apart

@@ -11,7 +11,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 
-assignment = Assignment(__name__, chapter="02-scaling")
+assignment = Assignment(__name__, page="02-scaling")
 __getattr__ = assignment.hidden_half
 
 score_std = assignment.question("score_std", 3, "variance-of-a-dot-product")

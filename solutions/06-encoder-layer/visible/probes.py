@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from autograder.checks.outcomes import alike, outcome
-from autograder.checks.tensors import seeded
+from autograder.torch_support.tensors import seeded
 
 from .cases import (
     embedded,

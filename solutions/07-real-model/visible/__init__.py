@@ -13,7 +13,7 @@ from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.published import constant
 
-assignment = Assignment(__name__, chapter="07-reading-attention")
+assignment = Assignment(__name__, page="07-reading-attention")
 __getattr__ = assignment.hidden_half
 
 load_layer = assignment.question("load_layer", 10, "a-real-encoder")

@@ -9,10 +9,10 @@ import torch
 from paying_attention.encoder_layer.visible.cases import layer_shapes
 from paying_attention.encoder_layer.visible.probes import behavior
 
-from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
-from autograder.checks.tensors import seeded
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import seeded
 
 from . import generator
 
