@@ -7,7 +7,6 @@ import inspect
 import pickle
 import re
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from autograder.checks.entries import Style
 from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
-from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
 
@@ -90,24 +88,6 @@ def test_the_shares_of_a_question_make_one(package, question):
     if isinstance(hidden, Hunt):  # the mistakes that are caught are its shares
         return
     assert hidden.core + sum(share for share, _ in hidden.checks) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("package", "question"), QUESTIONS)
-def test_every_question_has_as_many_entries_as_its_kind_takes(package, question):
-    """Eight wrong and three right ones; fewer where an oracle is asked each time."""
-    catalog = catalog_of(package)
-    styles = [style for style in catalog.styles if style.question == question]
-    compared = isinstance(getattr(package.hidden, question), Redrawn)
-    asked = package.assignment.questions[question]
-    wrong, right = asked.catalogued or registry.course_of(package.assignment.name).least
-    assert compared or (wrong, right) == (8, 3)
-    assert len(catalog.of(question)) >= wrong and len(styles) >= right
-
-
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
-def test_ids_of_misconceptions_are_unique(package):
-    ids = Counter(entry.id for entry in catalog_of(package).misconceptions)
-    assert max(ids.values()) == 1
 
 
 def same_points(package, entry, seeds=range(1, 6)):
