@@ -270,16 +270,28 @@ def test_tables_keep_commas_quotes_and_lines_apart(tmp_path):
     assert read == [["a,b", 'say "x"', "two\nlines", "1.5", ""], ["é"] * 5]
 
 
-@pytest.mark.parametrize(
-    "formula",
-    ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1", '"=1', "\uff1d1", "\uff0d1"],
-)
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@x",
+    "\t=1",
+    " =1",
+    "\r=1",
+    '"=1',
+    "\uff1d1",
+    "\uff0d1",
+]
+
+
 @pytest.mark.parametrize("before", ["", "a;", "a\t", "a\n", "a; b|"])
-def test_a_formula_is_text(before, formula):
+def test_a_formula_is_text(before):
     """Wherever a program ends a field."""
-    (row,) = csv.reader(io.StringIO(table([[before + formula]]).removeprefix("\ufeff")))
-    assert row[0].startswith(f"{before}'")
-    assert row[0].replace("'", "") == before + formula
+    for formula in FORMULAS:
+        written = table([[before + formula]]).removeprefix("\ufeff")
+        ((cell,),) = csv.reader(io.StringIO(written))
+        assert cell.startswith(f"{before}'")
+        assert cell.replace("'", "") == before + formula
 
 
 def test_a_sign_inside_a_field_stays():
