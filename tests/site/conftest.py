@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 import shared
 import vendor
+from looks import STILL, violations
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = shutil.ignore_patterns("sample-class")  # by `make sample`
@@ -117,6 +118,28 @@ def address(site):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+@pytest.fixture
+def bare(browser, address):
+    """An open page that runs no scripts."""
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def accessible(page, axe):
+    """Ask axe about a part of the open page, in these color schemes."""
+
+    def look(*parts, schemes=("light", "dark")):
+        page.evaluate(axe)
+        page.add_style_tag(content=STILL)
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
+            assert violations(page, {"include": [*parts]}) == []
+
+    return look
 
 
 UNSERVED = "delete Navigator.prototype.serviceWorker"

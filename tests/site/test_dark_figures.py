@@ -7,8 +7,8 @@ import figures
 import matplotlib
 import numpy as np
 import pytest
+from looks import SIDEWAYS
 from PIL import Image
-from test_browser import SIDEWAYS
 
 matplotlib.use("agg")
 from matplotlib import pyplot as plt

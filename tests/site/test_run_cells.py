@@ -6,7 +6,7 @@ import cells
 import notebooks
 import pytest
 from cells_in_page import agree, compare
-from test_browser import SIDEWAYS, STILL, violations
+from looks import SIDEWAYS, STILL, violations
 
 # The page's Matplotlib is an older one, with an older FreeType: letters are a little
 # wider, and the layout makes room for them. Two maps beside each other have two stable
