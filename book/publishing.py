@@ -10,7 +10,8 @@
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
-- Exercises can be solved in the page (solving.py), cells of chapters run (cells.py).
+- Exercises can be solved in the page (solving.py, editor.py), cells of chapters run
+  (cells.py).
 - The students' wheel, the encoder of chapter 7 and the first layers of the decoder of
   chapter 11 lie beside the pages.
 """
@@ -28,6 +29,7 @@ import bundle
 import cells
 import cut_picture
 import decoder_file
+import editor
 import encoder_file
 import figures
 import mathml
@@ -286,6 +288,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
             rewriting.require()
         add_wheel(folder)
         solving.add_python(folder)
+        editor.add_editor(folder)
         encoder_file.add_encoder(folder)
         decoder_file.add_decoder(folder)
 

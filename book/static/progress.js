@@ -3,7 +3,8 @@
 
 const KEY = "progress";
 const MISSED = "missed";
-const OURS = /^(progress|place|missed|quiz:|exercise:|cells:)/;
+// what can be undone stays in this browser
+const OURS = /^(progress|place|missed|quiz:|exercise:(?!.*:undo$)|cells:)/;
 
 const read = (key) => {
   try {

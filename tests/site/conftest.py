@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 import shared
 import vendor
+from exercise_page import PAGE
 from looks import STILL, violations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,3 +196,12 @@ def page(browser, address):
     page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))
     yield page
     context.close()
+
+
+@pytest.fixture
+def quiet(page):
+    """An exercise page that loads no Python before a press, as it saves data."""
+    thrifty = "'connection', { value: { saveData: true } }"
+    page.context.add_init_script(f"Object.defineProperty(navigator, {thrifty})")
+    page.goto(PAGE)
+    return page
