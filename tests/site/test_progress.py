@@ -111,9 +111,7 @@ HOSTILE = {  # what a file brings in: the pages work afterwards, and lead nowher
         "progress": {"exercise:01-attention": {"done": 4e8, "of": 4e8, "at": 1}}
     },
     "marks that are none": {
-        "progress": {
-            "exercise:01-attention": {"done": 1, "of": 2, "which": 7, "at": 1}
-        }
+        "progress": {"exercise:01-attention": {"done": 1, "of": 2, "which": 7, "at": 1}}
     },
     "results that are none": {
         "exercise:01-attention:results": {"softmax": {"outcomes": [{"problem": 3}]}}
