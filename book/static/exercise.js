@@ -5,7 +5,7 @@ import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
-import { LINE, ageOf, holds, make, panel } from "./verdicts.js";
+import { LINE, ageOf, holds, intact, make, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
@@ -132,7 +132,7 @@ class Exercise {
     const notebook = kept.cells ? kept : kept.notebook; // as kept by earlier versions
     const usable = notebook && !problemWith(notebook, release, assignment);
     const now = usable ? merge(notebook, release, kept.given) : { notebook: release, differing: [] };
-    this.results = this.keeper.read("results") ?? {};
+    this.results = intact(this.keeper.read("results"));
     this.show(now.notebook);
     if (now.differing.length)
       this.status.textContent = "The exercise has been corrected since. Your answers are as you left them.";

@@ -72,6 +72,19 @@ function tables({ yours, expected, differ, note }) {
 export const holds = ({ outcomes }) =>
   outcomes.some(({ question }) => question) && outcomes.every(({ problem }) => !problem);
 
+/** Of results that a browser keeps, those that can be told. A file can have brought in anything. */
+export const intact = (kept) =>
+  Object.fromEntries(
+    Object.entries(kept ?? {}).filter(([, result]) => {
+      try {
+        panel(result, {}, new Map());
+        return result.outcomes.every(({ problem }) => typeof (problem ?? "") === "string");
+      } catch {
+        return false;
+      }
+    }),
+  );
+
 /** The elements that tell a result: {outcomes, at}; next: where to go from here;
     editors: of the answers, by name. */
 export function panel(result, next, editors) {

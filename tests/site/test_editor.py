@@ -5,7 +5,7 @@ import json
 
 import pytest
 from exercise_page import PAGE, SOFTMAX, answering, bar, editor, settled
-from test_browser import SIDEWAYS, STILL, violations
+from looks import SIDEWAYS, STILL, violations
 
 MODULE = "code-mirror.js"
 WRONG = {

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -627,6 +628,19 @@ def test_keys_that_cannot_be_read_are_refused(other, page, body):
     other.control(trouble=[bad])
     answer, _ = other.click(page)
     assert said("no-keys", html.unescape(answer.text)), answer.text
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "\xb2", "-1", "100"])
+def test_a_client_that_sends_nothing_more_keeps_no_other_waiting(other, page, length):
+    where = ("127.0.0.1", int(page.rpartition(":")[2]))
+    with socket.create_connection(where) as slow:
+        slow.sendall(
+            f"POST /launch HTTP/1.1\r\nContent-Length: {length}\r\n".encode("latin-1")
+        )
+        assert other.click(page)[0].status_code == 200
+        slow.sendall(b"\r\n")
+        slow.shutdown(socket.SHUT_WR)
+        assert slow.makefile("rb").readline().startswith(b"HTTP/1.0 400")
 
 
 def test_a_folder_stays_with_its_course(linked, page, course):

@@ -29,7 +29,7 @@ def number(value: Any) -> float:
         isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind == "f"
     ):
         return float(value)
-    seen = f"an array of shape {value.shape}" if hasattr(value, "shape") else None
+    seen = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else None
     seen = seen or f"a {type(value).__name__}"
     raise CheckFailed(f"your function returned {seen}", "one number", kind="type")
 
