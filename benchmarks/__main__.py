@@ -2,7 +2,8 @@
 
     python -m benchmarks [--few 8] [--some 200] [--many 2000] [ASSIGNMENT ...]
 
-(a) `autograder grade` against plain `nbgrader autograde` on honest submissions,
+(a) `autograder grade` against plain `nbgrader autograde`: a class as it is (``mixed``)
+    and one in which all is right; nbgrader's has right answers, its best case,
 (b) one submission behind the wall against a bare fork that runs the same cells,
 (c) many submissions: rate and memory over time,
 (d) two workers against one, when each worker has a core and when one has all cores.
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.course import CONFIG, Assignment, Course
@@ -30,17 +31,18 @@ from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Grader
+from benchmarks.mixed import kinds, mixed
 
 ROOT = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
 
 
-def classroom(folder: Path, assignment: Assignment, text: str, size: int) -> Path:
-    """A course with ``size`` honest submissions; each has bytes of its own."""
+def classroom(folder: Path, assignment: Assignment, texts: Iterable[str]) -> Path:
+    """A course with these submissions; each has bytes of its own."""
     folder.mkdir(parents=True)
     shutil.copy(ROOT / CONFIG, folder)
     shutil.copytree(assignment.source.parent, folder / "solutions" / assignment.name)
-    for number in range(size):
+    for number, text in enumerate(texts):
         home = folder / "submitted" / f"student-{number:05}" / assignment.name
         home.mkdir(parents=True)
         mine = text.replace("your answer", f"your answer {number}")
@@ -225,13 +227,18 @@ def main() -> None:
             home = Path(scratch)
 
             def new(name: str, size: int, home=home, assignment=assignment, text=text):
-                return classroom(home / name, assignment, text, size)
+                return classroom(home / name, assignment, [text] * size)
 
             theirs = options.few / nbgraders(new("theirs", options.few), assignment)
+            texts = mixed(kinds(course, assignment), options.some)
+            real = classroom(home / "real", assignment, texts)
+            both = options.some / ours(real, assignment, 2, 2)
+            print(f"(a) a mixed class: {both:.1f} a second, nbgrader {theirs:.2f} with")
+            print(f"    right answers: {both / theirs:.0f} times")
             two = options.some / ours(new("two", options.some), assignment, 2, 2)
             one = options.some / ours(new("one", options.some), assignment, 1, 1)
             free = options.some / ours(new("free", options.some), assignment, 1)
-            print(f"(a) nbgrader {theirs:.2f} a second, ours {two:.1f}:", end=" ")
+            print(f"    all right: {two:.1f} a second,", end=" ")
             print(f"{two / theirs:.0f} times")
             print(f"(d) two workers on two cores {two / one:.2f} times one on one;")
             print(f"    {two / free:.2f} times one worker that may use all cores")

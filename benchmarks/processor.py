@@ -1,10 +1,12 @@
 """What does a submission cost the processor, and who spends it?
 
     python -m benchmarks.processor [--some 100] [ASSIGNMENT ...]
+    python -m benchmarks.processor --wrong [--wall landlock] [ASSIGNMENT ...]
 
 Grades honest submissions one after the other, with the workers' side in this process,
 and adds up the processor time (user and system) of every role. Beside it the same
-cells, visible and hidden checks run directly, over and over in one process. Others on
+cells, visible and hidden checks run directly, over and over in one process. With
+``--wrong``, a submission of each kind of a mixed class beside a right one. Others on
 the machine change the seconds of a run, and its ratio little.
 """
 
@@ -21,16 +23,18 @@ from collections import Counter
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
-from autograder.course import Course
-from autograder.grading import jobs
+from autograder.course import Assignment, Course
+from autograder.grading import job, jobs
 from autograder.grading.driver import Driver
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
+from autograder.notebook.records import Release
 from autograder.release.plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
-from autograder.wall import Grader
+from autograder.wall import Grader, Wall
 from benchmarks.__main__ import ROOT, classroom, machine, runnable
+from benchmarks.mixed import kinds
 
 TICKS = os.sysconf("SC_CLK_TCK")
 ROLES = ("driver", "worker", "parents", "judge", "student", "questions")
@@ -39,8 +43,8 @@ ROLES = ("driver", "worker", "parents", "judge", "student", "questions")
 class Measured(Grader):
     """A grader that looks at its processes before they end."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, wall: Wall | None = None) -> None:
+        super().__init__(wall=wall)
         self.questions = 0.0  # seconds of all forks that answered questions
 
     def _end_student(self, word: str = "stop") -> int | None:
@@ -145,6 +149,34 @@ def directly(cells: list[str], rounds: int) -> float:
     return float(os.read(here, 100))
 
 
+def cost(grader: Measured, release: Release, texts: list[str]) -> float:
+    """Milliseconds of the processor for a submission, of all roles together."""
+    before, start = sum(grader.seconds().values()), time.process_time()
+    for text in texts:
+        if (verdict := job.grade(release, text.encode(), grader)).held:
+            sys.exit(f"held: {verdict.reason}")
+    grader._end_student()
+    own = time.process_time() - start
+    return 1000 * (own + sum(grader.seconds().values()) - before) / len(texts)
+
+
+def by_kind(
+    course: Course, assignment: Assignment, some: int, wall: Wall | None
+) -> None:
+    """Print what a submission of each kind costs."""
+    release, found = plan(course, assignment), kinds(course, assignment)
+    with Measured(wall=wall) as grader:
+        grader.warm(release.profile)
+        cost(grader, release, found["right"] * 2)
+        right = cost(grader, release, found["right"] * some)
+        print(f"{assignment.name}, {grader.wall}: right {right:.0f} ms")
+        for kind, texts in list(found.items())[1:]:
+            few = 1 if kind == "endless loop" else some
+            chosen = [texts[n * len(texts) // few] for n in range(few)]
+            spent = cost(grader, release, chosen)
+            print(f"    {kind}: {spent:.0f} ms, {spent / right:.2f} times", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -152,17 +184,22 @@ def main() -> None:
     default = ["01-attention", "03-multi-head"]
     parser.add_argument("assignments", nargs="*", default=default)
     parser.add_argument("--some", type=int, default=100)
+    parser.add_argument("--wrong", action="store_true")
+    parser.add_argument("--wall", choices=["namespaces", "landlock"])
     options = parser.parse_args()
     course = Course(ROOT)
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}")
     for assignment in course.chosen(options.assignments):
+        if options.wrong:
+            by_kind(course, assignment, options.some, options.wall)
+            continue
         given = json.loads(notebook_text(students_notebook(course, assignment)))
         text = solved(given, reference_answers(assignment))
         cells = runnable(plan(course, assignment), text)
         before = directly(cells, options.some)
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch, "class")
-            classroom(folder, assignment, text, options.some + 3)
+            classroom(folder, assignment, [text] * (options.some + 3))
             found = by_role(folder, options.some)
         direct = (before + directly(cells, options.some)) / 2
         told = ", ".join(f"{role} {1000 * found[role]:.1f}" for role in ROLES)

@@ -22,7 +22,7 @@ from autograder.wall.locations import location_from
 from autograder.wall.records import Cell, Limits
 
 GRACE = 2.0  # seconds that the other side has beyond a limit of its own
-BRIEF = 3.0  # seconds for what need not be waited for: it is asked again, or was before
+BRIEF = 2.0  # seconds for what need not be waited for: it is asked again, or was before
 MAX_LOST = 3
 Numbered = tuple[int, Cell]
 
