@@ -14,7 +14,7 @@ from autograder.cli import main
 from autograder.course import Course
 from autograder.grading.gradebook import OpenGradebook
 from autograder.release.leaks import find_leaks
-from autograder.release.plan import engine_files, plan
+from autograder.release.plan import plan
 from autograder.release.solutions import notebook_text, students_notebook
 
 ALL = Course.find(Path(__file__).parent).assignments()
@@ -121,13 +121,6 @@ def test_the_plan_s_hash_changes_with_the_solution(classroom):
     assert plan(classroom.course, assignment).hash == before
     leaky(classroom, "introduction", "Other words.")
     assert plan(classroom.course, assignment).hash != before
-
-
-def test_the_plan_rests_on_the_checks_that_its_own_import(repository):
-    (layer,) = repository.chosen(["06-encoder-layer"])
-    cases = layer.source.parent / "visible/cases.py"
-    assert cases in engine_files("language_model")
-    assert cases not in engine_files("attention")
 
 
 def test_pages_are_links_where_the_sites_address_is_known(classroom, repository):
