@@ -252,8 +252,7 @@ def root_of(point: EntryPoint) -> Path | None:
 
 def names() -> list[str]:
     """The names under which checks can be imported."""
-    found = (name for course in courses() for name in course.folders)
-    return sorted(set(found) - {"shared"})
+    return sorted({name for course in courses() for name in course.folders})
 
 
 def course_of(name: str) -> CheckedCourse | None:
@@ -262,7 +261,7 @@ def course_of(name: str) -> CheckedCourse | None:
     Raises CourseError where two have.
     """
     found = [course for course in courses() if name in course.folders]
-    if len(found) > 1 and name != "shared":
+    if len(found) > 1:
         listed = " and ".join(f"{one.name} ({one.root})" for one in found)
         raise CourseError(
             f"Two courses have checks called {name}: {listed}. Uninstall one of them, "
@@ -275,6 +274,19 @@ def folder_of(name: str) -> Path | None:
     """The folder with the packages ``visible`` and ``hidden`` of an assignment."""
     course = course_of(name)
     return course.folders[name] if course else None
+
+
+def folders_used(name: str) -> list[Path]:
+    """The folder of an assignment, and of those whose checks its own import."""
+    course, used = course_of(name), [name]
+    if course is None:
+        return []
+    imported = re.compile(rf"\b{course.package}\.(\w+)\.(?:visible|hidden)\b")
+    for one in used:  # grows meanwhile
+        for path in sorted(course.folders[one].rglob("*.py")):
+            more = imported.findall(path.read_text("utf-8"))
+            used += [n for n in more if n in course.folders and n not in used]
+    return [course.folders[one] for one in dict.fromkeys(used)]
 
 
 def short_name(package: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder import registry
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
 from autograder.checks.isolation import seed
@@ -140,11 +141,12 @@ SHARED = (
 
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from; docstrings but promises are left out."""
-    home: Path = package.assignment.folder
     shared = [Path(known.__file__).parent / name for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
-    own = [*home.glob("visible/**/*.py"), *home.glob("hidden/catalog/*")]
+    used = registry.folders_used(package.assignment.name)
+    own = [path for folder in used for path in folder.glob("visible/**/*.py")]
+    own += package.assignment.folder.glob("hidden/catalog/*")
     for path in [*sorted(own), *shared]:
         if path.suffix in (".py", ".toml"):
             code = path.suffix == ".py"

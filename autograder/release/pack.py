@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / write(root, folder)
     course = registry.read(root)
-    count = len([name for name in course.folders if name != "shared"])
+    count = len(course.folders)
     print(f"{count} assignment{'s' * (count != 1)}: wrote {one_line(str(path))}")
 
 

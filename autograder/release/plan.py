@@ -181,16 +181,15 @@ def decisive(value: Any) -> Any:
 def engine_files(checks: str) -> list[Path]:
     """The code that decides an assignment's points.
 
-    Its own checks, what all checks share, the wall and the matching of cells. Neither
-    the checks of other assignments nor the package ``explain``, which finds the words
-    about exceptions.
+    Its own checks, those that they import, what all checks share, the wall and the
+    matching of cells; but not ``explain``, which finds the words about exceptions.
     """
     home = Path(autograder.__file__).parent
-    own = [registry.folder_of(checks), registry.folder_of("shared")]
+    own = registry.folders_used(checks)
     paths = [
         *home.glob("checks/*.py"),
-        *(p for f in own if f for p in f.glob("visible/**/*.py")),
-        *(p for f in own if f for p in f.glob("hidden/**/*") if p.suffix in CODE),
+        *(p for f in own for p in f.glob("visible/**/*.py")),
+        *(p for f in own for p in f.glob("hidden/**/*") if p.suffix in CODE),
         *(registry.library()[name] for name in registry.published()),
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),

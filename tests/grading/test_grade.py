@@ -25,21 +25,6 @@ def messages(result) -> list[str | None]:
     return [question["message"] for question in result["questions"]]
 
 
-def test_right_work_gets_all_points_and_waits_for_the_written_part(classroom, right):
-    classroom.hand_in("ada", right)
-    result = classroom.grade()["ada"]
-    assert (result["status"], result["score"], result["max_score"]) == (
-        "graded",
-        20.0,
-        24.0,
-    )
-    assert [question["id"] for question in result["questions"]] == [
-        *(f"test_{name}" for name in NAMES),
-        "explain_roles",
-    ]
-    assert messages(result) == [None, None, None, None, "waits to be graded by hand"]
-
-
 def test_the_json_has_exactly_the_promised_keys(classroom, wrong):
     classroom.hand_in("ada", wrong)
     classroom.grade()

@@ -117,6 +117,8 @@ def test_only_the_assignments_whose_checks_changed_are_judged_again():
     assert {"autograder/text.py", "book/attention.py"} <= names
     others = ("solutions/02-scaling", "autograder/explain", "book/minilm")
     assert not [name for name in names if name.startswith(others)]
+    imported = ROOT / "solutions/06-encoder-layer/visible/cases.py"
+    assert imported in engine_files("language_model")
 
 
 def test_the_books_modules_judge_again_the_assignments_that_come_with_them(monkeypatch):
