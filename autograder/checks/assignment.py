@@ -18,7 +18,8 @@ from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Game, Half
 from autograder.checks.known import Trail, by_probe, fingerprints, table
-from autograder.checks.question import Question, expect_fit
+from autograder.checks.question import Question, expect_fit, noticed, probed
+from autograder.checks.relations import relation
 
 if TYPE_CHECKING:
     from autograder.checks.catalog import Catalog
@@ -81,9 +82,12 @@ class Assignment:
         expect_fit(fits, f"uses of the question {name}", uses, due)
         read = section if "#" in section else f"{self.page}#{section}".strip("#")
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
+        relate = partial(self.relate, name)
         cards = partial(signatures, self.name)
         promises, probe = partial(self.promises, name), partial(self.probe, name)
-        question = Question(name, points, read, *by_name, cards, promises, probe)
+        question = Question(
+            name, points, read, *by_name, cards, promises, probe, relate
+        )
         self.questions[name], self.uses[name] = question, uses
         return question
 
@@ -160,17 +164,43 @@ class Assignment:
     ) -> Misconception | None:
         """The known misconception with this fingerprint, from check ``number`` on.
 
-        Where no mistake left all of these notes, the probe's alone may name it.
+        Where no mistake left all of these notes, the probe's alone may name it, and
+        then two mistakes at once may.
         """
         known = self.table["questions"].get(question)
         if known is None:
             return None
         every, chance = list(trail), set(known["chance"])
         probe = by_probe(number + len(every) - 1, every[-1], chance)
-        for key in [*fingerprints(number, every, chance), *probe]:
+        keys = [*fingerprints(number, every, chance), *probe]
+        sentences = self.table["sentences"]
+        for key in keys:
             if id := known["mistakes"].get(key):
-                return Misconception(id, question, *self.table["sentences"][id])
+                return Misconception(id, question, *sentences[id])
+        for key in keys:
+            if names := known.get("pairs", {}).get(key):
+                ids = [f"{question}-{name}" for name in names.split()]
+                says, read = zip(*(sentences[id] for id in ids), strict=True)
+                return Misconception(ids[0], question, together(*says), read[0])
         return None
+
+    def relate(self, question: str, answer: Any, number: int = 1) -> str:
+        """How the results of an answer, which check ``number`` rejects, are related to
+        right ones; empty where nothing is known.
+        """
+        right = self.table["questions"].get(question, {}).get("right")
+        if right is None:
+            return ""
+        asked = self.questions[question]
+        checks = [*asked.checks[number - 1 :], *asked.checks[: number - 1]]
+
+        def holds(repaired: Any) -> bool:
+            if any(noticed(check, repaired)[0] for check in checks):
+                return False
+            keys = fingerprints(0, [probed(asked.probe, repaired)], set())
+            return not right["probe"] or bool({*keys} & {*right["probe"]})
+
+        return relation(answer, asked.steady, holds, right)
 
     def probe(self, question: str, answer: Any) -> list | None:
         """What an answer does on inputs that tell mistakes apart; None without any."""
@@ -186,3 +216,10 @@ class Assignment:
         self.load("hidden")
         if self.catalog:
             self.catalog.prepare()
+
+
+def together(first: str, second: str = "") -> str:
+    """The sentence about two mistakes at once; the second one may be unknown."""
+    if second:
+        return f"There are two mistakes. First: {first} Then: {second}"
+    return f"There are two mistakes. One of them: {first}"

@@ -259,7 +259,18 @@ def close(
     room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
     if not (np.abs(value - expected) <= room).all():
         drawing = beside(*(whole or (value, expected)), room)
+        seen += apart(value, expected) if wanted else ""  # a hidden value stays hidden
         raise CheckFailed(seen, wanted, drawing=drawing)
+
+
+def apart(value: Any, expected: Any) -> str:
+    """The end of a sentence that shows numbers: how far they are from the expected.
+
+    Empty where they are so far that rounding for a message cannot hide it.
+    """
+    gap = float(np.abs(np.asarray(value, float) - expected).max(initial=0.0))
+    room = 0.02 * max(1.0, float(np.abs(expected).max(initial=0.0)))
+    return f"; the largest difference is {gap:.1g}" if 0 < gap <= room else ""
 
 
 def agree(

@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.failures import CheckFailed, Misconception, failure_from, kind_of
+from autograder.checks.failures import (
+    NO_EXCEPTION,
+    CheckFailed,
+    Misconception,
+    failure_from,
+    kind_of,
+)
 from autograder.checks.isolation import settled
 from autograder.checks.known import Note, Trail, noted, plain, rounded
 from autograder.errors import CourseError
@@ -83,12 +89,14 @@ class Question:
         signatures: Callable[[], dict[str, str]] = dict,
         promises: Callable[[], list[str]] = list,
         probe: Callable[[Any], list | None] = lambda answer: None,
+        relate: Callable[[Any, int], str] = lambda answer, number: "",
     ) -> None:
         number = "a number, such as 4"
         expect_fit(is_number(points), f"points of the question {name}", points, number)
         self.name, self.points, self.read = name, points, read
         self.diagnose, self.recognize = diagnose, recognize
         self.signatures, self.promises, self.probe = signatures, promises, probe
+        self.relate = relate
         self.checks: list[Callable[[Any], None]] = []
 
     def visible(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -116,6 +124,10 @@ class Question:
                 failure.misconception = self.recognize(number, trail) or self.diagnose(
                     answer
                 )
+                if not (failure.misconception or failure.reason) and (
+                    failure.kind != "error" or failure.expected == NO_EXCEPTION
+                ):
+                    failure.reason = self.relate(answer, number)
             raise failure from None
         print(f"{self.name}: {total} of {total} visible checks pass; {self.later}")
         for promise in self.promises():
@@ -125,6 +137,12 @@ class Question:
         """What the checks after the first ``number`` note, and then the probe."""
         yield from (noticed(check, answer)[1] for check in self.checks[number:])
         yield probed(self.probe, answer)
+
+    def steady(self, answer: Any) -> None:
+        """Call an answer on inputs that are the same every time."""
+        notes = probed(self.probe, answer)
+        if len(notes) < 3:  # no probe, as in puzzles
+            noticed(self.checks[0], answer)
 
     def wrong_call(self, failure: CheckFailed) -> str:
         """What the card writes, where a call did not even enter the function."""

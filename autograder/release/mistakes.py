@@ -15,6 +15,7 @@ import json
 import sys
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,10 +25,13 @@ import numpy as np
 from autograder import registry
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
+from autograder.checks.entries import Mistake
 from autograder.checks.isolation import seed
 from autograder.checks.puzzle import Redrawn
-from autograder.checks.question import first_line
+from autograder.checks.question import first_line, probed
+from autograder.checks.relations import facts
 from autograder.files import write_whole
+from autograder.release.pairs import pairs
 from autograder.release.plan import DOCUMENTED
 
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
@@ -66,23 +70,22 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
     """The table of a question, and the mistakes that it cannot name.
 
     Those are what does not do the same in every run, and what does the same as another
-    mistake.
+    mistake. Two mistakes at once are in it as well.
     """
     catalog: Catalog = package.assignment.catalog
     chance = by_chance(package, question)
     leads: defaultdict[str, set[str]] = defaultdict(set)  # to which mistakes
     found, unnamed = [], []
+    first: dict[str, Keys] = {}  # what each mistake does to begin with
     for entry in catalog.every(question):
         left = []
         for number in SEEDS:
-            notes = notes_of(package, question, catalog.answer(entry), number)
-            probe = known.by_probe(len(notes), notes[-1], chance)
-            for key in probe:
+            keys = Keys(package, question, catalog.answer(entry), number, chance)
+            for key in keys.probe:
                 leads[key].add(entry.id)
-            failing = (i for i, one in enumerate(notes[:-1]) if one[0][0] != "holds")
-            if (first := next(failing, None)) is not None:
-                trail = known.fingerprints(first + 1, notes[first:], chance)
-                left.append({*trail, *probe})
+            if keys.check:
+                first.setdefault(entry.id, keys)
+                left.append({*keys.trail, *keys.probe})
         for key in {key for keys in left for key in keys}:
             leads[key].add(entry.id)
         always = set.intersection(*left) if len(left) == len(SEEDS) else set()
@@ -92,7 +95,87 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
             unnamed.append(entry.id)
     alone = {key: id for id, keys in found for key in keys if len(leads[key]) == 1}
     unnamed += [id for id, _ in found if id not in alone.values()]
-    return {"chance": sorted(chance), "mistakes": dict(sorted(alone.items()))}, unnamed
+    named = {*alone.values()}
+    entries = [entry for entry in catalog.every(question) if entry.id in named]
+    two = paired(package, question, entries, first, chance, {*leads})
+    table = {"chance": sorted(chance), "mistakes": dict(sorted(alone.items()))}
+    return table | ({"pairs": two} if two else {}), unnamed
+
+
+class Keys:
+    """The fingerprints of an answer, and the number of the check that it fails or 0."""
+
+    def __init__(
+        self,
+        package: ModuleType,
+        question: str,
+        answer: Any,
+        number: int,
+        chance: set[str],
+    ) -> None:
+        notes = notes_of(package, question, answer, number)
+        self.probe = known.by_probe(len(notes), notes[-1], chance)
+        failing = (i for i, one in enumerate(notes[:-1]) if one[0][0] != "holds")
+        place = next(failing, None)
+        self.check, self.trail, self.kind = 0, list[str](), ""
+        if place is not None:
+            self.check, self.kind = place + 1, notes[place][0][0]
+            self.trail = known.fingerprints(place + 1, notes[place:], chance)
+
+
+def paired(
+    package: ModuleType,
+    question: str,
+    entries: list[Mistake],
+    first: dict[str, Keys],
+    chance: set[str],
+    taken: set[str],
+) -> dict[str, str]:
+    """Which two mistakes lead to a fingerprint that no single one has, by their names.
+
+    The one to mend first comes first. Where several pairs lead to it that share one
+    mistake, it is named alone.
+    """
+    catalog: Catalog = package.assignment.catalog
+    reference = catalog.references[question]
+    if catalog.entries[question].hunts or question.startswith("plot_"):
+        return {}  # the parts of a figure are checked one by one
+    leads: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for one, other, code in pairs(reference.code, entries):
+        try:
+            answer = catalog.answer(replace(reference, code=code))
+        except Exception:  # the two together are no program
+            continue
+        keys = Keys(package, question, answer, SEEDS[0], chance)
+        ids = sorted((one.id, other.id), key=lambda id: first[id].check)
+        raised = keys.kind == "error" and "error" not in {first[id].kind for id in ids}
+        if keys.check and not raised:
+            for key in keys.probe or keys.trail:
+                leads[key].append(ids)
+    found = {}
+    for key, several in sorted(leads.items()):
+        common = [id for id in several[0] if all(id in ids for ids in several)]
+        if common and key not in taken:
+            found[key] = " ".join(id.partition("-")[2] for id in common)
+    return found
+
+
+def right_one(package: ModuleType, question: str, chance: set[str]) -> dict[str, Any]:
+    """What is known of a right answer, to which wrong ones are compared.
+
+    Nothing for a class, a test, and where chance has a part.
+    """
+    catalog: Catalog = package.assignment.catalog
+    answer = catalog.answer(catalog.references[question])
+    asked = package.assignment.questions[question]
+    if isinstance(answer, type) or catalog.entries[question].hunts:
+        return {}
+    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        found = facts(answer, asked.steady)
+        notes = [probed(asked.probe, answer)]
+    drawn = any(place.startswith(f"{len(asked.checks) + 1}.") for place in chance)
+    keys = known.fingerprints(0, notes, set()) if len(notes[0]) > 2 else []
+    return {} if drawn else {"right": {"probe": keys, **found}}
 
 
 def promised(package: ModuleType, question: str) -> dict[str, list[str]]:
@@ -118,7 +201,7 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
         found, missing = table_of(package, question)
         questions[question] = (
             found | halves.get(question, {}) | promised(package, question)
-        )
+        ) | right_one(package, question, {*found["chance"]})
         unnamed += missing
     named = {id for each in questions.values() for id in each["mistakes"].values()}
     sentences = {
@@ -135,7 +218,8 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 SHARED = (
     *("shared.toml", "known.py", "outcomes.py"),
     *("expect.py", "crossing.py", "puzzle.py", "figures.py", "memory.py", "half.py"),
-    *("planted.py", "../torch_support/modules.py", "../torch_support/values.py"),
+    *("planted.py", "relations.py"),
+    *("../torch_support/modules.py", "../torch_support/values.py"),
 )
 
 

@@ -279,3 +279,23 @@ def of_seaborn(weights, tokens):
 def test_a_heat_map_on_the_current_axes_counts(answer):
     points, message, _ = judge(multi_head, "plot_attention", answer)
     assert (points, message) == (4, None)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_seen_never_reads_like_expected(kind):
+    rng = np.random.default_rng(3)
+    for power in rng.uniform(-7, 1, size=300):
+        due = rng.normal(size=4) * 10 ** rng.integers(0, 4)
+        value = (due * (1 + 10**power)).astype(kind)
+        forms = [lambda a: str(np.round(a, 3)), lambda a: f"{a[0]:.3g}"]
+        for form in forms:
+            try:
+                expect.close(value, due, form(value), form(due))
+            except CheckFailed as failure:
+                assert failure.seen != failure.expected
+
+
+def test_a_difference_from_a_hidden_value_is_not_told():
+    with pytest.raises(CheckFailed) as failed:
+        expect.close(np.ones(2), np.ones(2) * 1.001)
+    assert failed.value.seen == "different numbers"

@@ -135,6 +135,8 @@ def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
     _, message, _ = judge(puzzles, "softmax_row", lambda scores: scores / scores.sum())
     assert "expected: [0.09, 0.2447, 0.6652] for scores = [1.0, 2.0, 3.0]" in message
     assert "; yours is [0.1667, 0.3333, 0.5]" in message
+    _, message, _ = judge(puzzles, "scores", lambda Q, K: Q @ K.T)
+    assert "[[1.0, 5.0]] for" in message and "; yours is [[2.0, 10.0]]" in message
 
 
 @pytest.mark.parametrize("letter", ["A", "C"])

@@ -54,7 +54,8 @@ def softmax_sums_to_one(answer: Any) -> None:
         if np.allclose(weights.sum(axis=0), 1):
             where = "the columns sum to 1, but the rows do not"
         else:
-            where = f"the rows sum to {np.round(weights.sum(axis=-1), 3)}"
+            sums = weights.sum(axis=-1)
+            where = f"the rows sum to {np.round(sums, 3)}{expect.apart(sums, 1)}"
         drawing = beside(weights, shares(x))
         raise CheckFailed(
             where, "every row sums to 1 over the last axis", drawing=drawing
@@ -159,7 +160,9 @@ def attention_weights_sum_to_one(answer: Any) -> None:
         if np.allclose(weights.sum(axis=-2), 1):
             seen = "your weights sum to 1 along the query axis"
         else:
-            seen = f"the weights of the queries sum to {np.round(weights.sum(-1), 3)}"
+            sums = weights.sum(-1)
+            seen = f"the weights of the queries sum to {np.round(sums, 3)}"
+            seen += expect.apart(sums, 1)
         drawing = beside(weights, shares(Q @ K.T / np.sqrt(Q.shape[-1])))
         raise CheckFailed(
             seen, "every query's weights sum to 1 over the keys", drawing=drawing

@@ -62,7 +62,8 @@ def score_std_draws_as_told(answer: Any) -> None:
     seen = number(expect.call(answer, 3, 5, np.random.default_rng(7)))
     if not np.isclose(seen, DRAWN, rtol=1e-6).any():
         raise CheckFailed(
-            f"with np.random.default_rng(7), d_k = 3 and 5 pairs give {seen:.4f}",
+            f"with np.random.default_rng(7), d_k = 3 and 5 pairs give {seen:.4f}"
+            + expect.apart(seen, DRAWN[0]),
             f"{DRAWN[0]:.4f}: all queries (n_pairs, d_k), then all keys, pair by pair",
         )
 

@@ -67,6 +67,7 @@ def head_weights_sum_to_one(answer: Any) -> None:
     sums = weights.sum(-1)
     if not np.allclose(sums, 1, atol=1e-4):
         seen = f"the weights of the first queries sum to {np.round(sums[0, :3], 3)}"
+        seen += expect.apart(sums, 1)
         if np.allclose(weights.sum(-2), 1, atol=1e-4):
             seen = "your weights sum to 1 along the query axis"
         raise CheckFailed(seen, "every query's weights sum to 1 over the keys")

@@ -258,10 +258,10 @@ def compare_composition(
     """A composition, to four digits."""
     seen = number(expect.call(answer, *matrices))
     if not abs(seen - wanted) <= 1e-4 * max(wanted, 1e-3):
-        raise CheckFailed(
-            f"{told} gives {seen:.4g}" if told else "a different number",
-            f"{wanted:.4g}" if told else "",
-        )
+        if not told:
+            raise CheckFailed("a different number")
+        gives = f"{told} gives {seen:.4g}{expect.apart(seen, wanted)}"
+        raise CheckFailed(gives, f"{wanted:.4g}")
 
 
 @key_composition.visible

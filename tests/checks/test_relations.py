@@ -1,0 +1,121 @@
+"""What a wrong result is to the right one is told, where all inputs agree."""
+
+import numpy as np
+import pytest
+
+from autograder.checks import attention, masking, puzzles
+from autograder.checks.failures import CheckFailed
+from autograder.release.pairs import WORD, changes, merged
+from autograder.tools.judging import catalog_of
+
+
+def scores_of(Q, K):
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+
+
+def shares(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def attend(Q, K, V):
+    weights = shares(scores_of(Q, K))
+    return weights @ V, weights
+
+
+def divided(by):
+    return lambda Q, K: scores_of(Q, K) / by(Q, K)
+
+
+def in_place(x, axis=-1):
+    result = shares(x, axis)
+    x += 1
+    return result
+
+
+SEEN = {
+    "the right one times the square root of `Q.shape[-1]`": divided(
+        lambda Q, K: Q.shape[-1] ** -0.5
+    ),
+    "the right one divided by `K.shape[-2]`": divided(lambda Q, K: K.shape[-2]),
+    "the right one times 2": divided(lambda Q, K: 0.5),
+    "the right one with the opposite sign": divided(lambda Q, K: -1),
+    "the right one in reverse order along its last axis": lambda Q, K: scores_of(Q, K)[
+        ..., ::-1
+    ],
+    "the right one plus 1": lambda Q, K: scores_of(Q, K) + 1,
+    "right where `Q` and `K` are exchanged": lambda Q, K: scores_of(K, Q),
+    "right for each part of a batch alone": lambda Q, K: (
+        np.dot(Q, K.swapaxes(-1, -2)) / Q.shape[-1] ** 0.5
+    ),
+    "wrong where the sizes of an argument differ": divided(
+        lambda Q, K: (K.shape[-2] / Q.shape[-1]) ** 0.5
+    ),
+}
+
+
+@pytest.mark.parametrize("says", SEEN)
+def test_a_relation_that_every_input_shows_is_said(says):
+    found = attention.assignment.relate("attention_scores", SEEN[says])
+    assert says in found
+
+
+def test_parts_of_a_pair_have_relations_of_their_own():
+    relate = attention.assignment.relate
+    name = "scaled_dot_product_attention"
+    assert "other order" in relate(name, lambda *a: attend(*a)[::-1])
+    said = relate(name, lambda Q, K, V: (attend(Q, K, V)[0], scores_of(Q, K)))
+    assert said == "Your first result is right, but not the others."
+    said = relate(name, lambda Q, K, V: attend(Q, K, np.ones_like(V)))
+    assert said == "Your result does not depend on `V`."
+
+
+def test_an_argument_that_is_changed_is_all_that_is_wrong():
+    said = attention.assignment.relate("softmax", in_place)
+    assert said == "Your result is right, except that an argument was changed."
+
+
+@pytest.mark.parametrize("answer", [lambda n: 0, lambda n: np.arange(n) > 1])
+def test_nothing_is_said_where_no_relation_holds(answer):
+    assert masking.assignment.relate("causal_mask", answer) == ""
+
+
+@pytest.mark.parametrize("package", [attention, puzzles, masking])
+def test_a_right_answer_has_no_relation_that_makes_it_wrong(package):
+    catalog = catalog_of(package)
+    for style in catalog.styles:
+        if "right" in package.assignment.table["questions"][style.question]:
+            said = package.assignment.relate(style.question, catalog.answer(style))
+            assert "does not depend" not in said and "wrong" not in said
+
+
+# ----------------------------------------------------------------- two mistakes
+
+
+def joined(old, *new):
+    words = WORD.findall(old)
+    return merged(words, *(changes(words, WORD.findall(text)) for text in new))
+
+
+def test_changes_in_two_places_are_made_together():
+    assert joined("a = b + c", "a = b - c", "a = b + d") == "a = b - d"
+    assert joined("a = b + c", "a = b - c", "a = b * c") is None
+    assert joined("f(a)", "f(a", "g(a)") is None
+
+
+def test_two_mistakes_are_named_and_the_first_to_mend_comes_first():
+    def keys_first(Q, K):
+        return np.einsum("...kd,...qd->...kq", K, Q)
+
+    with pytest.raises(CheckFailed) as failed:
+        attention.attention_scores(keys_first)
+    named = failed.value.misconception
+    assert named.id == "attention_scores-keys-by-queries"
+    assert named.diagnosis.startswith("There are two mistakes. First: The result has a")
+    assert "Then: The dot products are not divided by √d_k." in named.diagnosis
+
+
+def test_a_single_mistake_keeps_its_name_and_a_pair_never_takes_it():
+    for package in (attention, masking, puzzles):
+        for known in package.assignment.table["questions"].values():
+            assert not known.get("pairs", {}).keys() & known["mistakes"].keys()
