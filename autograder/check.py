@@ -181,7 +181,7 @@ def expect_installed(name: str, plan: Plan) -> None:
     """CourseError, once, for libraries without which every question would fail."""
     sources = "\n".join(source for _, source, _ in plan.cells)
     needed = {"matplotlib"} & set(IMPORTED.findall(sources))
-    needed |= {"torch"} if plan.profile == "torch" else set()
+    needed |= {plan.profile}
     missing = " ".join(sorted(one for one in needed if find_spec(one) is None))
     if missing:
         raise CourseError(

@@ -155,11 +155,16 @@ class Course:
         return list(settings.without_effect(self.nbgrader()))
 
     def book(self) -> str:
-        """The address before the names of the book's chapters.
+        """The address before the names of the book's pages.
 
         From html.baseurl in _config.yml; empty where the book is not published.
         """
         return f"{site}book/" if (site := self.site()) else ""
+
+    def about(self) -> registry.CheckedCourse | None:
+        """What course.toml says; a course made for nbgrader has none."""
+        there = (self.root / registry.FILE).is_file()
+        return registry.read(self.root) if there else None
 
     def site(self) -> str:
         """Address of the course's site, ending in a slash; empty if it is not known."""

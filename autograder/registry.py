@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -34,10 +35,24 @@ FILE = "course.toml"
 GROUP = "autograder.checks"
 ENGINE = "nbjudge"
 OWN = "AUTOGRADER_COURSE"  # the course that is worked on; child processes inherit it
-KEYS: dict[str, type] = dict.fromkeys(("name", "package", "solutions", "needs"), str)
-KEYS |= dict.fromkeys(("library", "published", "least"), list) | {"wheel": dict}
-SHAPES: dict[type, str] = {str: "a text in quotes", list: "a list", dict: "a table"}
-NUMBER = re.compile(r"\d+-")
+TEXT, TEXTS = "a text in quotes", "a list of texts in quotes"
+COUNTS, TABLE = "a list of two whole numbers, such as [3, 2]", "a table"
+KEYS = dict.fromkeys(("name", "package", "solutions", "needs"), TEXT)
+KEYS |= dict.fromkeys(("library", "published"), TEXTS) | {"least": COUNTS}
+KEYS |= dict.fromkeys(("book", "wheel"), TABLE)
+TABLES = {
+    "book": {"texts": TEXT, "unit": TEXT},
+    "wheel": dict.fromkeys(("name", "version", "description", "license"), TEXT)
+    | dict.fromkeys(("dependencies", "modules"), TEXTS)
+    | {"requires-python": TEXT},
+}
+FITS: dict[str, Callable[[Any], bool]] = {
+    TEXT: lambda value: isinstance(value, str),
+    TEXTS: lambda value: isinstance(value, list) and all(map(FITS[TEXT], value)),
+    COUNTS: lambda value: isinstance(value, list) and [*map(type, value)] == [int, int],
+    TABLE: lambda value: isinstance(value, dict),
+}
+NUMBER, VERSION = re.compile(r"\d+-"), re.compile(r"\d+(\.\d+)*")
 _own = [Path(os.environ[OWN])] if OWN in os.environ else []
 
 
@@ -48,7 +63,8 @@ class CheckedCourse:
     ``library`` are modules that assignments may come with, by name; in ``published``
     ones stand right answers that are no secret, with which checks compare and which
     take the place of a wrong helper. ``least`` says how many wrong and right answers
-    the catalog has to know of each question.
+    the catalog has to know of each question. ``texts`` has the pages of the course's
+    book; page 3 is called "lesson 3" where that is its ``unit``.
     """
 
     root: Path
@@ -59,6 +75,12 @@ class CheckedCourse:
     published: tuple[str, ...]
     exercises: Path
     least: tuple[int, int]
+    texts: Path | None
+    unit: str
+
+    def pages(self, number: str = "[0-9][0-9]") -> list[Path]:
+        """The texts of the book's pages, or of the one with this number."""
+        return sorted(self.texts.glob(f"{number}-*.md")) if self.texts else []
 
 
 def read(root: Path) -> CheckedCourse:
@@ -72,13 +94,9 @@ def read(root: Path) -> CheckedCourse:
         found = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} is not valid TOML: {error}.") from None
-    for key in sorted(found.keys() - KEYS.keys()):
-        known = ", ".join(sorted(KEYS))
-        raise CourseError(f"{path} has the unknown key {key}; it can have {known}.")
-    for key, value in found.items():
-        if not isinstance(value, KEYS[key]):
-            shape = SHAPES[KEYS[key]]
-            raise CourseError(f"{path}: {key} has to be {shape}, not {value!r}.")
+    refuse_wrong_keys(path, found, KEYS)
+    for table, keys in TABLES.items():
+        refuse_wrong_keys(path, found.get(table, {}), keys, f"{table}.")
     name = str(found.get("name", root.name))
     package = str(found.get("package", re.sub(r"\W", "_", name.lower())))
     if not package.isidentifier() or package in {
@@ -89,16 +107,30 @@ def read(root: Path) -> CheckedCourse:
             f"{path}: {package!r} is no name for the course's package, or another "
             "package has it; set package to another name."
         )
-    refuse_old_engine(path, str(found.get("needs", "")))
+    if not VERSION.fullmatch(found.get("needs", "1")):
+        needs = found["needs"]
+        raise CourseError(f'{path}: needs has to be like "1.2", not {needs!r}.')
+    refuse_old_engine(path, found.get("needs", ""))
     library = {}
     for entry in found.get("library", []):
         # a wheel has the modules beside the package
-        here, installed = root / entry, root.parent / Path(entry).name
-        library[Path(entry).stem] = here if here.is_file() else installed
+        here, beside = root / entry, root.parent / Path(entry).name
+        library[Path(entry).stem] = here if here.is_file() else beside
         if not library[Path(entry).stem].is_file():
             raise CourseError(
                 f"{path} lists the module {entry}, but {here} is missing."
             )
+    for one in set(found.get("published", [])) - library.keys():
+        known = ", ".join(library) or "none"
+        raise CourseError(
+            f"{path}: published has {one!r}, but the modules of library are {known}."
+        )
+    book = found.get("book", {})
+    places = {"solutions": found.get("solutions"), "book.texts": book.get("texts")}
+    installed = (root / "__init__.py").is_file()  # a wheel has neither
+    for key, folder in places.items():
+        if folder and not installed and not (root / folder).is_dir():
+            raise CourseError(f"{path}: {key} is {folder!r}, which is no folder there.")
     released = root / "release"
     return CheckedCourse(
         root,
@@ -109,7 +141,25 @@ def read(root: Path) -> CheckedCourse:
         tuple(found.get("published", [])),
         released if released.is_dir() else root / "exercises",
         tuple(found.get("least", (3, 2))),
+        root / book["texts"] if "texts" in book else None,
+        book.get("unit", "page"),
     )
+
+
+def refuse_wrong_keys(
+    path: Path, found: dict[str, Any], keys: dict[str, str], table: str = ""
+) -> None:
+    """CourseError for a key that is unknown or has a value of another kind."""
+    for key, value in found.items():
+        if key not in keys:
+            known = ", ".join(table + one for one in sorted(keys))
+            raise CourseError(
+                f"{path} has the unknown key {table}{key}; it can have {known}."
+            )
+        if not FITS[keys[key]](value):
+            raise CourseError(
+                f"{path}: {table}{key} has to be {keys[key]}, not {value!r}."
+            )
 
 
 def refuse_old_engine(path: Path, needed: str) -> None:

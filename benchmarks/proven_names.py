@@ -32,7 +32,6 @@ import numpy as np
 from autograder import registry
 from autograder.checks import known
 from autograder.checks.catalog import Catalog
-from autograder.checks.crossing import is_tensor
 from autograder.checks.entries import Mistake, Style
 from autograder.checks.hunt import Hunt
 from autograder.checks.isolation import seed as seed_all
@@ -41,6 +40,7 @@ from autograder.checks.known import noted
 from autograder.checks.outcomes import alike
 from autograder.checks.question import failure_of
 from autograder.course import Course
+from autograder.libraries import is_tensor
 from autograder.tools.judging import judge
 from autograder.tools.mutants import SECONDS, mutants, too_long
 

@@ -51,12 +51,12 @@ def plot_weights(weights, queries, keys, title, ax=None):
     if ax is None:
         size = (0.7 * len(keys) + 2, 0.55 * len(queries) + 1.2)
         ax = plt.figure(figsize=size, layout="constrained").subplots()
-    ax.imshow(weights, cmap="viridis", vmin=0, vmax=1)
+    ax.imshow(weights, cmap="Purples", vmin=0, vmax=1)
     ax.set_xticks(range(len(keys)), keys, rotation=45, ha="right")
     ax.set_yticks(range(len(queries)), queries)
     ax.set(xlabel="key", ylabel="query", title=title)
     for (i, j), weight in np.ndenumerate(np.asarray(weights)):
-        ink = "black" if weight > 0.6 else "white"
+        ink = "white" if weight > 0.6 else "black"
         ax.text(j, i, f"{weight:.2f}", ha="center", va="center", color=ink)
     return ax
 
@@ -155,13 +155,13 @@ class AttentionHead(nn.Module):
 def split_heads(x, n_heads):
     """(batch, n, d_model) to (batch, n_heads, n, d_model // n_heads)."""
     batch, n, d_model = x.shape
-    return x.view(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
+    return x.reshape(batch, n, n_heads, d_model // n_heads).swapaxes(1, 2)
 
 
 def merge_heads(x):
     """(batch, n_heads, n, d_k) to (batch, n, n_heads * d_k)."""
     batch, n_heads, n, d_k = x.shape
-    return x.transpose(1, 2).reshape(batch, n, n_heads * d_k)
+    return x.swapaxes(1, 2).reshape(batch, n, n_heads * d_k)
 
 
 def mask_for_heads(mask):

@@ -211,7 +211,7 @@ def heads_apart(y: float, heads: np.ndarray, traced: int) -> str:
 
 def split_merge() -> tuple[str, int]:
     """Chapter 3: columns become heads and come back; the number 14 on its way."""
-    small = cell_values("03-multi-head", "small = torch")["small"]
+    small = cell_values("03-multi-head", "small = np")["small"]
     heads = split_heads(small, 3)
     wrong = small.reshape(heads.shape)
     drawn = ""
@@ -227,17 +227,17 @@ def split_merge() -> tuple[str, int]:
                 x, top = 90 + 42 * column, y + 8 + 26 * row
                 drawn += cells(x, top, [number], kind, width=42, height=26)
     drawn += text(4, 158, "split", "start bold")
-    drawn += text(4, 174, "view, then", "soft start")
-    drawn += text(4, 188, "transpose", "soft start")
+    drawn += text(4, 174, "reshape, then", "soft start")
+    drawn += text(4, 188, "swapaxes", "soft start")
     for h in range(3):
         drawn += text(114 + 104 * h, 132, f"head {h}", f"head{h}")
         drawn += arrow(132 + 84 * h, 78, 114 + 104 * h, 118, f"head{h}")
         drawn += arrow(114 + 104 * h, 196, 132 + 84 * h, 262, f"head{h}")
-    drawn += heads_apart(140, heads[0].numpy(), 14)
+    drawn += heads_apart(140, heads[0], 14)
     drawn += text(4, 350, "reshape alone: the same shape, other numbers", "start bold")
     for h in range(3):
         drawn += text(114 + 104 * h, 370, f"head {h}")
-    drawn += heads_apart(378, wrong[0].numpy(), 14)
+    drawn += heads_apart(378, wrong[0], 14)
     return drawn, 436
 
 

@@ -3,9 +3,9 @@
     python book/notebooks.py [--force] [NN-topic …]
 
 The text is what people edit; the notebook, with its outputs, is what readers get. A
-notebook is executed again when its code, attention.py, alice.py or a function of
-plots.py that it calls changed. Executing twice gives the same bytes: where the code is
-the same, times and what else depends on the machine (cells with the tag
+notebook is executed again when its code, attention.py, matplotlibrc, alice.py or a
+function of plots.py that it calls changed. Executing twice gives the same bytes: where
+the code is the same, times and what else depends on the machine (cells with the tag
 nbval-ignore-output) stay as they were recorded. Where only prose changed, or the site's
 address in _config.yml, it is taken over, and the outputs stay.
 """
@@ -64,9 +64,10 @@ def place_setup(notebook: nbformat.NotebookNode, site: str | None = None) -> boo
 
 def fingerprint(stem: str) -> str:
     """Changes when the chapter has to be executed again: its code or what it calls."""
-    parts = [(BOOK / "attention.py").read_text(encoding="utf-8")]
+    always = "attention.py", "matplotlibrc"
+    parts = [(BOOK / name).read_text(encoding="utf-8") for name in always]
     parts += [cell.source for cell in code_cells(read_text(stem))]
-    code = "\n".join(parts[1:])
+    code = "\n".join(parts[len(always) :])
     parts += figures_of(code)
     if re.search("^from alice import", code, re.M):
         parts.append((BOOK / "alice.py").read_text(encoding="utf-8"))

@@ -28,7 +28,7 @@ def plot_maps(tables, tokens=None, xlabel="key", ylabel="query", title=None):
             for number in ax.texts:
                 number.set_fontsize(min(10, 50 / len(tokens)))
             continue
-        image = ax.imshow(table, cmap="viridis", vmin=0, vmax=1)
+        image = ax.imshow(table, cmap="Purples", vmin=0, vmax=1)
         ax.set_title(name, fontsize="medium")
         ax.set(xlabel=xlabel, ylabel=ylabel if ax is axes[0] else "")
         if tokens is not None:

@@ -10,7 +10,8 @@
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
 - What depends on where the site is served: address.py.
-- Exercises can be solved in the page (solving.py), cells of chapters run (cells.py).
+- Exercises can be solved in the page (solving.py, editor.py), cells of chapters run
+  (cells.py).
 - The students' wheel, the encoder of chapter 7 and the first layers of the decoder of
   chapter 11 lie beside the pages.
 """
@@ -28,6 +29,7 @@ import bundle
 import cells
 import cut_picture
 import decoder_file
+import editor
 import encoder_file
 import figures
 import mathml
@@ -163,6 +165,19 @@ def mark() -> str:
     return drawing.replace("<svg", named, 1)
 
 
+# Parts of the list of pages that are open on their own pages alone
+FOLDED = (
+    r'(<p aria-level="2" class="caption" [^>]*><span class="caption-text">'
+    r"(?:Exercises in the page|Beside the chapters|How to use the course)</span></p>)\n"
+    r'(<ul class="(current )?nav bd-sidenav">.*?</ul>)(?=\n<p aria-level|\s*</div>)'
+)
+
+
+def fold(part: re.Match) -> str:
+    opened = " open" if part[3] else ""
+    return f"<details{opened}><summary>{part[1]}</summary>{part[2]}</details>"
+
+
 # What the theme writes, and what a screen reader needs instead.
 CORRECTIONS = [
     (r'<link rel="(index|search)"[^>]*href="#"[^>]*>', ""),  # a page's link to itself
@@ -195,6 +210,7 @@ CORRECTIONS = [
         r'(<a href="[^"]*\.ipynb") target="_blank"(\s+class="[^"]*download)',
         r"\1 download\2",
     ),
+    (FOLDED, fold),
 ]
 # what it writes in some books only: pages below pages, and cells that are hidden
 SOMETIMES = [
@@ -272,6 +288,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
             rewriting.require()
         add_wheel(folder)
         solving.add_python(folder)
+        editor.add_editor(folder)
         encoder_file.add_encoder(folder)
         decoder_file.add_decoder(folder)
 

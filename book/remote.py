@@ -4,12 +4,24 @@ A zip archive has its contents at the end, so one member of a large archive cost
 or three small requests, as pip itself reads the metadata of a wheel.
 """
 
+import hashlib
 import io
 import urllib.request
 from urllib.request import Request
 
 PART = 1 << 20  # bytes asked for at once
 PATIENCE = 30  # seconds
+
+
+class VendorError(Exception):
+    """What could not be had, and what to do."""
+
+
+def proved(name: str, content: bytes, *sums: str) -> bytes:
+    """``content``, if its SHA-256 is one of ``sums``."""
+    if hashlib.sha256(content).hexdigest() not in sums:
+        raise VendorError(f"{name} is not the file whose checksum is pinned.")
+    return content
 
 
 class NoRanges(OSError):

@@ -26,8 +26,9 @@ TOOLS = """
 <summary>How this page works, and what is given</summary>
 
 Python runs in this page. What you write stays in this browser; *Download my notebook*
-gives you the file to hand in. Shift+Enter checks; Tab indents, and Escape, then Tab
-leaves an editor. {checks} You can as well work with the notebook on your computer:
+gives you the file to hand in. Shift+Enter or Ctrl+Enter checks, Ctrl+/ makes lines
+comments, Ctrl+F finds; Tab indents, and Escape, then Tab leaves an editor. {checks}
+You can as well work with the notebook on your computer:
 [{file}]({home}exercises/{name}/{file}).
 """
 # what is fetched before the first run, beside modules; the checks are small

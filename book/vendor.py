@@ -14,7 +14,6 @@ With --try a failure is said in a sentence and is none.
 """
 
 import argparse
-import hashlib
 import json
 import subprocess
 import sys
@@ -27,8 +26,10 @@ from email.parser import BytesHeaderParser
 from pathlib import Path
 from shutil import rmtree
 
+import editor
 import remote
 import yaml
+from remote import VendorError, proved
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "_build/pyodide"
@@ -63,10 +64,6 @@ WANTED = ["numpy", "matplotlib"]
 PERMITTED = ("BSD", "Python Software Foundation", "MIT", "Zlib", "CC0")
 
 
-class VendorError(Exception):
-    """What could not be had, and what to do."""
-
-
 def host() -> str:
     """The address in _config.yml, for sites without a Python of their own."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -76,13 +73,6 @@ def host() -> str:
 def version() -> str:
     """The release of Pyodide that the address in _config.yml names."""
     return host().split("/v")[-1].split("/")[0]
-
-
-def proved(name: str, content: bytes, *sums: str) -> bytes:
-    """``content``, if its SHA-256 is one of ``sums``."""
-    if hashlib.sha256(content).hexdigest() not in sums:
-        raise VendorError(f"{name} is not the file whose checksum is pinned.")
-    return content
 
 
 def runtime_of_npm(folder: Path) -> dict[str, bytes] | None:
@@ -198,8 +188,9 @@ def vendor(target: Path) -> None:
 
 
 def note_home() -> None:
-    """Say from where pages will load Python; the file changes only with the answer."""
-    home = f"{TARGET.name}\n" if complete(TARGET) else host()
+    """Say what pages will load from where; the file changes only with the answer."""
+    home = f"{TARGET.name if complete(TARGET) else host()}\n"
+    home += f"{editor.target().name}\n" * editor.target().exists()
     if not HOME.exists() or HOME.read_text(encoding="utf-8") != home:
         HOME.parent.mkdir(exist_ok=True)
         HOME.write_text(home, encoding="utf-8")
@@ -211,18 +202,24 @@ def main() -> None:
     options = vars(parser.parse_args())
     if not complete(TARGET):
         print("Fetching Python for the exercise pages (30 MB, once) …", flush=True)
+    lost = []
     try:
         vendor(TARGET)
-        size = sum(path.stat().st_size for path in TARGET.iterdir()) / 1e6
-        if not options["try"]:
-            print(f"{TARGET.relative_to(ROOT)}: {size:.0f} MB; now `make book`.")
     except VendorError as error:
-        lost = f"{error} Exercise pages load Python from {host()} instead."
-        if not options["try"]:
-            sys.exit(lost)
-        print(f"{lost} `make vendor` tries again.")
-    finally:
-        note_home()
+        lost.append(f"{error} Exercise pages load Python from {host()} instead.")
+    try:
+        editor.bundle(editor.target())
+    except VendorError as error:
+        lost.append(f"{error} Exercise pages keep plain text areas.")
+    note_home()
+    if options["try"]:
+        for each in lost:
+            print(f"{each} `make vendor` tries again.")
+    elif lost:
+        sys.exit("\n".join(lost))
+    else:
+        size = sum(path.stat().st_size for path in TARGET.iterdir()) / 1e6
+        print(f"{TARGET.relative_to(ROOT)}: {size:.0f} MB; now `make book`.")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRY = {"__main__", "check", "cli"}  # modules of the command line
-OTHERS = {"__init__", "course", "errors", "files", "options", "registry", "settings"}
-OTHERS |= {"text"}
+OTHERS = {"__init__", "course", "errors", "files", "libraries", "options", "registry"}
+OTHERS |= {"settings", "text"}
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for path in sorted((ROOT / "autograder").rglob("*.py"))
@@ -105,6 +105,14 @@ def test_no_module_imports_what_imports_it():
         for module in MODULES
     }
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
+def test_torch_is_imported_by_its_support_alone():
+    loads = re.compile(
+        r"^\s*(import|from) torch\b|(modules\W+(get\W+)?|import_module\W+)torch\b", re.M
+    )
+    found = {room(m) for m, path in MODULES.items() if loads.search(path.read_text())}
+    assert found == {"torch_support"}
 
 
 def test_the_wall_imports_neither_nbgrader_nor_jupyter():

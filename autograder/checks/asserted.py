@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import is_tensor
 from autograder.explain.locations import location_of
+from autograder.libraries import is_tensor
 from autograder.text import printable
 
 CLOSE = 1e-4  # what is nearer than this differs by rounding

@@ -18,7 +18,7 @@ from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.half import Game, Half
 from autograder.checks.known import Trail, by_probe, fingerprints, table
-from autograder.checks.question import Question
+from autograder.checks.question import Question, expect_fit
 
 if TYPE_CHECKING:
     from autograder.checks.catalog import Catalog
@@ -27,18 +27,22 @@ if TYPE_CHECKING:
 class Assignment:
     """The questions of one assignment; its package of checks starts with it::
 
-        assignment = Assignment(__name__, chapter="01-queries-keys-values")
+        assignment = Assignment(__name__, page="01-means")
         __getattr__ = assignment.hidden_half
 
-        softmax = assignment.question("softmax", 4, "softmax")
+        row_means = assignment.question("row_means", 4, "means-of-rows")
 
     The package, ``visible``, holds what students install: visible checks, and in its
     module ``probes`` inputs that tell answers apart. The package ``hidden`` beside it
     has hidden checks and the folder ``catalog``; it is there for instructors only.
     """
 
-    def __init__(self, package: str, chapter: str = "") -> None:
-        self.package, self.chapter = package, chapter
+    def __init__(self, package: str, page: str = "") -> None:
+        due = "`__name__`, the package that it is written in"
+        fits = getattr(sys.modules.get(package), "__file__", None) is not None
+        expect_fit(fits, "Assignment's first argument", package, due)
+        expect_fit(isinstance(page, str), "Assignment's page", page, "a text")
+        self.package, self.page = package, page
         self.questions: dict[str, Question] = {}
         self.uses: dict[str, tuple[str, ...]] = {}
 
@@ -60,14 +64,22 @@ class Assignment:
     def question(
         self, name: str, points: float, section: str = "", *, uses: tuple[str, ...] = ()
     ) -> Question:
-        """A new question; ``section`` is the id of a heading in the chapter, or of one
-        in another chapter, whose name and "#" stand before it then; empty: none.
+        """A new question; ``section`` is the id of a heading on the page, or of one on
+        another page, whose name and "#" stand before it then; empty: none.
 
         ``uses`` names earlier questions that answers to this one are built on, where
         the book or the visible checks publish a right answer. A mistake there costs no
         points here.
         """
-        read = section if "#" in section else f"{self.chapter}#{section}".strip("#")
+        fits = isinstance(name, str) and name.isidentifier()
+        expect_fit(fits, "the name of a question", name, "that of the answer")
+        expect_fit(name not in self.questions, "the name of a question", name, "new")
+        fits = isinstance(section, str)
+        expect_fit(fits, f"section of the question {name}", section, "a heading's id")
+        fits = isinstance(uses, tuple | list) and self.questions.keys() >= set(uses)
+        due = 'a tuple of questions above it, such as ("first",)'
+        expect_fit(fits, f"uses of the question {name}", uses, due)
+        read = section if "#" in section else f"{self.page}#{section}".strip("#")
         by_name = partial(self.diagnose, name), partial(self.recognize, name)
         cards = partial(signatures, self.name)
         promises, probe = partial(self.promises, name), partial(self.probe, name)

@@ -8,12 +8,13 @@ would refuse.
 from __future__ import annotations
 
 import math
-import sys
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from autograder.libraries import is_tensor, support_of
 
 MAX_FRAME = 128 << 20
 MAX_DEPTH = 24
@@ -35,23 +36,9 @@ DTYPES = (
     *("uint64", "float16", "float32", "float64", "complex64", "complex128"),
 )
 NUMPY_NAMES = {np.dtype(name): name for name in DTYPES}
-TORCH_NAMES = {f"torch.{name}": name for name in (*DTYPES, "bfloat16")}
-
-
-# arrays and tensors that do not cross, as they are called
+# arrays that do not cross, as they are called
 ODD_DTYPES = ("object", "str", "bytes", "void", "record", "datetime64", "timedelta64")
-ODD_LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
-ODD_NUMBERS = (
-    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
-    *("float8_e8m0fnu", "float4_e2m1fn_x2", "quint8", "qint8", "qint32", "complex32"),
-)
-ODD = {
-    *(f"ndarray of dtype {name}" for name in ODD_DTYPES),
-    *(f"Tensor of layout {name}" for name in ODD_LAYOUTS),
-    *(f"Tensor of dtype {name}" for name in ODD_NUMBERS),
-    "Tensor on the device meta",
-}
-
+ODD = {f"ndarray of dtype {name}" for name in ODD_DTYPES}
 
 HOLDING = {list, tuple, dict, OrderedDict}  # these cross with what is in them
 
@@ -125,13 +112,6 @@ def expect_crossing(value: Any) -> None:
         raise TooLarge(LARGE)
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether this is a tensor of torch, where there is torch."""
-    torch = sys.modules.get("torch")
-    # not isinstance, which believes what an object says of its class
-    return torch is not None and issubclass(type(value), torch.Tensor)
-
-
 def kind_name(value: Any) -> str:
     """What a value is called: its type; of an array that cannot cross, its kind too."""
     return odd(value) or type(value).__name__
@@ -151,13 +131,5 @@ def odd(value: Any) -> str | None:
         if dtype.newbyteorder("=") in NUMPY_NAMES or dtype.char in "gG":
             return None
         return f"ndarray of dtype {dtype.type.__name__.removesuffix('_')}"
-    if not is_tensor(value):
-        return None
-    layout, name = str(value.layout), str(value.dtype)
-    if layout != "torch.strided":
-        return f"Tensor of layout {layout.removeprefix('torch.')}"
-    if name not in TORCH_NAMES:
-        return f"Tensor of dtype {name.removeprefix('torch.')}"
-    if value.device.type != "cpu":
-        return f"Tensor on the device {value.device.type}"
-    return None
+    support = support_of(value)
+    return support.odd(value) if support else None

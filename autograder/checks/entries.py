@@ -161,16 +161,11 @@ class Reader:
         about = f"{self.question}-{name}", self.question, says, self.section
         code, unseen = self.code(table), reason(table)
         found.mistakes.append(Mistake(*about, code, unseen, planted))
-        for number, other in enumerate(table.get("also", ())):
-            header = f"wrong.{name}.also"
-            self.attempt(header, number, self.another, about, other, found)
-
-    def another(
-        self, about: tuple[str, str, str, str], table: dict[str, Any], found: Entries
-    ) -> None:
-        """Another way to make a mistake, which has other results."""
-        known("also", table)
-        found.also.append(Mistake(*about, self.code(table), reason(table)))
+        for way in table.get("also", ()):  # with other results
+            kind = "code" if isinstance(way, str) else "edit"
+            other = way if isinstance(way, dict) else {kind: way}
+            known("also", other)
+            found.also.append(Mistake(*about, self.code(other), reason(other)))
 
     def right(self, name: str, table: dict[str, Any], found: Entries) -> None:
         """A right answer in another style."""
@@ -187,8 +182,8 @@ class Reader:
     def code(self, table: dict[str, Any]) -> str:
         """The program of an entry: its ``code``, or the reference with its ``edit``.
 
-        An indented ``code`` is the body of a function: it stands below the first line
-        of the reference.
+        A ``code`` of one line, or an indented one, is the body of a function: it stands
+        below the first line of the reference.
         """
         if ("code" in table) == ("edit" in table):
             raise Broken("an entry takes either `code` or `edit`")
@@ -196,6 +191,8 @@ class Reader:
             code = edited(self.reference, table["edit"])
         else:
             code = table["code"]
+            if "\n" not in code:
+                code = f"    {code}\n"
             if code.startswith(" "):
                 code = f"{self.reference.splitlines()[0]}\n{code}"
         return parsed(code, self.question)

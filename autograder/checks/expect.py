@@ -12,13 +12,12 @@ In all of them ``what`` is the subject of the sentence about a failure: "the res
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import a_kind, expect_crossing, is_tensor, odd
+from autograder.checks.crossing import a_kind, expect_crossing, odd
 from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
@@ -30,6 +29,7 @@ from autograder.checks.failures import (
 from autograder.checks.figures import in_colors
 from autograder.checks.isolation import NUMPY_ERRORS
 from autograder.checks.known import note
+from autograder.libraries import as_array, dtype_name, is_tensor
 
 
 def call(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -149,7 +149,7 @@ def dtype(value: Any, wanted: str, what: str = "the result") -> None:
     Raises:
         CheckFailed: it is another one ("type").
     """
-    seen = str(value.dtype).removeprefix("torch.")
+    seen = dtype_name(value.dtype)
     note(seen)
     if seen != wanted:
         raise CheckFailed(f"{has(what)} dtype {seen}", wanted, kind="type")
@@ -161,8 +161,7 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
     Raises:
         CheckFailed: as :func:`array` does.
     """
-    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
-    if torch is None or not isinstance(value, torch.Tensor) or odd(value):
+    if not is_tensor(value) or odd(value):
         raise CheckFailed(f"{what} is {a_kind(value)}", "a torch tensor", kind="type")
     if tuple(value.shape) != tuple(shape):
         raise CheckFailed(
@@ -170,9 +169,7 @@ def tensor(value: Any, shape: tuple[int, ...], what: str = "the result") -> np.n
             f"shape {tuple(shape)}",
             kind="shape",
         )
-    if value.dtype == torch.bfloat16:  # NumPy has no such numbers
-        value = value.float()
-    return array(value.numpy(force=True), shape, what)
+    return array(as_array(value), shape, what)
 
 
 def refused(answer: Any, *args: Any, what: str) -> None:
@@ -277,7 +274,7 @@ def agree(
     if isinstance(expected, np.ndarray):
         value = array(value, shape, what)
     else:
-        value, expected = tensor(value, shape, what), expected.detach().numpy()
+        value, expected = tensor(value, shape, what), as_array(expected)
     close(value, expected, tolerance=tolerance)
 
 
@@ -303,7 +300,7 @@ def same(a: Any, b: Any) -> bool:
     if is_tensor(a) or is_tensor(b):
         if type(a) is not type(b):
             return False
-        a, b = a.detach().numpy(), b.detach().numpy()
+        a, b = as_array(a), as_array(b)
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, bool | int | float | str | bytes | type(None)):

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from autograder.libraries import loaded
+
 # NumPy's own defaults
 NUMPY_ERRORS: dict[str, Any] = {
     "divide": "warn",
@@ -52,10 +54,8 @@ def settled() -> Iterator[None]:
         if numpy := sys.modules.get("numpy"):
             undo.enter_context(numpy.errstate(**NUMPY_ERRORS))
             undo.enter_context(numpy.printoptions(**NUMPY_PRINTS))
-        if torch := sys.modules.get("torch"):
-            undo.callback(torch.set_default_dtype, torch.get_default_dtype())
-            torch.set_default_dtype(torch.float32)
-            undo.enter_context(torch.enable_grad())
+        for support in loaded():
+            support.settle(undo)
         yield
 
 
@@ -65,9 +65,8 @@ def seed(number: int = 0) -> None:
     modules: dict[str, Any] = sys.modules
     if numpy := modules.get("numpy"):
         numpy.random.seed(number)
-    if torch := modules.get("torch"):
-        # torch.manual_seed would also prepare the seeds of devices that are not there
-        torch.default_generator.manual_seed(number)
+    for support in loaded():
+        support.seed(number)
 
 
 def random_state() -> Callable[[], None]:
@@ -76,8 +75,7 @@ def random_state() -> Callable[[], None]:
     undo = [partial(random.setstate, random.getstate())]
     if numpy := modules.get("numpy"):
         undo.append(partial(numpy.random.set_state, numpy.random.get_state()))
-    if torch := modules.get("torch"):
-        undo.append(partial(torch.set_rng_state, torch.get_rng_state()))
+    undo += [support.random_state() for support in loaded()]
 
     def restore() -> None:
         for one in undo:

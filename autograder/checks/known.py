@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import is_tensor
+from autograder.libraries import as_array, is_tensor
 
 # Numbers are rounded to a grid of so many steps, by their bytes, so that processors
 # agree. The factor is irrational: 0.5 or 0.125 never lies halfway between two steps.
@@ -56,9 +56,7 @@ def rounded(value: Any) -> Note:
         width, scale = grid(abs(value))
         return tuple(f"(){width}[{round(value * scale + s)}]" for s in SHIFTS)
     if is_tensor(value):
-        value = value.detach()
-        half = str(value.dtype) == "torch.bfloat16"
-        return rounded((value.float() if half else value).numpy())
+        return rounded(as_array(value))
     kind = type(value)  # isinstance would believe what an object says of its class
     if issubclass(kind, bool | str | bytes | type(None)):
         return plain(repr(value))

@@ -5,13 +5,12 @@ Probes return them: answers with equal outcomes are taken to make the same mista
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import is_tensor
 from autograder.checks.failures import CheckFailed, kind_of
+from autograder.libraries import as_array, is_tensor
 
 
 def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -40,9 +39,8 @@ def outcome(answer: Any, *args: Any, **kwargs: Any) -> Any:
 
 def numbers_of(value: Any) -> np.ndarray | None:
     """A copy of the numbers of an array or a tensor; None of anything else."""
-    torch = sys.modules.get("torch")  # where it is not loaded, nothing is a tensor
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value.detach().numpy().copy()
+    if is_tensor(value):
+        return as_array(value).copy()
     return np.array(value) if isinstance(value, np.ndarray) else None
 
 
@@ -67,9 +65,9 @@ def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
             and all(alike(a[key], b[key], tolerance) for key in a)
         )
     if is_tensor(a):
-        a = a.detach().numpy()
+        a = as_array(a)
     if is_tensor(b):
-        b = b.detach().numpy()
+        b = as_array(b)
     if isinstance(a, str | bool | type(None)) or isinstance(b, str | bool | type(None)):
         return type(a) is type(b) and a == b
     try:

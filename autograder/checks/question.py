@@ -7,6 +7,7 @@ Its docstring is the sentence that students read.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,11 +17,24 @@ import numpy as np
 from autograder.checks.failures import CheckFailed, Misconception, failure_from, kind_of
 from autograder.checks.isolation import settled
 from autograder.checks.known import Note, Trail, noted, plain, rounded
+from autograder.errors import CourseError
 from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 QUOTED, DIGIT, MOST_DIGITS = re.compile(r"['\"]"), re.compile(r"\d"), 4
+
+
+def expect_fit(fits: bool, what: str, value: Any, due: str) -> None:
+    """CourseError for a value of an instructor's that is no use; it says what is."""
+    if not fits:
+        raise CourseError(f"{what} is {value!r}; it has to be {due}.")
+
+
+def is_number(value: Any) -> bool:
+    """Whether this can be points or a share of them."""
+    fits = isinstance(value, int | float) and not isinstance(value, bool)
+    return fits and 0 <= value < math.inf
 
 
 class Score(float):
@@ -47,7 +61,7 @@ class Question:
     """The visible half of a graded name; call it with the student's answer.
 
     Raises CheckFailed at the first property that does not hold. ``read`` points into
-    the book: a chapter's name, "#", the id of a heading. ``diagnose`` names the known
+    the book: a page's name, "#", the id of a heading. ``diagnose`` names the known
     misconception that behaves like an answer, if there is one; ``recognize`` looks one
     up by its fingerprint: what the first failing check noted, all checks after it, and
     ``probe``, whose inputs tell mistakes apart that the checks cannot.
@@ -70,6 +84,8 @@ class Question:
         promises: Callable[[], list[str]] = list,
         probe: Callable[[Any], list | None] = lambda answer: None,
     ) -> None:
+        number = "a number, such as 4"
+        expect_fit(is_number(points), f"points of the question {name}", points, number)
         self.name, self.points, self.read = name, points, read
         self.diagnose, self.recognize = diagnose, recognize
         self.signatures, self.promises, self.probe = signatures, promises, probe
@@ -129,11 +145,19 @@ class Hidden:
     """
 
     def __init__(self, question: Question, core: float) -> None:
+        fits = isinstance(question, Question)
+        expect_fit(fits, "the first argument of Hidden", question, "a visible question")
+        fits = is_number(core) and core <= 1
+        what = f"core of the question {question.name}"
+        expect_fit(fits, what, core, "a number from 0 to 1")
         self.question, self.core = question, core
         self.checks: list[tuple[float, Callable[..., None]]] = []
 
     def check(self, share: float) -> Callable[[Callable[..., None]], Callable]:
         """Register a hidden check ``(answer, rng)`` worth ``share``; a decorator."""
+        name = self.question.name
+        due = f"a number: write @{name}.check(0.3) above it"
+        expect_fit(is_number(share), f"the share of a check of {name}", share, due)
 
         def register(check: Callable[..., None]) -> Callable[..., None]:
             self.checks.append((share, check))

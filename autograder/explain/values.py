@@ -15,6 +15,8 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any
 
+from autograder.libraries import dtype_name, loaded
+
 MOST_TOLD = 5  # in a message
 MOST_KEPT = 12
 LONGEST_SOURCE = 50_000
@@ -160,16 +162,15 @@ def resolve(frame: FrameType, name: str) -> Any:
 def value_of(name: str, value: Any) -> Value | None:
     """A value by its kind; None for what messages say nothing about."""
     kind = type(value)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy = sys.modules.get("numpy")
     if value is None:
         return Value(name, "None")
     if numpy and issubclass(kind, numpy.ndarray):
         return Value(name, "array", _sizes(value.shape), _dtype(value.dtype))
-    if torch and issubclass(kind, torch.Tensor):
-        return Value(name, "tensor", _sizes(value.shape), _dtype(value.dtype))
-    if torch and issubclass(kind, torch.nn.Linear):
-        sizes = value.in_features, value.out_features
-        return Value(name, "Linear", _sizes(sizes))
+    for support in loaded():
+        if found := support.described(value):
+            own, shape, dtype = found
+            return Value(name, own, _sizes(shape), _dtype(dtype))
     for plain in (list, tuple):
         if issubclass(kind, plain):
             return Value(name, plain.__name__, (plain.__len__(value),))
@@ -183,7 +184,7 @@ def _sizes(shape: Iterable[Any]) -> tuple[int, ...]:
 
 
 def _dtype(dtype: object) -> str:
-    name = str(dtype).removeprefix("torch.")
+    name = dtype_name(dtype)
     return name if name in DTYPES else ""
 
 

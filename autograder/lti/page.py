@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import secrets
+import threading
 import time
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -57,14 +58,15 @@ def from_page(folder: Folder, port: int) -> Link:
     return server.link
 
 
-class Page(HTTPServer):
-    """Serves this machine alone, one request after the other."""
+class Page(ThreadingHTTPServer):
+    """Serves this machine alone; a client that is slow keeps no other waiting."""
 
     timeout = 1.0  # of handle_request, in seconds
 
     def __init__(self, folder: Folder, port: int) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.folder, self.link = folder, None  # type: Folder, Link | None
+        self.turn = threading.Lock()  # each request changes what is waited for
 
     def login(self, form: dict[str, str]) -> str:
         """Where the browser goes to be sent back with a launch."""
@@ -114,7 +116,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        size = min(int(length) if length.isdigit() else 0, LONGEST)
+        # nine digits: Python refuses to read thousands of them
+        size = min(int(length[:9]), LONGEST) if length.isdecimal() else 0
         self.answer(self.rfile.read(size).decode("utf-8", "replace"))
 
     def answer(self, query: str) -> None:
@@ -123,10 +126,12 @@ class Handler(BaseHTTPRequestHandler):
         place = urlsplit(self.path).path
         try:
             if place == "/login":
-                target = self.server.login(form)
+                with self.server.turn:
+                    target = self.server.login(form)
                 self.show(HTTPStatus.FOUND, "To the platform …", Location=target)
             elif place == "/launch" and self.command == "POST":
-                link = self.server.launch(form)
+                with self.server.turn:
+                    link = self.server.launch(form)
                 self.show(HTTPStatus.OK, f"Linked to {link.title}. Close this page.")
                 self.server.link = link
             else:

@@ -15,11 +15,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder.libraries import SUPPORT
 from autograder.notebook.ending import ending
 from autograder.notebook.running import FORKS, Job, Outcome
 
 HOME = str(Path(__file__).resolve().parents[2])
-IMPORTED = re.compile(r"^\s*(?:import|from)\s+(numpy|torch|matplotlib|seaborn)\b", re.M)
+LIBRARIES = "|".join(["numpy", "matplotlib", "seaborn", *SUPPORT])
+IMPORTED = re.compile(rf"^\s*(?:import|from)\s+({LIBRARIES})\b", re.M)
 WARM = {"matplotlib": "matplotlib.pyplot", "numpy": "numpy.random"}
 MANY_HANGS = 10
 START_SECONDS = 300.0  # for libraries to be imported, before the first cell
@@ -47,7 +49,7 @@ class Runner:
     def __init__(self, folder: Path, plan: Plan, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
         found = set(IMPORTED.findall("\n".join(source for _, source, _ in plan.cells)))
-        found &= {"numpy", "matplotlib", *([plan.profile, "seaborn"])}
+        found &= {"numpy", "matplotlib", plan.profile, "seaborn"}
         self.imports = sorted(WARM.get(name, name) for name in found)
         self.process: subprocess.Popen | None = None
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
+from autograder import libraries, registry
 from autograder.checks.failures import CheckFailed
 from autograder.explain.locations import CELL, Location
 from autograder.notebook.texts import defined_names, is_empty
@@ -45,7 +45,9 @@ TARGETS = re.compile(r"\(?[\w*., \t]*\)?")
 OFFERED = {"autograder", "IPython", "matplotlib", "mpl_toolkits", "numpy", "pandas"}
 OFFERED |= {"PIL", "seaborn", "google"}
 WORD = re.compile(r"[^\W\d]\w*")
-TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
+LIBRARY = re.compile(
+    rf"^\s*(?:import|from) ({'|'.join(libraries.SUPPORT)})\b", re.MULTILINE
+)
 
 
 class Missing(RuntimeError):
@@ -96,7 +98,8 @@ class TestNames(dict):
     __test__ = False  # pytest takes it for one of its own
 
     def __init__(self, find: Callable[[str], Any]) -> None:
-        modules = {"np": "numpy", "numpy": "numpy", "torch": "torch", "math": "math"}
+        modules = {"np": "numpy", "numpy": "numpy", "math": "math"}
+        modules |= {name: name for name in libraries.SUPPORT}
         own = {n: sys.modules[m] for n, m in modules.items() if m in sys.modules}
         super().__init__(own, __name__="judge")
         self.find = find
@@ -194,8 +197,8 @@ def explained(
 
 
 def profile_of(sources: Sequence[str]) -> str:
-    """Which libraries an assignment has, by its cells: "numpy", or "torch" besides."""
-    return "torch" if any(TORCH.search(source) for source in sources) else "numpy"
+    """The library that an assignment has beside NumPy, by its cells; or "numpy"."""
+    return next((m[1] for m in map(LIBRARY.search, sources) if m), "numpy")
 
 
 def not_there(
@@ -205,7 +208,7 @@ def not_there(
     text = "\n".join(sources)
     written = {Path(name).stem for name in WRITTEN_FILE.findall(text)}
     names = {first or second for first, second in IMPORTED.findall(text)}
-    offered = OFFERED | {*books, *(["torch"] if profile == "torch" else [])}
+    offered = OFFERED | {*books, profile}
     notes = []
     for name in sorted(names - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
@@ -213,7 +216,7 @@ def not_there(
                 f"`{name}` is next to the notebook: hand in both, since grading has "
                 "only what is handed in."
             )
-        elif name != "torch":  # its own message says that it is not available
+        elif name not in libraries.SUPPORT:  # that has a message of its own
             notes.append(
                 f"`{name}` is imported here, but may be missing in grading, which has "
                 "NumPy, Matplotlib, seaborn and pandas."
@@ -224,17 +227,18 @@ def not_there(
 class NotOffered(importlib.abc.MetaPathFinder):
     """Says plainly why something cannot be imported in an assignment.
 
-    That is torch where NumPy has to do, and each library module of the course but the
-    ``books`` that it comes with; a file of that name may be there.
+    That is a library that the assignment does without, and each library module of the
+    course but the ``books`` that it comes with; a file of that name may be there.
     """
 
     def __init__(self, profile: str, books: Sequence[str] = ()) -> None:
         self.profile, self.books = profile, books
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.partition(".")[0] == "torch" and self.profile != "torch":
-            says = "torch is not available in this assignment; NumPy is"
-            raise ModuleNotFoundError(says, name="torch")
+        top = name.partition(".")[0]
+        if top in libraries.SUPPORT and top != self.profile:
+            says = f"{top} is not available in this assignment; NumPy is"
+            raise ModuleNotFoundError(says, name=top)
         if name not in registry.library() or name in self.books:
             return
         if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():

@@ -22,6 +22,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from autograder import libraries
 from autograder.checks.failures import CheckFailed, failure_from
 from autograder.checks.isolation import seed, settled
 from autograder.checks.published import BookModules
@@ -82,12 +83,6 @@ class Outcome:
     problem: str | None = None
     drawing: dict[str, Any] | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
-
-
-def one_thread(torch: Any) -> None:
-    """Threads of a process are not there in its forks, which would wait for them."""
-    torch.set_num_threads(1)
-    torch.set_num_threads = torch.set_num_interop_threads = lambda _: None
 
 
 class Run:
@@ -181,8 +176,8 @@ def work(job: Job, send: Any) -> None:
     And one for each fork, which may have ended without an outcome.
     """
     sys.meta_path[:0] = [NotOffered(job.profile, job.books), BookModules(job.books)]
-    if job.profile != "torch":
-        sys.modules.pop("torch", None)
+    for name in libraries.SUPPORT.keys() - {job.profile}:
+        sys.modules.pop(name, None)
     seed()
     run = Run()
     run.questions = {question for _, _, question in job.cells if question}
@@ -232,8 +227,8 @@ def warm(imports: list[str]) -> None:
     for name in imports:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    if FORKS and (torch := sys.modules.get("torch")):
-        one_thread(torch)
+    for support in libraries.loaded() if FORKS else ():
+        support.warm()
 
 
 def main() -> None:

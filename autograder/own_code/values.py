@@ -5,11 +5,12 @@ Quizzes about one's own code compare and print them; the value itself may change
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from autograder.libraries import as_array, dtype_name, is_tensor, support_of
 
 KEPT = 4096  # entries of an array that are compared
 SPELLED = 8  # entries of an array that are written out as a choice
@@ -84,16 +85,12 @@ class Seen:
 
 def seen(value: Any) -> Seen:
     """The snapshot of a value. Nothing of the value itself is kept."""
-    torch: Any = sys.modules.get("torch")
     if isinstance(value, tuple | list) and 0 < len(value) <= SHOWN:
         parts = tuple(map(seen, value))
         if len(value) <= 4 or all(part.kind == "number" for part in parts):
             return Seen("pair", parts=parts)
-    if torch and isinstance(value, torch.Tensor):
-        dtype = str(value.dtype).removeprefix("torch.")
-        value = value.detach()
-        value = value.float() if dtype in ("bfloat16", "float16") else value
-        return array(value.numpy(), dtype)
+    if is_tensor(value):
+        return array(as_array(value), dtype_name(value.dtype))
     if type(value) is np.ndarray:  # masked arrays have entries that are no numbers
         return array(value, value.dtype.name)
     if isinstance(value, bool | int | float | np.number | np.bool):
@@ -130,11 +127,11 @@ def of_dtype(array: Any, name: str) -> Any:
     """The same numbers in another dtype."""
     if isinstance(array, np.ndarray):
         return array.astype(name)
-    return array.detach().to(getattr(sys.modules["torch"], name))
+    return support_of(array).of_dtype(array, name)
 
 
 def resized(array: Any, shape: tuple[int, ...]) -> Any:
     """The same numbers in another shape."""
     if isinstance(array, np.ndarray):
         return np.resize(array, shape)
-    return array.new_tensor(np.resize(array.detach().numpy(), shape))
+    return array.new_tensor(np.resize(as_array(array), shape))

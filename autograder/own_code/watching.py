@@ -130,7 +130,7 @@ class Watch:
 
 
 class Instrument(ast.NodeTransformer):
-    """AST transformer that passes all expressions of functions through a watch."""
+    """A visitor of the AST that passes all expressions of functions through a watch."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         for place, one in enumerate(node.body):

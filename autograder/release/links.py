@@ -1,4 +1,4 @@
-"""Links to chapters in an exercise: "chapter 3" becomes a link to the book's site."""
+"""Links to the book in an exercise: "page 3" becomes a link to the book's site."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from nbformat import NotebookNode
 
 from autograder.course import Course
 
-CHAPTER = re.compile(r"\bchapter (\d{1,2})\b(?!\])")
 
-
-def link_chapters(notebook: NotebookNode, course: Course) -> None:
-    """Make links of the chapters that a notebook's text names.
+def link_pages(notebook: NotebookNode, course: Course) -> None:
+    """Make links of the pages that a notebook's text names by their number.
 
     Only where `_config.yml` says where the site is served; lines of HTML stay.
     """
-    address = course.site()
-    if not address:
+    address, about = course.site(), course.about()
+    if not address or about is None:
         return
-    pages = {
-        int(p.stem[:2]): p.stem for p in course.root.glob("book/[0-9][0-9]-*.ipynb")
-    }
+    pages = {int(path.stem[:2]): path.stem for path in about.pages()}
+    named = re.compile(rf"\b{re.escape(about.unit)} (\d{{1,2}})\b(?!\])")
 
     def link(match: re.Match[str]) -> str:
         page = pages.get(int(match[1]))
@@ -31,6 +28,6 @@ def link_chapters(notebook: NotebookNode, course: Course) -> None:
         if cell.cell_type == "markdown":
             lines = cell.source.split("\n")
             cell.source = "\n".join(
-                line if line.startswith("<") else CHAPTER.sub(link, line)
+                line if line.startswith("<") else named.sub(link, line)
                 for line in lines
             )

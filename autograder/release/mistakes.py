@@ -133,15 +133,15 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 # what else the notes of an answer depend on: the sentence of a wrong type is one
 SHARED = (
     *("shared.toml", "known.py", "outcomes.py"),
-    *("expect.py", "crossing.py", "puzzle.py", "figures.py", "modules.py"),
-    *("memory.py", "half.py", "planted.py"),
+    *("expect.py", "crossing.py", "puzzle.py", "figures.py", "memory.py", "half.py"),
+    *("planted.py", "../torch_support/modules.py", "../torch_support/values.py"),
 )
 
 
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from; docstrings but promises are left out."""
     home: Path = package.assignment.folder
-    shared = [Path(known.__file__).with_name(name) for name in SHARED]
+    shared = [Path(known.__file__).parent / name for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
     own = [*home.glob("visible/**/*.py"), *home.glob("hidden/catalog/*")]

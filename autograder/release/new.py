@@ -26,7 +26,7 @@ PLACES = {
     "prelude.txt": "hidden/catalog/prelude.py",
     "catalog.txt": "hidden/catalog/row_means.toml",
 }
-POINTS_TO = "The cards and checks of this assignment point to {chapter}#{section}.\n"
+POINTS_TO = "The cards and checks of this assignment point to {page}#{section}.\n"
 NEXT = """\
 You can release and grade the assignment as it is. To make it yours:
   1. rewrite the notebook, and then the checks in visible/ and hidden/
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     for path in new(course, options.folder):
         print(f"wrote {path}")
     place = reading(course, options.folder[:2])
-    points_to = POINTS_TO.format(chapter=place.name, section=place.section)
+    points_to = POINTS_TO.format(page=place.name, section=place.section)
     print((points_to if place.name else "") + NEXT.format(folder=options.folder))
 
 
@@ -70,14 +70,14 @@ def new(course: Course, folder: str) -> list[Path]:
     refuse_a_taken_number(course, parts["number"])
     if registry.enclosing(course.root) is None:  # a course made for nbgrader
         write_whole(course.root / registry.FILE, f'name = "{course.root.name}"\n')
-    chapter = reading(course, parts["number"])
+    page = reading(course, parts["number"])
     words = {
         "FOLDER": folder,
         "NAME": name,
         "TITLE": parts["words"].replace("-", " ").capitalize(),
-        "AFTER": chapter.after,
-        '"CHAPTER"': f'"{chapter.name}"',
-        "SECTION": chapter.section,
+        "AFTER": page.after,
+        '"PAGE"': f'"{page.name}"',
+        "SECTION": page.section,
     }
     places = PLACES | {"notebook.ipynb": f"{name}.ipynb"}
     for source, place in places.items():
@@ -90,7 +90,7 @@ def new(course: Course, folder: str) -> list[Path]:
 
 
 def refuse_a_taken_number(course: Course, number: str) -> None:
-    """Assignments are ordered, and found beside their chapter, by number."""
+    """Assignments are ordered, and found beside their page of the book, by number."""
     folders = course.solutions.glob("[0-9][0-9]-*")
     numbers = {folder.name[:2]: folder.name for folder in folders}
     if number in numbers:
@@ -114,13 +114,14 @@ def heading_id(title: str) -> str:
 
 
 def reading(course: Course, number: str) -> Reading:
-    """The first section of the chapter with this number, or else of the last one."""
-    paths = sorted(course.root.glob("book/text/[0-9][0-9]-*.md"))
-    same = [path for path in paths if path.name.startswith(number)]
-    for path in [*same, *reversed(paths)]:
+    """The first section of the book's page with this number, or else of the last."""
+    about = course.about()
+    if about is None:
+        return Reading()
+    for path in [*about.pages(number), *reversed(about.pages())]:
         text = path.read_text("utf-8")
         title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
         if title and section:
-            after = f" · after chapter {int(path.name[:2])}, {title[1]}"
+            after = f" · after {about.unit} {int(path.name[:2])}, {title[1]}"
             return Reading(path.stem, heading_id(section[1]), after)
     return Reading()

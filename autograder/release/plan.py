@@ -144,8 +144,7 @@ def fingerprint(release: Release) -> str:
         digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
     for path in engine_files(release.notebook):
         digest.update(f"\0{path.name}\0{without_words(path)}".encode())
-    libraries = [*LIBRARIES, *(["torch"] if release.profile == "torch" else [])]
-    for name in libraries:
+    for name in dict.fromkeys([*LIBRARIES, release.profile]):
         digest.update(f"\0{name}\0{version(name)}".encode())
     return digest.hexdigest()
 
@@ -196,6 +195,8 @@ def engine_files(checks: str) -> list[Path]:
         home / "checks" / "shared.toml",
         *home.glob("wall/**/*.py"),
         *home.glob("notebook/*.py"),
+        *home.glob("torch_support/*.py"),
+        home / "libraries.py",
         home / "errors.py",
         home / "text.py",
         home / "release" / "proof.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +11,7 @@ from nbformat import NotebookNode
 
 from autograder import registry
 from autograder.checks.catalog import Catalog
+from autograder.checks.question import Hidden
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.release.pack import refuse_hidden_in_visible
@@ -71,6 +73,7 @@ def broken_answer(
         return [f"{package.__name__} has no question called {name}."]
     test = cells[f"test_{name}"]
     broken = different_points(name, test, question.points)
+    broken += uneven_shares(name, package.assignment.load("hidden"))
     for call in (f"check.{name}({name})", f"check.hidden.{name}({name})"):
         if call not in test.source.splitlines():
             broken.append(f"The test cell test_{name} has no line {call}.")
@@ -86,6 +89,18 @@ def different_points(name: str, test: NotebookNode, points: float) -> list[str]:
         f"The test cell test_{name} says {said:g} points, but its question says "
         f"{points:g}."
     ]
+
+
+def uneven_shares(name: str, hidden: ModuleType | None) -> list[str]:
+    """That a question has no hidden half, or one whose parts do not make 1."""
+    half = getattr(hidden, name, None)
+    if not isinstance(half, Hidden):
+        file = getattr(hidden, "__file__", "hidden/__init__.py")
+        return [f"{file} has no `{name} = Hidden(visible.{name}, core=…)`."]
+    parts = round(half.core + sum(share for share, _ in half.checks), 6)
+    if type(half) is not Hidden or parts == 1:
+        return []
+    return [f"The core and the shares of {name} add up to {parts:g}; make it 1."]
 
 
 def expect_points(assignment: Assignment, solution: NotebookNode) -> None:
@@ -135,11 +150,15 @@ def checks_of(name: str) -> ModuleType | None:
         if hasattr(package, "assignment"):
             package.assignment.load("hidden")
     except Exception as error:  # whatever their code does
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)[::-1]
+        own = (one for one in frames if Path(one.filename).is_relative_to(folder))
+        frame = next(own, frames[0])
         file, line, said = frame.filename, frame.lineno, str(error)
         if isinstance(error, SyntaxError):  # its frame is that of the import
             file, line, said = str(error.filename), error.lineno, error.msg
-        said = one_line(f"{type(error).__name__}: {said}")
+        if not isinstance(error, CourseError):
+            said = f"{type(error).__name__}: {said}"
+        said = one_line(said.rstrip("."))
         raise CourseError(
             f"The checks in {folder} cannot be imported: {said} ({file}, line {line})."
         ) from error

@@ -16,7 +16,7 @@ from traitlets.utils.importstring import import_item
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import stays
-from autograder.release.links import link_chapters
+from autograder.release.links import link_pages
 from autograder.text import one_line
 
 CHECKS = ("visible", "hidden")  # packages of checks, which go nowhere with a notebook
@@ -57,7 +57,7 @@ def prepared(
     directory = CourseDirectory(config=config)
     steps = GenerateAssignment(coursedir=directory, config=config).preprocessors
     notebook = stored = solution_notebook(assignment)
-    link_chapters(notebook, course)
+    link_pages(notebook, course)
     folder = str(assignment.source.parent)
     resources = {"nbgrader": {}, "metadata": {"path": folder}}
     for named in steps:

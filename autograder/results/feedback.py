@@ -220,7 +220,7 @@ def write_feedback(
     """Write feedback/<student>/<assignment>/<notebook>.html.
 
     For whom, by assignment, and a line for each page that could not be made; these
-    stop no other. ``book`` is the address before the chapters' names; empty: there are
+    stop no other. ``book`` is the address before the pages' names; empty: there are
     no links. ``only`` has the students, by assignment; None means all.
     """
     from autograder.grading.store import Store
@@ -362,17 +362,17 @@ def safe_page(page: str) -> str:
     return page.replace("<head>", f"<head>\n{policy()}", 1)
 
 
-CHAPTER = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')
+PAGE = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')
 PARAGRAPH = re.compile(r"(?<=  read:     )([\w-]+)(#[\w-]+)(?=\s|<)")
 
 
 def with_links(page: str, book: str) -> str:
-    """The page with links to chapters and paragraphs, or with none where none lead.
+    """The feedback with links into the book, or with none where none lead.
 
-    The released notebook links to its chapter as it lies beside it in the repository.
+    The released notebook links to its page as it lies beside it in the repository.
     """
     if not book:
-        return CHAPTER.sub(r"\3", page)
+        return PAGE.sub(r"\3", page)
     book = escape(book)
-    page = CHAPTER.sub(rf'<a href="{book}\1.html\2">\3</a>', page)
+    page = PAGE.sub(rf'<a href="{book}\1.html\2">\3</a>', page)
     return PARAGRAPH.sub(rf'<a href="{book}\1.html\2">\1\2</a>', page)

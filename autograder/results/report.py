@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
 def write_report(
     course: Course, assignments: list[Assignment], path: Path, book: str
 ) -> None:
-    """Write the page; ``book`` is the address before the chapters' names, or empty."""
+    """Write the page; ``book`` is the address before the pages' names, or empty."""
     from autograder.grading import record
     from autograder.grading.missing_work import remarks, unused
     from autograder.grading.store import Store

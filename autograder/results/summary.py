@@ -52,7 +52,7 @@ def with_summary(
     """nbgrader's page with a summary in place of its list, and with our style.
 
     ``who`` is whose work it is, ``notebook`` the name of the page's notebook, ``book``
-    the address before the names of chapters, or empty. Raises ValueError where the
+    the address before the names of pages, or empty. Raises ValueError where the
     template has no list.
     """
     own = [

@@ -1,7 +1,7 @@
 """Multiple-choice questions of a paper quiz; each key comes from running code.
 
 Puzzles ask which input shows a mistake, with inputs drawn now. Questions on code come
-from right answers of the catalogs, and predictions from the quizzes of the chapters.
+from right answers of the catalogs, and predictions from the quizzes of the book.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def asked() -> dict[str, Question]:
 def puzzle_names(assignment: str) -> list[str]:
     """The puzzles that show a wrong function, and that an assignment's number leads to.
 
-    These are the ones that send readers to the chapter with that number; of the
+    These are the ones that send readers to the page with that number; of the
     assignment of puzzles itself, all.
     """
     found = puzzles()
@@ -125,7 +125,7 @@ def puzzle_names(assignment: str) -> list[str]:
 
 
 def of_same_worth(name: str, names: list[str], exercises: Path) -> list[str]:
-    """The puzzles of the same chapter, kind and minutes, itself among them."""
+    """The puzzles of the same page, kind and minutes, itself among them."""
 
     def sort(name: str) -> tuple[str, str, str]:
         read = asked()[name].read
@@ -233,9 +233,9 @@ def cards(exercises: Path) -> dict[str, str]:
 # ---- predictions
 
 
-def predictions(chapter: Path, rng: Random) -> Iterator[Item]:
-    """The quizzes of a chapter that need nothing beside them; predictions first."""
-    found = QUIZ.findall(chapter.read_text("utf-8"))
+def predictions(page: Path, rng: Random) -> Iterator[Item]:
+    """The quizzes of a page that need nothing beside them; predictions first."""
+    found = QUIZ.findall(page.read_text("utf-8"))
     rng.shuffle(found)
     found.sort(key=lambda quiz: not quiz[0].startswith("predict"))
     for name, text in found:
@@ -253,7 +253,7 @@ def predictions(chapter: Path, rng: Random) -> Iterator[Item]:
             tuple(Markup(choice) for _, choice, _ in mixed),
             right,
             Markup(capital(choices[0][2].removeprefix("Yes: "))),
-            f"{chapter.stem}, {name}",
+            f"{page.stem}, {name}",
         )
 
 

@@ -110,10 +110,10 @@ def paper(
     texts: list[Iterator[Item]] = []
     codes: list[Iterator[Item]] = []
     names: list[Iterator[str]] = []
+    about = course.about()
     for assignment in shared.sample(assignments, len(assignments)):
-        number = assignment.name[:3]  # of its chapter
-        chapters = (course.root / "book/text").glob(f"{number}*.md")
-        texts += [predictions(path, rng) for path in chapters]
+        pages = about.pages(assignment.name[:2]) if about else []
+        texts += [predictions(path, rng) for path in pages]
         known = has_puzzles(course.exercises)
         shown = puzzle_names(assignment.name) if known else []
         names.append(iter(shared.sample(shown, len(shown))))

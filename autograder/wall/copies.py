@@ -6,13 +6,12 @@ is changed in place to equal it, as if there had been one object.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import is_tensor
+from autograder.libraries import is_tensor, support_of
 
 
 class Reshaped(RuntimeError):
@@ -21,7 +20,6 @@ class Reshaped(RuntimeError):
 
 def update(local: Any, changed: Any) -> None:
     """Change ``local`` in place to what the student's code made of its copy."""
-    torch = sys.modules.get("torch")
     if isinstance(local, tuple) and isinstance(changed, tuple):
         for one, other in zip(local, changed, strict=False):
             update(one, other)
@@ -41,12 +39,10 @@ def update(local: Any, changed: Any) -> None:
         changed, np.random.Generator
     ):
         local.bit_generator.state = changed.bit_generator.state
-    elif (
-        torch and isinstance(local, torch.Tensor) and isinstance(changed, torch.Tensor)
-    ):
+    elif is_tensor(local) and is_tensor(changed):
         if local.shape != changed.shape or local.dtype != changed.dtype:
             raise Reshaped("your code changed the shape of a tensor that it was passed")
-        local.detach().copy_(changed.detach())
+        support_of(local).assign(local, changed)
 
 
 def _updated(local: Iterable[Any], changed: Iterable[Any]) -> list[Any]:

@@ -79,7 +79,8 @@ class Grader:
         """Run and judge one submission; a cell may run for ``seconds``.
 
         ``files`` are put beside the notebook, by relative name. When processes end
-        without a transcript, all is tried once more; then the submission is held.
+        without a transcript, all is tried twice more, without shortcuts; then the
+        submission is held.
         """
         files = files or {}
         limits = self.limits.of(seconds, files)
@@ -89,13 +90,11 @@ class Grader:
         reason = "the judge stopped without a verdict"
         if not any(cell.inside for cell in cells):
             with contextlib.suppress(Closed, TimeoutError, Violation, NoSandbox):
-                if found := self._judge(cells, profile, files, limits, fast_path=True):
-                    return found
+                return self._judge(cells, profile, files, limits, quick=True)
             self._end_student()
         for _ in range(2):
             try:
-                if found := self._judge(cells, profile, files, limits):
-                    return found
+                return self._judge(cells, profile, files, limits)
             except (Closed, TimeoutError, Violation):
                 logging.getLogger(__name__).exception("a judge stopped")
             except NoSandbox as error:
@@ -114,26 +113,22 @@ class Grader:
         files: dict[str, bytes],
         limits: Limits,
         *,
-        fast_path: bool = False,
-    ) -> Transcript | None:
-        """The transcript of one judgement.
-
-        With ``fast_path``, of the fast path: None where the slow path has to judge.
-        """
+        quick: bool = False,
+    ) -> Transcript:
+        """The transcript of one judgement; a ``quick`` one takes shortcuts."""
         self.warm(profile)
         here, there = socket.socketpair()
         student = self._start_student(profile, files, limits)
         with contextlib.closing(Channel(here)) as judge, there, student:
             plain = [astuple(cell) for cell in cells]
-            request = (plain, astuple(limits), files, fast_path)
+            request = (plain, astuple(limits), files, quick)
             self._parents["judge", profile].channel.send(
                 request, fds=(there.fileno(), student.fileno())
             )
             there.close()
             student.close()
             question = limits.question_seconds * limits.patience
-            runs = 2 if any(cell.inside for cell in cells) else 1
-            seconds = runs * limits.total_seconds + 2 * question + 60
+            seconds = 2 * (limits.total_seconds + question) + 60  # it runs twice
             deadline = time.monotonic() + seconds
             while True:
                 message = judge.receive(deadline=deadline)
@@ -144,8 +139,6 @@ class Grader:
                 with self._start_student(profile, files, limits) as student:
                     judge.send((status,), fds=(student.fileno(),))
         self._end_student()
-        if message[1] is None:
-            return None
         transcript = Transcript.from_json(message[1])
         transcript.wall = self.wall
         return transcript

@@ -24,12 +24,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
+from autograder import libraries, registry
 from autograder.errors import Closed
 from autograder.notebook.questions import NotOffered
-from autograder.notebook.running import one_thread
 from autograder.wall.channel import Channel
-from autograder.wall.judge import fast_path, host, judge
+from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.landlocked import Landlocked
@@ -37,16 +36,10 @@ from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.rights import die_with_parent, hide_memory
 from autograder.wall.sandbox.worlds import Namespaces, NoWall, World
 
-# NumPy loads numpy.random when it is first used: here, and not in every fork
-NUMPY = ("numpy", "numpy.random", "numpy.linalg")
+# NumPy loads numpy.random when it is first used: here, and not in every fork.
 # What checks need beyond this is imported with them.
-JUDGES = {"numpy": NUMPY, "torch": (*NUMPY, "torch")}
-STUDENTS = {
-    "none": (),  # to find out whether namespaces work here
-    "numpy": (*NUMPY, "matplotlib.pyplot"),
-    "torch": (*NUMPY, "matplotlib.pyplot", "torch", "seaborn"),
-}
-
+NUMPY = ("numpy", "numpy.random", "numpy.linalg")
+FIGURES = "matplotlib.pyplot"
 
 WORLDS: dict[Wall, type[World]] = {
     "namespaces": Namespaces,
@@ -71,12 +64,14 @@ def main(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
     if kind == "judge":
         warnings.simplefilter("ignore")  # checks that ask for warnings record them
-        _warm(JUDGES[profile])
+        _warm((*NUMPY, profile))
         hide_memory()
         channel.send("ready")
         _serve_judges(channel)
         return
-    _warm(STUDENTS[profile])
+    more = (profile, "seaborn") if profile in libraries.SUPPORT else ()
+    # "none" is to find out whether namespaces work here
+    _warm(() if profile == "none" else (*NUMPY, FIGURES, *more))
     sys.meta_path.insert(0, NotOffered(profile))
     if profile != "none":
         _import_visible_checks()
@@ -93,16 +88,16 @@ def main(
         os._exit(0)
 
 
-def _warm(libraries: tuple[str, ...]) -> None:
+def _warm(modules: tuple[str, ...]) -> None:
     """Import the libraries, and do once what every first figure would do again."""
     sys.dont_write_bytecode = True
-    for name in libraries:
+    for name in modules:
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
             if name == "numpy" or (error.name or "").partition(".")[0] != name:
                 raise
-    if plt := sys.modules.get("matplotlib.pyplot"):
+    if plt := sys.modules.get(FIGURES):
         plt.switch_backend("agg")
         figure, ax = plt.subplots()
         ax.plot([0, 1], label="$x^2$")
@@ -111,20 +106,16 @@ def _warm(libraries: tuple[str, ...]) -> None:
         plt.close(figure)
         # every fork would empty this cache first thing
         sys.modules["matplotlib.font_manager"]._get_font.cache_clear()
-    if torch := sys.modules.get("torch"):
-        one_thread(torch)
-        torch.nn.Linear(2, 2)(torch.zeros(1, 2)).sum().backward()
+    for part in ("values", "wire", "planted"):
+        for support in libraries.loaded(part):
+            support.warm()
     gc.collect()
 
 
 def _import_visible_checks() -> None:
     """Import the visible checks, as students' notebooks do."""
-    with contextlib.suppress(ImportError):  # needs torch
-        from autograder.checks.planted import rehearse_modules
-
-        rehearse_modules()
     for name in registry.names():
-        with contextlib.suppress(ImportError):  # needs torch, in a profile without
+        with contextlib.suppress(ImportError):  # of a library that is not offered
             registry.checks_of(name)
     importlib.import_module("autograder.own_code")
 
@@ -208,12 +199,8 @@ def _serve_judges(channel: Channel) -> None:
                 Channel(socket.socket(fileno=number)) for number in descriptors
             )
             bounds = Limits(*limits)
-            if quick:
-                host.restrict(bounds)
-            else:
-                restrict_judge(bounds)
-            main = fast_path.main if quick else judge.main
-            main(grader, student, cells, bounds, files)
+            restrict_judge(bounds)
+            judge.main(grader, student, cells, bounds, files, quick)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
@@ -248,5 +235,5 @@ def _import_checks(name: str) -> None:
         checks = registry.checks_of(name)
         if assignment := getattr(checks, "assignment", None):
             assignment.prepare()
-    if plt := sys.modules.get("matplotlib.pyplot"):
+    if plt := sys.modules.get(FIGURES):
         plt.close("all")

@@ -45,7 +45,7 @@ class Cell {
   }
 
   get source() {
-    return this.editor?.code ?? this.given;
+    return this.editor?.value ?? this.given;
   }
 
   /** All code that this cell's output depends on. */
@@ -75,8 +75,8 @@ class Cell {
   }
 
   write(code) {
-    this.editor.code = code;
-    this.editor.area.focus();
+    this.editor.value = code;
+    this.editor.focus();
     this.keep();
   }
 
@@ -190,6 +190,6 @@ export function pressed(bar, what) {
   if (what === "run") cell.run();
   else {
     cell.change();
-    cell.editor.area.focus();
+    cell.editor.focus();
   }
 }

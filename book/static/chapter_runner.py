@@ -417,7 +417,7 @@ def run(job):
     program = Chapter(job["sources"]).program(number)
     for name in DATA.findall("\n".join(source for _, source in program)):
         bring(name, job["home"])
-    prepare(program)
+    prepare(program, job["home"])
 
     class Drawing(Notebook):
         """Figures are drawn twice, as in Jupyter: the layout has settled then."""
@@ -437,7 +437,7 @@ def run(job):
     return json.dumps({"outputs": shown, "at": at})
 
 
-def prepare(program):
+def prepare(program, home):
     """Settings and seeds as at a start, and figures with 200 dots an inch."""
     random.seed(0)
     if "numpy" in sys.modules:
@@ -452,7 +452,8 @@ def prepare(program):
         import matplotlib.pyplot as plt
 
         plt.close("all")
-        matplotlib.rcdefaults()
+        bring("matplotlibrc", home)
+        matplotlib.rc_file("matplotlibrc")  # how the book's figures look
         matplotlib.rcParams["savefig.dpi"] = 200
 
 

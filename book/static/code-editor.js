@@ -1,36 +1,19 @@
-// A text area with colored Python behind it. Escape, then Tab leaves it.
+// Where one writes code: a text area, until CodeMirror is there (editor.py). In both
+// Escape, then Tab leaves; the text area leaves Tab to the browser.
 
-const KEYWORDS =
-  "and as assert break class continue def del elif else except False finally for from " +
-  "global if import in is lambda None nonlocal not or pass raise return True try while " +
-  "with yield";
-const TOKENS = new RegExp(
-  [
-    String.raw`(?<c1>#.*)`,
-    String.raw`(?<s2>[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))`,
-    String.raw`(?<k>\b(?:${KEYWORDS.replaceAll(" ", "|")})\b)`,
-    String.raw`(?<mi>\b\d[\d_.]*(?:[eE][+-]?\d+)?\b)`,
-    String.raw`(?<n>[A-Za-z_]\w*)`,
-  ].join("|"),
-  "g",
-);
-
-/** Spans with the classes of the book's own code cells. */
-function colored(code) {
-  const parts = document.createDocumentFragment();
-  let done = 0;
-  for (const match of code.matchAll(TOKENS)) {
-    const kind = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
-    parts.append(code.slice(done, match.index));
-    const span = document.createElement("span");
-    span.className = kind;
-    span.textContent = match[0];
-    parts.append(kind === "n" ? match[0] : span);
-    done = match.index + match[0].length;
-  }
-  parts.append(code.slice(done), "\n"); // the last line stays visible while it is empty
-  return parts;
+let module; // asked for once, after the page and its pictures
+async function load() {
+  if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
+  return import("./code-mirror/code-mirror.js");
 }
+
+// of a page's editors only those that come near the screen cost time
+const near = new IntersectionObserver(
+  (seen) => {
+    for (const { isIntersecting, target } of seen) if (isIntersecting) target.editor.grow();
+  },
+  { rootMargin: "100%" },
+);
 
 /** What every editor's description says, once a page: Tab is its own key. */
 function keys() {
@@ -43,101 +26,85 @@ function keys() {
 }
 
 export class CodeEditor {
-  /** label: its name for screen readers; run: what Shift+Enter does. */
-  constructor(code, { label, changed, run }) {
+  /** label: its name for screen readers; changed(code): somebody typed; run: what
+      Shift+Enter does; kept: what `kept` was on an earlier visit. */
+  constructor(code, { label, ...options }) {
+    this.attributes = { "aria-label": label, "aria-describedby": keys() };
+    this.options = options;
     this.element = document.createElement("div");
     this.element.className = "code-editor highlight";
-    // no <pre>: the theme makes one that scrolls a stop of the Tab key
-    this.behind = document.createElement("div");
-    this.behind.className = "code-behind";
-    this.behind.ariaHidden = "true";
-    this.area = document.createElement("textarea");
-    Object.assign(this.area, { spellcheck: false, ariaLabel: label, wrap: "off" });
-    this.area.setAttribute("autocapitalize", "off");
-    this.area.setAttribute("aria-describedby", keys());
-    this.element.append(this.behind, this.area);
-    this.code = code;
-    this.area.addEventListener("input", () => {
-      this.color();
-      changed(this.code);
+    this.element.editor = this;
+    const area = (this.field = document.createElement("textarea"));
+    Object.assign(area, { spellcheck: false, ariaLabel: label, wrap: "off", autocapitalize: "off" });
+    area.addEventListener("input", () => {
+      this.value = area.value; // its height
+      options.changed(area.value);
     });
-    this.area.addEventListener("keydown", (event) => this.pressed(event, run));
-    this.area.addEventListener("beforeinput", (event) => {
-      const plain = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'" }[event.data];
-      if (!plain) return;
-      event.preventDefault(); // phones type quotes that Python does not know
-      this.insert(plain);
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      options.run();
     });
+    this.element.append(area);
+    this.value = code;
+    near.observe(this.element);
   }
 
-  get code() {
-    return this.area.value;
+  /** Go on in CodeMirror, at the same place. */
+  async grow() {
+    near.unobserve(this.element);
+    const { CodeMirror } = await (module ??= load()).catch(() => ({}));
+    if (!CodeMirror) return; // the text area stays
+    const area = this.field;
+    const { value, readOnly, selectionStart, selectionEnd } = area;
+    const inside = document.activeElement === area;
+    this.field = new CodeMirror(value, { attributes: this.attributes, ...this.options });
+    this.field.readOnly = readOnly;
+    area.replaceWith(this.field.element);
+    if (inside) this.select(selectionStart, selectionEnd);
+    this.mark(this.wrong);
   }
 
-  set code(code) {
-    this.area.value = code;
-    this.color();
+  get value() {
+    return this.field.value;
   }
 
-  color() {
-    this.behind.replaceChildren(colored(this.code));
+  set value(code) {
+    this.field.value = code;
+    this.field.rows = code.split("\n").length;
   }
 
-  pressed(event, run) {
-    if (event.key === "Escape") {
-      this.leaving = true;
-      return;
-    }
-    const leaving = this.leaving;
-    if (event.key !== "Shift") this.leaving = false;
-    if (this.area.readOnly) return;
-    if (event.key === "Tab" && !leaving) {
-      event.preventDefault();
-      if (event.shiftKey) this.shift((line) => line.replace(/^ {1,4}/, ""));
-      else if (this.spansLines()) this.shift((line) => line && `    ${line}`);
-      else this.insert("    ");
-    } else if (event.key === "Enter" && (event.shiftKey || event.ctrlKey)) {
-      event.preventDefault();
-      run();
-    } else if (event.key === "Enter") {
-      event.preventDefault();
-      const before = this.code.slice(this.lineStart(), this.area.selectionStart);
-      const indent = before.match(/^ */)[0];
-      this.insert(`\n${indent}${before.trimEnd().endsWith(":") ? "    " : ""}`);
-    }
+  get readOnly() {
+    return this.field.readOnly;
   }
 
-  lineStart() {
-    return this.code.lastIndexOf("\n", this.area.selectionStart - 1) + 1;
+  set readOnly(yes) {
+    this.field.readOnly = yes;
   }
 
-  spansLines() {
-    const { selectionStart, selectionEnd } = this.area;
-    return this.code.slice(selectionStart, selectionEnd).includes("\n");
+  /** What can be undone, to be kept for the next visit. */
+  get kept() {
+    return this.field.kept ?? this.options.kept;
   }
 
-  insert(text) {
-    // keeps the browser's undo, which setRangeText would not
-    document.execCommand("insertText", false, text);
+  focus() {
+    this.field.focus();
   }
 
-  /** Move the selected lines, or the line of the caret, to the right or to the left. */
-  shift(moved) {
-    const { selectionStart, selectionEnd } = this.area;
-    const start = this.lineStart();
-    // a selection that ends where a line begins does not mean that line
-    const last = selectionEnd - (this.spansLines() && this.code[selectionEnd - 1] === "\n" ? 1 : 0);
-    const end = [this.code.indexOf("\n", last), this.code.length].find((place) => place >= 0);
-    const before = this.code.slice(start, end);
-    const after = before.split("\n").map(moved).join("\n");
-    if (after === before) return;
-    const first = moved(before.split("\n")[0]).length - before.split("\n")[0].length;
-    this.area.setSelectionRange(start, end);
-    if (after) this.insert(after);
-    else document.execCommand("delete");
-    this.area.setSelectionRange(
-      Math.max(start, selectionStart + first),
-      Math.max(start, selectionEnd + after.length - before.length),
-    );
+  select(start, end = start) {
+    this.focus();
+    this.field.setSelectionRange(start, end);
+  }
+
+  /** Put the cursor at the start of what a line says. */
+  goTo(line) {
+    const before = this.value.split("\n").slice(0, line - 1);
+    this.select(before.join("\n").length + (line > 1));
+  }
+
+  /** Mark a line as the one that failed; none: no line. */
+  mark(line) {
+    this.wrong = line;
+    this.field.mark?.(line);
   }
 }

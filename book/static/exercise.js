@@ -5,7 +5,7 @@ import { CodeEditor } from "./code-editor.js";
 import { Keeper } from "./keeping.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
-import { ageOf, holds, make, panel } from "./verdicts.js";
+import { LINE, ageOf, holds, intact, make, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
@@ -45,9 +45,12 @@ class Exercise {
     });
     this.notebook = release;
     this.results = {};
+    this.undone = this.keeper.read("undo") ?? {};
     this.tools();
     for (const bar of document.querySelectorAll(".exercise-bar")) this.enliven(bar);
     this.recall();
+    addEventListener("pagehide", () => this.keepUndo());
+    document.addEventListener("visibilitychange", () => document.hidden && this.keepUndo());
     for (const sign of ["pointermove", "keydown", "touchstart", "focusin"])
       addEventListener(sign, () => this.python.warm(this.packages()), { once: true, passive: true });
   }
@@ -94,7 +97,7 @@ class Exercise {
     if (bar.classList.contains("written")) {
       const area = make("textarea", { rows: 7, ariaLabel: "Your answer" });
       area.addEventListener("input", () => this.write(id, area.value));
-      this.fields.set(id, { area, set: (text) => (area.value = text) });
+      this.fields.set(id, area);
       bar.append(area);
       return;
     }
@@ -105,8 +108,9 @@ class Exercise {
         label: `Your code: ${id}`,
         changed: (code) => this.write(id, code),
         run,
+        kept: this.undone[id],
       });
-      this.fields.set(id, { area: editor.area, set: (text) => (editor.code = text) });
+      this.fields.set(id, editor);
       bar.previousElementSibling.replaceWith(editor.element); // the code as given
     }
     const press = button(check || isCheck(this.cell(id)) ? "Check" : "Run", run);
@@ -128,7 +132,7 @@ class Exercise {
     const notebook = kept.cells ? kept : kept.notebook; // as kept by earlier versions
     const usable = notebook && !problemWith(notebook, release, assignment);
     const now = usable ? merge(notebook, release, kept.given) : { notebook: release, differing: [] };
-    this.results = this.keeper.read("results") ?? {};
+    this.results = intact(this.keeper.read("results"));
     this.show(now.notebook);
     if (now.differing.length)
       this.status.textContent = "The exercise has been corrected since. Your answers are as you left them.";
@@ -138,14 +142,15 @@ class Exercise {
     this.notebook = structuredClone(notebook); // the release itself stays as it is
     for (const [id, field] of this.fields) {
       const text = source(this.cell(id));
-      if (field.area.value !== text) field.set(text);
+      if (field.value !== text) field.value = text;
     }
     for (const id of this.stations.keys()) this.draw(id);
     this.announce();
   }
 
-  /** Tell the page which questions hold. */
+  /** Tell the page which questions hold, and the editors which lines failed. */
   announce() {
+    this.mark();
     document.dispatchEvent(new CustomEvent("exercise-held", { detail: this.held() }));
   }
 
@@ -154,9 +159,27 @@ class Exercise {
     this.cell(id).source = lines(text);
     this.keep();
     for (const other of this.stations.keys()) this.age(other);
+    this.mark();
     if (this.unwritten().length === open) return;
     for (const other of this.stations.keys()) this.draw(other); // it tells what is open
     this.count();
+  }
+
+  /** Mark the line at which each answer failed, while the outcome is its code's. */
+  mark() {
+    const failed = new Map();
+    for (const [id, { output }] of this.stations)
+      for (const { problem } of output?.matches(":not(.stale)") ? (this.results[id]?.outcomes ?? []) : []) {
+        const [, , name, line] = problem?.match(LINE) ?? [];
+        failed.set(name, Number(line));
+      }
+    for (const [id, field] of this.fields) field.mark?.(failed.get(id));
+  }
+
+  /** Keep what can be undone; the text itself is kept at each key. */
+  keepUndo() {
+    const undone = [...this.fields].map(([id, field]) => [id, field.kept]);
+    this.keeper.write(Object.fromEntries(undone), "undo");
   }
 
   keep() {
@@ -167,7 +190,7 @@ class Exercise {
   /** Another tab writes, or this one does again. */
   allow(writing) {
     this.elsewhere.hidden = writing;
-    for (const { area } of this.fields.values()) area.readOnly = !writing;
+    for (const field of this.fields.values()) field.readOnly = !writing;
     for (const each of this.replacing) each.disabled = !writing;
     this.disable(!writing);
   }
@@ -332,7 +355,7 @@ class Exercise {
     const { output, own, last } = this.stations.get(id);
     const result = this.results[id];
     if (!output) return;
-    output.replaceChildren(...(result ? panel(result, this.next(id)) : []));
+    output.replaceChildren(...(result ? panel(result, this.next(id), this.fields) : []));
     const passes = result && holds(result) && /^(def|class) (?!check_)/m.test(source(this.cell(id)));
     const ask = () => this.run(id, [last], 2);
     own.replaceChildren(...(passes ? [button("Two questions about your code", ask)] : []));
@@ -413,12 +436,12 @@ class Exercise {
     const { [id]: gone, ...others } = this.results;
     this.results = others;
     this.keeper.write(others, "results");
-    this.fields.get(id).set(stubs(release)[id]);
+    this.fields.get(id).value = stubs(release)[id];
     this.write(id, stubs(release)[id]);
     this.draw(id);
     this.count();
     this.announce();
-    this.fields.get(id).area.focus();
+    this.fields.get(id).focus();
     this.stations.get(id).status.textContent =
       "That question is as it was given. Your answer can be brought back, at the end of the page.";
   }

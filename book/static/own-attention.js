@@ -3,7 +3,7 @@
 import { gradeId, isCheck, source } from "./answers.js";
 import { answersTo, resultsOf } from "./progress.js";
 import { Python } from "./python.js";
-import { holds } from "./verdicts.js";
+import { holds, intact } from "./verdicts.js";
 
 const PATIENCE = 10_000; // milliseconds for a layer, once Python is there
 const WAYS = {
@@ -14,7 +14,7 @@ const WAYS = {
 /** The ways of this browser, by assignment: the answers that passed, and their code. */
 export const ways = () =>
   Object.entries(WAYS).flatMap(([name, needs]) => {
-    const results = resultsOf(name);
+    const results = intact(resultsOf(name));
     const code = answersTo(name)?.notebook?.cells?.filter((cell) => cell.cell_type === "code" && !isCheck(cell));
     if (!code || !needs.every((id) => results[id] && holds(results[id]))) return [];
     const last = code.findLastIndex((cell) => needs.includes(gradeId(cell)));

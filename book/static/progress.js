@@ -3,7 +3,8 @@
 
 const KEY = "progress";
 const MISSED = "missed";
-const OURS = /^(progress|place|missed|quiz:|exercise:|cells:)/;
+// what can be undone stays in this browser
+const OURS = /^(progress|place|missed|quiz:|exercise:(?!.*:undo$)|cells:)/;
 
 const read = (key) => {
   try {
@@ -27,8 +28,15 @@ const write = (key, value) => {
   }
 };
 
-/** By name, such as quiz:02-scaling: {done, of, which, at}. */
-export const recall = () => read(KEY) ?? {};
+const MOST = 1000; // parts of a page
+const LAST = 8.64e15; // the last time of a Date
+const counts = ({ done, of, which, at }) =>
+  [done, of].every(Number.isInteger) && 0 <= done && done <= of && of <= MOST
+  && typeof (which ?? "") === "string" && !(which?.length > MOST) && 0 <= at && at <= LAST;
+
+/** By name, such as quiz:02-scaling: {done, of, which, at}. A file can have brought in anything. */
+export const recall = () =>
+  Object.fromEntries(Object.entries(read(KEY) ?? {}).filter(([, noted]) => counts(noted ?? {})));
 
 /** Remember that so many of so many parts of something are done; which: "101" of three. */
 export function note(what, done, of, which) {
@@ -64,7 +72,18 @@ export function settle(id) {
 
 /** The page and the heading that one reads. */
 export const keepPlace = (place) => write("place", place);
-export const place = () => read("place");
+
+/** The same, with its address; null where a file has brought in what is no page of this site. */
+export function place() {
+  const found = read("place");
+  try {
+    const { href } = new URL(found.path, location.href); // "/\\x" and "/\t/x" are other sites
+    const ours = found.path.startsWith("/") && href.startsWith(new URL("/", location.href).href);
+    return ours && { ...found, href: `${href}#${found.id}` };
+  } catch {
+    return null;
+  }
+}
 
 // ---- answers to exercises, as their pages keep them
 
@@ -105,21 +124,21 @@ export function bring(file) {
   const { course, kept } = file ?? {};
   if (course !== "paying-attention" || typeof kept !== "object" || kept === null)
     throw new Error("This file is not progress of this course.");
-  const all = Object.entries(kept).filter(([key, text]) => OURS.test(key) && typeof text === "string");
-  const before = []; // goes in last, over what the file has to bring back
-  for (const [key, text] of all) {
-    const mine = localStorage.getItem(key);
-    if (mine !== null && mine !== text && /^exercise:[\w-]+$/.test(key))
-      before.push([`${key}:before`, JSON.stringify(JSON.parse(mine).notebook ?? JSON.parse(mine))]);
-    const cells = key.startsWith("cells:") && { ...JSON.parse(text), ...read(key) }; // mine stay
-    if (key !== KEY && key !== MISSED) localStorage.setItem(key, cells ? JSON.stringify(cells) : text);
+  const texts = Object.entries(kept).filter(([key, text]) => OURS.test(key) && typeof text === "string");
+  const theirs = Object.fromEntries(texts.map(([key, text]) => [key, JSON.parse(text)])); // all, or none is taken
+  const mine = Object.fromEntries(texts.map(([key]) => [key, read(key)]));
+  for (const [key, text] of texts) {
+    const differs = mine[key] && localStorage.getItem(key) !== text && /^exercise:[\w-]+$/.test(key);
+    if (differs) theirs[`${key}:before`] = mine[key].notebook ?? mine[key]; // over what the file has to bring back
+    if (key.startsWith("cells:") || key === MISSED) theirs[key] = { ...theirs[key], ...mine[key] }; // mine stay
   }
-  for (const [key, text] of before) localStorage.setItem(key, text);
-  if (kept[MISSED]) write(MISSED, { ...JSON.parse(kept[MISSED]), ...missed() });
-  const later = ([name, one], other) => !other[name] || other[name].at < one.at;
-  const mine = recall();
-  const theirs = Object.entries(JSON.parse(kept[KEY] ?? "{}")).filter((each) => later(each, mine));
-  write(KEY, { ...mine, ...Object.fromEntries(theirs) });
+  const later = ([name, one], all) => !all[name] || all[name].at < one?.at;
+  const noted = recall();
+  const news = Object.entries(theirs[KEY] ?? {}).filter((each) => later(each, noted));
+  theirs[KEY] = { ...noted, ...Object.fromEntries(news) };
+  // what can be brought back first: there may be no room for the rest
+  const order = Object.entries(theirs).sort(([a], [b]) => b.endsWith(":before") - a.endsWith(":before"));
+  for (const [key, value] of order) localStorage.setItem(key, JSON.stringify(value));
   dispatchEvent(new Event(KEY));
-  return all.filter(([key]) => ![KEY, MISSED, "place"].includes(key)).length;
+  return texts.filter(([key]) => ![KEY, MISSED, "place"].includes(key)).length;
 }

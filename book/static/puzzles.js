@@ -61,7 +61,7 @@ addEventListener("keydown", (event) => {
   if (!event.target.closest?.(".puzzle-board, .puzzle-on h2") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "e") {
     event.preventDefault(); // it is no letter of the code
-    sections[shown].querySelector("textarea").focus();
+    sections[shown].querySelector(".code-editor").editor.focus();
   }
   if (step) location.hash = names[(shown + step + names.length) % names.length];
 });

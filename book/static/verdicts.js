@@ -7,15 +7,16 @@ export const make = (tag, properties = {}, ...children) => {
 };
 
 const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
+export const LINE = /^(\s*at:\s+)(\w+), line (\d+)$/m;
 const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 
 /** A message: its likely cause is prose, code scrolls as a whole, places are links. */
-function message(text) {
+function message(text, editors) {
   const place = make("pre");
   const book = document.getElementById("exercise-notebook")?.dataset.book ?? "../";
   let code = null; // the student's line and the carets under it
-  text.split("\n").forEach((line, number) => {
-    if (number) (code ?? place).append("\n");
+  text.split("\n").forEach((line, count) => {
+    if (count) (code ?? place).append("\n");
     if (line.startsWith("      ")) {
       if (!code) place.append((code = make("span", { className: "code" })));
       return code.append(line);
@@ -25,6 +26,13 @@ function message(text) {
     if (told) {
       const className = `told ${told[2] === "likely" ? "likely" : ""}`;
       return place.append(told[1], make("span", { className, textContent: told[3] }));
+    }
+    const [, at, name, number] = line.match(LINE) ?? [];
+    const editor = editors.get(name);
+    if (editor?.goTo) {
+      const jump = make("button", { type: "button", textContent: `${name}, line ${number}` });
+      jump.addEventListener("click", () => editor.goTo(Number(number)));
+      return place.append(at, jump);
     }
     const found = line.match(READ);
     if (!found) return place.append(line);
@@ -64,8 +72,22 @@ function tables({ yours, expected, differ, note }) {
 export const holds = ({ outcomes }) =>
   outcomes.some(({ question }) => question) && outcomes.every(({ problem }) => !problem);
 
-/** The elements that tell a result: {outcomes, at}; next: where to go from here. */
-export function panel(result, next) {
+/** Of results that a browser keeps, those that can be told. A file can have brought in anything. */
+export const intact = (kept) =>
+  Object.fromEntries(
+    Object.entries(kept ?? {}).filter(([, result]) => {
+      try {
+        panel(result, {}, new Map());
+        return result.outcomes.every(({ problem }) => typeof (problem ?? "") === "string");
+      } catch {
+        return false;
+      }
+    }),
+  );
+
+/** The elements that tell a result: {outcomes, at}; next: where to go from here;
+    editors: of the answers, by name. */
+export function panel(result, next, editors) {
   const { outcomes } = result;
   const parts = [];
   const broken = outcomes.some((each) => each.problem && !each.question && !each.elsewhere);
@@ -73,7 +95,7 @@ export function panel(result, next) {
     if (question && problem && broken) continue; // its cause is told already
     const box = make("div", { className: `exercise-said ${problem ? "wrong" : question ? "right" : "plain"}` });
     const text = [elsewhere && "In another cell:", said.trimEnd(), problem].filter(Boolean).join("\n");
-    if (text) box.append(message(text));
+    if (text) box.append(message(text, editors));
     if (drawing) box.append(tables(drawing));
     box.append(...figures.map(picture));
     if (box.childNodes.length) parts.push(box);

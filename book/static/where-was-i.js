@@ -14,10 +14,9 @@ const home = document.getElementById("my-progress");
 
 function last() {
   const found = place();
-  const ours = /^\/(?!\/)/.test(found?.path); // a file that was brought in may say anything
-  if (!ours) return make("p", { textContent: "This browser remembers no page of the course yet." });
+  if (!found) return make("p", { textContent: "This browser remembers no page of the course yet." });
   const link = make("a", {
-    href: `${found.path}#${found.id}`,
+    href: found.href,
     textContent: found.words ? `${found.title}: ${found.words}` : found.title,
   });
   return make("p", { className: "where-last" }, "You were at ", link, `, ${day(found.at)}.`);

@@ -119,32 +119,6 @@ def test_the_leak_test_finds_a_single_open_position(chapter, tokens):
     assert chapter["leaks"](honest, tokens) == []
 
 
-def test_merges_join_the_most_frequent_pair_and_lose_nothing(chapter):
-    text = "low lower lowest, slow"
-    merges = chapter["learn_merges"](text, 3)
-    assert merges[:2] == [("o", "w"), ("l", "ow")]  # four times each, in turn
-    chapter["merges"] = merges
-    pieces = chapter["pieces_in"]("flow, now 'low'")
-    assert "".join(pieces) == "flow, now 'low'"
-    assert "low" in pieces
-
-
-def test_a_bigram_of_pure_repetition_costs_next_to_nothing(chapter):
-    tokens = torch.tensor([0, 1] * 500)
-    unigram, bigram, trigram = chapter["count_models"](tokens, tokens, 2)
-    assert unigram == pytest.approx(0.6931, abs=1e-3)  # ln 2
-    assert bigram < 0.01
-    assert trigram < 0.01
-
-
-def test_only_a_trigram_knows_what_follows_two_tokens(chapter):
-    """In a a b b a a b b …, one token says nothing about the next, and two say all."""
-    tokens = torch.tensor([0, 0, 1, 1] * 500)
-    _, bigram, trigram = chapter["count_models"](tokens, tokens, 2)
-    assert bigram == pytest.approx(0.6931, abs=1e-3)
-    assert trigram < 0.02
-
-
 def test_running_step_by_step_is_the_model_and_silence_is_an_ablation(chapter, tokens):
     torch.manual_seed(0)
     model = attention.LanguageModel(7, n_positions=6, d_model=8, n_heads=2)
@@ -156,35 +130,6 @@ def test_running_step_by_step_is_the_model_and_silence_is_an_ablation(chapter, t
     with torch.no_grad():
         W_o.unflatten(1, (2, -1))[:, 0] = 0
     torch.testing.assert_close(silent, model(tokens))
-
-
-def test_a_beam_of_one_is_temperature_zero(chapter):
-    torch.manual_seed(3)
-    model = attention.LanguageModel(7, n_positions=64, d_model=8, n_heads=2)
-    start = torch.tensor([1, 2])
-    found, _ = chapter["beam"](model, start, 5, 1)
-    assert torch.equal(found, chapter["write"](model, start, 5, temperature=0))
-
-
-def test_a_beam_as_wide_as_the_vocabulary_finds_the_likeliest_of_all_texts(chapter):
-    torch.manual_seed(3)
-    model = attention.LanguageModel(7, n_positions=64, d_model=8, n_heads=2).double()
-    start = torch.tensor([1, 2])
-    texts = torch.cat(
-        [start.expand(49, 2), torch.cartesian_prod(*[torch.arange(7)] * 2)], 1
-    )
-    steps = model(texts[:, :-1])[:, 1:].log_softmax(-1)
-    total = steps.gather(2, texts[:, 2:, None]).sum((1, 2))
-    found, logarithm = chapter["beam"](model, start, 2, 7)
-    assert torch.equal(found, texts[total.argmax()])
-    assert logarithm == pytest.approx(total.max().item(), abs=1e-6)
-
-
-def test_the_text_is_as_its_description_says():
-    text = (BOOK / "data" / "alice.txt").read_text(encoding="ascii")
-    described = (BOOK / "data" / "README.md").read_text(encoding="utf-8")
-    assert f"{len(text):,} characters, {len(set(text))} different" in described
-    assert "Gutenberg" not in text
 
 
 def test_the_longer_run_is_chapter_9s_model_and_better_than_counting(chapter):

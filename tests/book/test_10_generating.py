@@ -77,10 +77,6 @@ def test_a_window_is_what_its_sentence_says(window, sinks):
         assert mask[i, j] == (j <= i and (j > i - window or j < sinks))
 
 
-def test_without_a_limit_the_window_is_the_causal_mask():
-    assert np.array_equal(window_mask(6, 6), causal_mask(6))
-
-
 @pytest.mark.parametrize("window", [None, 1, 3, 50])
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_decoding_gives_the_rows_of_the_whole_computation(rng, window, batch):

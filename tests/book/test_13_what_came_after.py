@@ -1,7 +1,6 @@
-"""The functions of chapter 13 that round a cache, and that ask a model less often."""
+"""The functions of chapter 13 that ask a model less often."""
 
 import math
-import random
 import re
 
 import jupytext
@@ -10,7 +9,7 @@ import recording
 import torch
 from torch.nn import functional as F
 
-WANTED = "rounded", "speculate", "missing", "count", "sure", "lookup"
+WANTED = "speculate", "missing", "sure"
 
 
 @pytest.fixture(scope="module")
@@ -28,40 +27,6 @@ def chapter():
 @pytest.fixture
 def generator(seed):
     return torch.Generator().manual_seed(seed)
-
-
-@pytest.mark.parametrize("bits", [2, 3, 4, 8])
-@pytest.mark.parametrize("dim", [-1, -2])
-def test_rounding_keeps_the_ends_and_is_off_by_half_a_step(
-    chapter, generator, bits, dim
-):
-    x = torch.randn(3, 5, 7, dtype=torch.double, generator=generator)
-    found = chapter["rounded"](x, bits, dim)
-    low, high = x.amin(dim, keepdim=True), x.amax(dim, keepdim=True)
-    step = (high - low) / (2**bits - 1)
-    assert ((found - x).abs() <= step / 2 + 1e-12).all()
-    torch.testing.assert_close(found.amin(dim, keepdim=True), low)
-    torch.testing.assert_close(found.amax(dim, keepdim=True), high)
-    levels = (found - low) / step
-    torch.testing.assert_close(levels, levels.round())
-    assert (found - x).abs().max() > step.min() / 100  # something was rounded
-
-
-def test_a_channel_far_out_costs_the_others_nothing_only_by_channel(chapter, generator):
-    x = torch.randn(64, 8, dtype=torch.double, generator=generator)
-    wide = x.clone()
-    wide[:, 3] *= 100
-    others = [0, 1, 2, 4, 5, 6, 7]
-    off = {}
-    for dim in (-1, -2):
-        plain, spoiled = (chapter["rounded"](each, 4, dim) for each in (x, wide))
-        off[dim] = (spoiled - plain)[:, others].abs().max().item()
-    assert off[-2] == 0 and off[-1] > 0.5
-
-
-def test_numbers_that_are_all_equal_stay_as_they_are(chapter):
-    x = torch.full((4, 4), 2.5)
-    torch.testing.assert_close(chapter["rounded"](x, 2, -1), x)
 
 
 def chances(generator, *shape):
@@ -123,25 +88,3 @@ def test_a_draft_that_is_the_target_loses_no_guess(chapter, generator):
             model, model, [0], most, generator, chapter["missing"]
         )
         assert len(new) == most + 1
-
-
-def test_letters_after_pairs_are_counted(chapter, seed):
-    draw = random.Random(str(seed))
-    text = [draw.randrange(27) for _ in range(300)]
-    found = chapter["count"](torch.tensor(text))
-    assert found.shape == (27, 27, 27) and found.sum() == 298
-    for a, b, c in zip(text, text[1:], text[2:], strict=False):
-        found[a, b, c] -= 1
-    assert not found.any()
-
-
-def test_a_lookup_says_what_followed_last_time(chapter):
-    def told(text):
-        (row,) = chapter["lookup"](text)
-        assert row.sum() == 1
-        return int(row.argmax())
-
-    assert told([7, 8, 1, 7, 8, 2, 5, 7, 8]) == 2
-    assert told([4, 4, 4]) == 4
-    assert told([1, 2, 3]) == 3  # never before: anything
-    assert told([5]) == 5

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import minutes
 import notebooks
-import pytest
 import yaml
 
 BOOK = notebooks.BOOK
@@ -117,18 +116,6 @@ def test_the_index_lists_every_chapter_in_order_under_its_title():
 # ---- what is checked, and what runs
 
 
-def test_every_cell_is_run_again_by_the_tests_and_compared():
-    """Of a chapter that changed by `make test`, of every one by `make test-long`."""
-    assert "run every cell again and compare" in page("index")
-    makefile = (ROOT / "Makefile").read_text()
-    assert "CHAPTERS := $(wildcard book/*.ipynb)\n" in makefile
-    assert re.search(r"^PYTEST := .*\n    --nbval ", makefile, re.M)
-    tests = r"^run-tests:.*(\n\t.*)?\n\t@\$\(PYTEST\) .* \$\$\(\S+ book/replayed.py\) "
-    assert re.search(tests, makefile, re.M)
-    long = r"^test-long:.*\n\t@\$\(PYTEST\) .* -m \"long or chapter\" .*\$\(CHAPTERS\) "
-    assert re.search(long, makefile, re.M)
-
-
 def test_what_a_downloaded_chapter_imports_is_on_its_readers_machine():
     """Its own modules come in the wheel, the rest from the line that installs it."""
     students = page("for-students")
@@ -179,30 +166,17 @@ def test_the_page_for_students_names_what_each_exercise_needs():
     assert f"Exercises {numbers} need PyTorch as well" in students
 
 
-def test_the_readme_counts_the_exercises():
-    exercises = len(minutes.exercise_minutes())
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    assert f"{NUMBERS[exercises]} exercises" in readme
-
-
 # ---- time
 
 
-def test_the_index_adds_up_the_hours():
-    reading = sum(chapter_minutes().values()) / 60
-    solving = sum(minutes.exercise_minutes().values()) / 60
-    read, solved = f"about {reading:.0f} hours", f"about {solving:.0f} hours"
-    total = f"the warm-up take {read}, the exercises {solved}."
-    assert total in page("index")
-
-
-def test_the_weekend_adds_up():
-    known = chapter_minutes()
-    plan = [row for row in rows("index") if linked(row[1])]
-    assert len(plan) == 4
-    for _, read, hours in plan:
-        total = sum(known[name] for name in linked(read))
-        assert float(hours) == round(total / 30) / 2, read
+def test_the_minutes_stand_where_readers_look(monkeypatch):
+    """In heads, plans and totals: `make minutes` has nothing to write."""
+    written = {}
+    keep = lambda path, text, *_, **__: written.update({path: text})  # noqa: E731
+    monkeypatch.setattr(Path, "write_text", keep)
+    minutes.write()
+    other = [path for path, text in written.items() if path.read_text("utf-8") != text]
+    assert len(written) > 14 and other == []
 
 
 def test_the_term_has_every_chapter_once_and_adds_up():
@@ -229,13 +203,12 @@ def test_the_glossary_is_in_alphabetical_order():
     assert list(entries()) == sorted(entries(), key=str.lower)
 
 
-@pytest.mark.parametrize("term", entries())
-def test_a_term_stands_in_the_chapter_that_the_glossary_names(term):
-    named = re.findall(r"\(([\w-]+)\.ipynb\)", entries()[term])
-    for name in named:
-        text = (BOOK / f"text/{name}.md").read_text("utf-8")
-        words = " ".join(text.split()).lower()
-        assert term.lower() in words, name
+def test_a_term_stands_in_the_chapter_that_the_glossary_names():
+    texts = {path.stem: path.read_text("utf-8") for path in BOOK.glob("text/*.md")}
+    words = {name: " ".join(text.split()).lower() for name, text in texts.items()}
+    for term, entry in entries().items():
+        for name in linked(entry):
+            assert term.lower() in words[name], (term, name)
 
 
 def test_a_term_is_set_in_bold_in_no_chapter_before_those_that_the_glossary_names():

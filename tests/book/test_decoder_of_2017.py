@@ -56,17 +56,3 @@ def test_no_french_word_reaches_back_and_every_english_word_counts(chapter):
     other[:, -1] += 1
     torch.testing.assert_close(layer(later, source)[0][:, :2], before[:, :2])
     assert ((layer(x, other)[0] - before).abs().amax(dim=-1) > 1e-6).all()
-
-
-def test_a_noun_bends_its_determiner_and_colors_follow_it(chapter):
-    lexicon = chapter["lexicon"]
-    chapter["feminine"] = lexicon("flower fleur")
-    chapter["forms"] = lexicon("a un une, white blanc blanche, flower fleur fleur")
-    chapter["forms"] |= lexicon("book livre livre")
-    make = chapter["make_phrase"]
-    assert make("a", None, "white", "flower") == (
-        ["a", "white", "flower"],
-        ["une", "fleur", "blanche"],
-        [0, 2, 1],
-    )
-    assert make("a", None, "white", "book")[1] == ["un", "livre", "blanc"]

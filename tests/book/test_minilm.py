@@ -5,7 +5,6 @@ transformers 5.23.0 on the same files, in float32 on a CPU.
 """
 
 import minilm
-import notebooks
 import pytest
 import torch
 
@@ -90,23 +89,3 @@ def test_padding_changes_nothing(encoder, vocabulary, encoded):
     alone, _ = encoder(minilm.as_ids([tokens], vocabulary))
     together = hidden[:, 3:, : len(tokens)]
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
-
-
-def test_most_heads_that_rest_on_the_first_token_take_little_from_it(
-    encoder, vocabulary
-):
-    """Weight times value of [CLS], beside what the same rows take from all others."""
-    chapter = (notebooks.TEXT / "07-reading-attention.md").read_text("utf-8")
-    said = "Most of these heads take little from `[CLS]`"
-    assert said in " ".join(chapter.split())
-    ids = minilm.as_ids([minilm.tokenize(TIRED, vocabulary)], vocabulary)
-    hidden, weights = encoder(ids)
-    shares = []
-    for layer, x, heads in zip(encoder.layers, hidden, weights[:, 0], strict=False):
-        values = layer.self_attn.W_v(x[0]).unflatten(1, (12, 32)).transpose(0, 1)
-        for rows, value in zip(heads, values, strict=True):
-            if rows[:, 0].mean() > 0.5:
-                first = (rows[:, :1] @ value[:1]).norm(dim=1).mean()
-                shares.append(first / (rows[:, 1:] @ value[1:]).norm(dim=1).mean())
-    little = torch.stack(shares) < 0.3
-    assert little.float().mean() > 0.8 and not little.all()

@@ -30,6 +30,7 @@ def book(tmp_path, monkeypatch):
     """A book of one small chapter, executed."""
     (tmp_path / "text").mkdir()
     (tmp_path / "attention.py").write_text("# nothing\n")
+    (tmp_path / "matplotlibrc").write_text("image.cmap: Purples\n")
     monkeypatch.setattr(notebooks, "BOOK", tmp_path)
     monkeypatch.setattr(notebooks, "TEXT", tmp_path / "text")
     (tmp_path / "text/sums.md").write_text(TEXT)

@@ -7,7 +7,6 @@ import inspect
 import pickle
 import re
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from autograder.checks.entries import Style
 from autograder.checks.failures import CheckFailed
 from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
-from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
 
@@ -31,83 +29,61 @@ QUESTIONS = [
     for package in PACKAGES
     for name in package.assignment.questions
 ]
-MISCONCEPTIONS = [
-    pytest.param(package, entry, id=entry.id)
-    for package in PACKAGES
-    for name in package.assignment.questions
-    for entry in catalog_of(package).every(name)
-]
-STYLES = [
-    pytest.param(package, entry, id=entry.id)
-    for package in PACKAGES
-    for entry in [
-        *catalog_of(package).references.values(),
-        *catalog_of(package).styles,
-    ]
-]
-ANSWERS = [each.values for each in STYLES + MISCONCEPTIONS]
+EACH = pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 
 
-@pytest.mark.parametrize(("package", "entry"), MISCONCEPTIONS)
-def test_a_misconception_loses_points_and_is_named(package, entry, verdicts):
-    """And its message, which feedback shows, holds no code of the hidden checks."""
-    points, message, named = verdicts.of(package, entry)
-    assert points < getattr(package, entry.question).points
-    assert named == entry.id
-    assert entry.diagnosis in message
-    assert not LONG.search(message)  # nobody reads 0.6850000023841858
-    code = map(str.strip, inspect.getsource(package.hidden).splitlines())
-    assert not [line for line in code if len(line) > 12 and line in message]
-    if not isinstance(getattr(package.hidden, entry.question), Hunt):
-        # what passes all visible checks has a reason, and nothing else has one
-        assert ("the visible checks pass" in message) == bool(entry.unseen)
-
-
-@pytest.mark.parametrize(("package", "style"), STYLES)
-def test_a_correct_style_gets_all_points_and_is_never_misnamed(
-    package, style, verdicts
-):
-    points, message, _ = verdicts.of(package, style)
-    assert (points, message) == (getattr(package, style.question).points, None)
-    answer = catalog_of(package).answer(style)
-    assert catalog_of(package).diagnose(style.question, answer) is None
+def answers_to(package, question):
+    """All entries about a question: right ones, then mistakes in every way."""
+    catalog = catalog_of(package)
+    return [*catalog.right(question), *catalog.every(question)]
 
 
 @pytest.mark.parametrize(("package", "question"), QUESTIONS)
-def test_an_untouched_stub_gets_nothing_and_hears_no_answer_yet(package, question):
+def test_a_misconception_loses_points_and_is_named(package, question, verdicts):
+    """And its message, which feedback shows, holds no code of the hidden checks."""
+    full, hidden = getattr(package, question).points, getattr(package.hidden, question)
+    code = [line.strip() for line in inspect.getsource(package.hidden).splitlines()]
+    code = [line for line in code if len(line) > 12]
+    for entry in catalog_of(package).every(question):
+        points, message, named = verdicts.of(package, entry)
+        assert points < full and named == entry.id, (entry.id, message)
+        assert entry.diagnosis in message
+        assert not LONG.search(message)  # nobody reads 0.6850000023841858
+        assert not [line for line in code if line in message], entry.id
+        if not isinstance(hidden, Hunt):
+            # what passes all visible checks has a reason, and nothing else has one
+            passes = "the visible checks pass" in message
+            assert passes == bool(entry.unseen), entry.id
+
+
+@pytest.mark.parametrize(("package", "question"), QUESTIONS)
+def test_a_correct_style_gets_all_points_and_is_never_misnamed(
+    package, question, verdicts
+):
+    catalog, full = catalog_of(package), getattr(package, question).points
+    for style in catalog.right(question):
+        assert verdicts.of(package, style)[:2] == (full, None), style.id
+        assert catalog.diagnose(question, catalog.answer(style)) is None, style.id
+
+
+@EACH
+def test_an_untouched_stub_gets_nothing_and_hears_no_answer_yet(package):
     code = "def stub(*args, **kwargs):\n    raise NotImplementedError"
     names = dict(catalog_of(package).prelude_names)  # what the notebook gives
     exec(code, names)
-    stub = names["stub"]
-    assert judge(package, question, stub) == (0.0, f"{question}: no answer yet", None)
+    for name in package.assignment.questions:
+        due = (0.0, f"{name}: no answer yet", None)
+        assert judge(package, name, names["stub"]) == due
 
 
-@pytest.mark.parametrize(("package", "question"), QUESTIONS)
-def test_the_shares_of_a_question_make_one(package, question):
-    hidden = getattr(package.hidden, question)
-    assert isinstance(hidden, Hidden)
-    assert hidden.question is getattr(package, question)
-    if isinstance(hidden, Hunt):  # the mistakes that are caught are its shares
-        return
-    assert hidden.core + sum(share for share, _ in hidden.checks) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("package", "question"), QUESTIONS)
-def test_every_question_has_as_many_entries_as_its_kind_takes(package, question):
-    """Eight wrong and three right ones; fewer where an oracle is asked each time."""
-    catalog = catalog_of(package)
-    styles = [style for style in catalog.styles if style.question == question]
-    compared = isinstance(getattr(package.hidden, question), Redrawn)
-    asked = package.assignment.questions[question]
-    wrong, right = asked.catalogued or registry.course_of(package.assignment.name).least
-    assert compared or (wrong, right) == (8, 3)
-    assert len(catalog.of(question)) >= wrong and len(styles) >= right
-
-
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
-def test_ids_of_misconceptions_are_unique(package):
-    ids = Counter(entry.id for entry in catalog_of(package).misconceptions)
-    assert max(ids.values()) == 1
+@EACH
+def test_the_shares_of_a_question_make_one(package):
+    for name, question in package.assignment.questions.items():
+        hidden = getattr(package.hidden, name)
+        assert isinstance(hidden, Hidden) and hidden.question is question
+        if not isinstance(hidden, Hunt):  # whose shares are the mistakes it catches
+            shares = [hidden.core, *(share for share, _ in hidden.checks)]
+            assert sum(shares) == pytest.approx(1), name
 
 
 def same_points(package, entry, seeds=range(1, 6)):
@@ -118,10 +94,11 @@ def same_points(package, entry, seeds=range(1, 6)):
     return len(points) == 1 and (points == {full}) == isinstance(entry, Style)
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
+@EACH
 def test_the_same_code_gets_the_same_points(package, seed):
     """One answer of each assignment, another one in each run."""
-    entries = [entry for own, entry in ANSWERS if own is package]
+    names = package.assignment.questions
+    entries = [entry for name in names for entry in answers_to(package, name)]
     assert same_points(package, entries[seed % len(entries)])
 
 
@@ -129,8 +106,7 @@ def test_the_same_code_gets_the_same_points(package, seed):
 @pytest.mark.parametrize(("package", "question"), QUESTIONS)
 def test_the_same_code_gets_the_same_points_whichever_it_is(package, question):
     """Five seeds here, another one in each run above; `autograder try` takes more."""
-    catalog = catalog_of(package)
-    entries = [*catalog.right(question), *catalog.every(question)]
+    entries = answers_to(package, question)
     assert not [one.id for one in entries if not same_points(package, one)]
 
 

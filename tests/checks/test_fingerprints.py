@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from paying_attention.language_model.visible import probes
 
 from autograder.checks import attention, known, masking
 from autograder.checks.failures import CheckFailed
@@ -189,3 +190,16 @@ def test_values_of_other_shapes_and_kinds_have_other_fingerprints():
     texts = [known.rounded(value)[0] for value in values]
     assert len(set(texts)) == len(texts)
     assert known.rounded({"a": 1, "b": 2}) == known.rounded({"b": 2, "a": 1})
+
+
+class Lookalike:
+    """What has a tensor's attributes and is none."""
+
+    shape = (60,)
+    detach = numpy = flatten = lambda self: self
+
+
+@pytest.mark.parametrize("value", [np.zeros(60, int), Lookalike()], ids=type)
+def test_what_looks_like_a_tensor_is_none(value):
+    assert not probes.one_for_all(lambda *given, **named: value)
+    assert probes.twice(lambda *given, **named: value, None, None) == "no draw"

@@ -35,27 +35,6 @@ def test_the_file_as_it_is_says_that_every_answer_is_open():
     assert finished.stdout.count("no answer yet") == 11
 
 
-def test_the_file_asks_for_what_the_notebooks_ask_for():
-    asked = definitions(PRACTICE.read_text(encoding="utf-8"))
-    prompts = {}
-    for part in PARTS:
-        for cell in cells("exercises", part):
-            prompts |= definitions(cell)
-    for name in asked.keys() - {"main"}:
-        ours, theirs = (
-            ast.parse(source).body[0] for source in (asked[name], prompts[name])
-        )
-        ours, theirs = (
-            [
-                ast.unparse(n.args)
-                for n in ast.walk(node)
-                if isinstance(n, ast.FunctionDef)
-            ]
-            for node in (ours, theirs)
-        )
-        assert ours == theirs, name
-
-
 def test_right_answers_pass(tmp_path):
     source = PRACTICE.read_text(encoding="utf-8")
     answers = []

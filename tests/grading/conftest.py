@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from classroom import ASSIGNMENT, Classroom
 from nbgrader.api import Gradebook
 
+from autograder import registry
 from autograder.course import Course
 from autograder.notebook.records import Release
 from autograder.release.plan import plan
@@ -29,9 +31,10 @@ def repository() -> Course:
 
 
 @pytest.fixture
-def classroom(tmp_path, repository, monkeypatch) -> Classroom:
+def classroom(tmp_path, repository, monkeypatch) -> Iterator[Classroom]:
     monkeypatch.chdir(tmp_path)
-    return Classroom(tmp_path, repository)
+    yield Classroom(tmp_path, repository)
+    registry.work_on(None)
 
 
 @pytest.fixture

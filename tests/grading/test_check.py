@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shared import drawn
 
 from autograder.check import watch
 from autograder.checks.published import books_of
@@ -122,7 +123,7 @@ SLIPS = {  # how the right function ends: what the message says has been seen
 }
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.parametrize("slip", drawn(SLIPS, 4))
 def test_an_honest_slip_gets_a_sentence(check, untouched, slip):
     answer = f"{BODY}    {slip}\n"
     later = "def finish(weights):\n    return weights\n"
@@ -153,21 +154,11 @@ UNFINISHED = {  # the cell of an answer, and how its message begins
 }
 
 
-@pytest.mark.parametrize("cell", UNFINISHED)
+@pytest.mark.parametrize("cell", drawn(UNFINISHED, 3))
 def test_a_half_written_answer_is_told_what_is_open(check, untouched, answers, cell):
     said = check(solved(untouched, answers | {"softmax": cell}))[1]
     assert UNFINISHED[cell] in said
     assert "text near it" not in said
-
-
-def test_grading_says_the_same_of_half_written_answers(classroom, untouched, answers):
-    cells = dict(enumerate(UNFINISHED))
-    for number, cell in cells.items():
-        text = solved(untouched, answers | {"softmax": cell})
-        classroom.hand_in(f"s{number}", text)
-    graded = classroom.grade()
-    for number, cell in cells.items():
-        assert UNFINISHED[cell] in graded[f"s{number}"]["questions"][0]["message"]
 
 
 def test_a_syntax_error_is_told_once(check, untouched, answers):
@@ -218,7 +209,7 @@ REPLACING = {
 }
 
 
-@pytest.mark.parametrize("how", REPLACING)
+@pytest.mark.parametrize("how", drawn(REPLACING, 2))
 def test_a_notebook_that_replaces_the_checks_is_told_so(check, right, how):
     source = f"from autograder.checks import attention as check\n{REPLACING[how]}"
     code, said = check(with_code(right, source))
@@ -336,12 +327,6 @@ def test_the_notebook_runs_from_a_fresh_start(check, right):
     assert "uses `softmax`" in text
 
 
-def test_an_error_outside_of_a_check_names_its_cell(check, right):
-    code, text = check(with_code(right, "1 / 0"))
-    assert code == 0
-    assert "Code cell 1: ZeroDivisionError" in text
-
-
 def test_a_name_that_only_an_annotation_uses_is_missing_too(check, right):
     _, text = check(with_code(right, "def f(x: Tensor): return x"))
     assert "Code cell 1: NameError: name 'Tensor' is not defined" in text
@@ -386,17 +371,10 @@ def test_an_answer_that_ends_the_process_is_told_and_the_others_are_judged(
     assert "softmax: 5 of 5 visible checks pass" in said
 
 
-def test_a_file_that_is_no_notebook_is_told(tmp_path, capsys):
-    path = tmp_path / "login.ipynb"
-    path.write_text("<html>")
-    assert main(["check", str(path)]) == 2
-    assert "web page" in capsys.readouterr().err
-
-
 def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
     for path in wheels:
         zipfile.ZipFile(path).extractall(tmp_path)
-    blocked = "raise ImportError('not on a student\\'s machine')"
+    blocked = "open(__file__ + '.read', 'w'); raise ImportError('not on a laptop')"
     for name in ("nbgrader", "nbformat", "nbconvert", "traitlets", "IPython", "torch"):
         (tmp_path / f"{name}.py").write_text(blocked)
     (tmp_path / "mine.ipynb").write_text(right)
@@ -409,6 +387,7 @@ def test_it_needs_the_visible_checks_and_numpy_only(tmp_path, right, wheels):
     )
     assert run.returncode == 0, run.stderr
     assert "4 of 4 questions pass" in run.stdout
+    assert not [*tmp_path.glob("*.read")]
 
 
 def test_watching_tells_the_next_open_question_at_each_save(

@@ -160,25 +160,6 @@ def test_a_killed_run_goes_on_where_it_was(classroom, right, wrong, kills):
     assert classroom.grade() == undisturbed
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kills", [MOMENTS])
-def test_a_worker_or_a_warm_parent_may_be_killed(classroom, right, wrong, kills):
-    for number in range(6):
-        classroom.hand_in(f"s{number:02}", wrong if number % 3 else right)
-    undisturbed = classroom.grade()
-    chance = random.Random(11)
-    for _ in range(kills):
-        process = grade(classroom, "--force")
-        family = kill_a_helper(process, chance)
-        assert process.wait(120) == 0
-        process.stdout.close()
-        deadline = time.monotonic() + 60
-        while any(map(alive, family)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not any(map(alive, family))
-        assert classroom.grade() == undisturbed
-
-
 def stored(classroom) -> list[str]:
     with Store(classroom.course) as store:
         return list(store.results("01-attention"))

@@ -9,7 +9,7 @@ import pytest
 from foreign.course import UNPROTECTED, ForeignCourse, table
 from foreign.idioms import HELPER, IDIOMS, PYTHON, Idiom, answered, cell, notebook
 from nbformat.v4 import new_markdown_cell, new_notebook
-from shared import some
+from shared import drawn, some
 
 from autograder.cli import main
 from autograder.grading.jobs import grader_of
@@ -107,7 +107,7 @@ print(seen, In, [open(p).read() for p in glob.glob("*.txt")], linecache.cache.va
 """
 
 
-@pytest.fixture(params=["inside", "remote"])
+@pytest.fixture(params=drawn(["inside", "remote"]))
 def small(request, tmp_path, monkeypatch):
     """One question with a hidden assertion, in both modes."""
     monkeypatch.chdir(tmp_path)

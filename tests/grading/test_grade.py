@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from classroom import UNPROTECTED
 from sqlalchemy import text
 
@@ -281,11 +280,8 @@ def test_a_folder_without_a_notebook_is_held(classroom, right):
     assert "There is no notebook" in classroom.grade()["ada"]["reason"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["two words", "ünï-☃", "semi;colon'\"", "line\nbreak", "\x1b[31mred", "x" * 120],
-)
-def test_strange_names_are_graded_and_printed_safely(classroom, right, name, capsys):
+def test_strange_names_are_graded_and_printed_safely(classroom, right, capsys):
+    name = "ünï-☃ two;words'\"\nin \x1b[31mred" + "x" * 60
     classroom.hand_in(name, right)
     assert classroom.grade()[name]["score"] == 20.0
     printed = capsys.readouterr().out

@@ -8,12 +8,12 @@ import time
 import pytest
 from shared import drawn
 
-from autograder.checks.crossing import is_tensor
 from autograder.checks.known import rounded
 from autograder.checks.memory import peak
 from autograder.checks.outcomes import alike
 from autograder.errors import TooLong
 from autograder.explain.locations import Location, definition
+from autograder.libraries import is_tensor
 from autograder.notebook.clock import at_most
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read

@@ -115,16 +115,6 @@ def test_feedback_links_to_the_paragraphs_of_the_published_book(classroom, wrong
     assert paragraph in links(Page(path.read_text()))
 
 
-def test_nothing_that_a_student_wrote_runs_on_a_feedback_page(classroom, hostile):
-    classroom.hand_in("eve", hostile)
-    classroom.grade()
-    text = feedback(classroom, "eve")
-    page = Page(text)
-    assert dangers(page) == []
-    assert "default-src 'none'" in text
-    assert page.text.count("<script>alert(1)</script>") >= 4  # told, not run
-
-
 def test_nbgrader_s_own_feedback_is_clean_too(classroom, hostile, repository):
     from nbgrader.apps.generatefeedbackapp import GenerateFeedbackApp
 
@@ -280,25 +270,33 @@ def test_tables_keep_commas_quotes_and_lines_apart(tmp_path):
     assert read == [["a,b", 'say "x"', "two\nlines", "1.5", ""], ["é"] * 5]
 
 
-@pytest.mark.parametrize(
-    "formula",
-    ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1", '"=1', "\uff1d1", "\uff0d1"],
-)
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@x",
+    "\t=1",
+    " =1",
+    "\r=1",
+    '"=1',
+    "\uff1d1",
+    "\uff0d1",
+]
+
+
 @pytest.mark.parametrize("before", ["", "a;", "a\t", "a\n", "a; b|"])
-def test_a_formula_is_text(before, formula):
+def test_a_formula_is_text(before):
     """Wherever a program ends a field."""
-    (row,) = csv.reader(io.StringIO(table([[before + formula]]).removeprefix("\ufeff")))
-    assert row[0].startswith(f"{before}'")
-    assert row[0].replace("'", "") == before + formula
+    for formula in FORMULAS:
+        written = table([[before + formula]]).removeprefix("\ufeff")
+        ((cell,),) = csv.reader(io.StringIO(written))
+        assert cell.startswith(f"{before}'")
+        assert cell.replace("'", "") == before + formula
 
 
 def test_a_sign_inside_a_field_stays():
     text = "x = 1, y=-2 (a-b), c@d"
     assert text in table([[text]])
-
-
-def test_numbers_stay_numbers():
-    assert table([[-1.5]]) == "\ufeff-1.5\r\n"
 
 
 def test_export_writes_students_and_questions(classroom, right, wrong):
@@ -316,29 +314,6 @@ def test_export_writes_students_and_questions(classroom, right, wrong):
         rows = list(csv.DictReader(file))
     assert len(rows) == 10
     assert rows[-1]["by hand"] == "waiting"
-
-
-def test_the_report_tells_of_the_class(classroom, right, wrong):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", wrong)
-    classroom.hand_in("<script>alert(1)<|script>", wrong)
-    classroom.hand_in("dana", "<html>")
-    classroom.grade()
-    assert main(["report", "--book", "https://course.example/book/"]) == 0
-    text = (classroom.root / "report.html").read_text()
-    page = Page(text)
-    ours = {(tag, about["class"]) for tag, about in dangers(page)}
-    assert ours == {("svg", "chart"), ("svg", "mark")}  # drawings of numbers alone
-    assert "<script>alert(1)<|script>" not in text
-    assert "attention_scores-unscaled" in page.text
-    assert "The dot products are not divided by √d_k." in page.text
-    chapter = "https://course.example/book/01-queries-keys-values.html#"
-    assert links(page)[0].startswith(chapter)
-    assert main(["report"]) == 0  # nothing is published: no links
-    assert not links(Page((classroom.root / "report.html").read_text()))
-    assert "The file is a web page" in page.text
-    assert "prefers-color-scheme: dark" in text
-    assert [t for t, _ in page.elements].count("h1") == 1
 
 
 def test_the_sample_class_is_the_same_every_time_and_shows_everything(

@@ -6,9 +6,7 @@ import pytest
 
 from autograder.course import Submission
 from autograder.errors import Held
-from autograder.grading.autograded import with_attachments
 from autograder.intake.notebook_file import open_submission
-from autograder.notebook.clock import at_most
 from autograder.notebook.reading import SIZE_LIMIT, read
 
 
@@ -61,19 +59,6 @@ def test_a_broken_file_is_held_with_a_sentence(case):
     data, reason = BROKEN[case]
     with pytest.raises(Held, match=reason):
         read(data)
-
-
-@pytest.mark.parametrize(
-    "beginning",
-    ["![", "![\n", "![x](attachment:", "![x](attachment:a", "![x](attachment:a "],
-)
-def test_a_text_of_nothing_but_beginnings_is_read_in_one_go(beginning):
-    """From each of them to the end, it would take days."""
-    source = beginning * 30_000 + "a" * 30_000
-    with at_most(30):
-        cell = {"cell_type": "markdown", "source": source}
-        assert read(notebook(cells=[cell]))[0].source == source
-        assert with_attachments(source, []) == source
 
 
 def test_a_picture_that_is_not_there_is_named():

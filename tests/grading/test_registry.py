@@ -16,7 +16,14 @@ VISIBLE, HIDDEN = "visible/__init__.py", "hidden/__init__.py"
 ADDED = [  # the file, a line more in it, what is said, and by which commands
     ("course.toml", "color = 1", "course.toml has the unknown key color; it can"),
     ("course.toml", "needs = '99.5'", "needs nbjudge 99.5 or newer, but"),
-    ("course.toml", "published = 'm'", "published has to be a list, not 'm'"),
+    ("course.toml", "published = 'm'", "published has to be a list of texts in quotes"),
+    ("course.toml", "published = ['m']", "'m', but the modules of library are none"),
+    ("course.toml", "needs = '1.x'", "needs has to be like \"1.2\", not '1.x'"),
+    ("course.toml", "least = ['3', 2]", "has to be a list of two whole numbers"),
+    ("course.toml", "solutions = 's'", "solutions is 's', which is no folder there"),
+    ("course.toml", "book = {texts = 't'}", "book.texts is 't', which is no folder"),
+    ("course.toml", "book = {unit = 3}", "book.unit has to be a text in quotes, not 3"),
+    ("course.toml", "wheel = {size = 3}", "unknown key wheel.size; it can have"),
     ("course.toml", "library = ['m.py']", "lists the module m.py, but"),
     ("course.toml", "package = 'os'", "'os' is no name for the course's package"),
     (VISIBLE, "import nosuch", "'nosuch' ({}/visible/__init__.py, line 38)"),
@@ -24,6 +31,21 @@ ADDED = [  # the file, a line more in it, what is said, and by which commands
     (VISIBLE, "x = (", "'(' was never closed ({}/visible/__init__.py, line 38)"),
     (VISIBLE, "from ..hidden import y", "Move what it needs into visible/"),
     (HIDDEN, "import nosuch", "'nosuch' ({}/hidden/__init__.py, line 34)"),
+]
+WRITTEN = [  # what stands in the checks, what replaces it, and what is said then
+    (VISIBLE, '"row_means", 4', '"row_means", "four"', "points of the question row"),
+    (VISIBLE, '"row_means", 4', '"row_means", -1', "is -1; it has to be a number"),
+    (VISIBLE, '"row_means", 4', '"row means", 4', "question is 'row means'; it has"),
+    (VISIBLE, ', 4, ""', ", 4, 7", "section of the question row_means is 7; it has"),
+    (VISIBLE, ', 4, ""', ', 4, uses="x"', "uses of the question row_means is 'x'; it"),
+    (VISIBLE, ', 4, ""', ', 4, uses=["x"]', "has to be a tuple of questions above it"),
+    (VISIBLE, "__name__", '"numerics"', "is 'numerics'; it has to be `__name__`"),
+    (VISIBLE, 'page=""', "page=3", "Assignment's page is 3; it has to be a text"),
+    (HIDDEN, "core=0.5", "core='half'", "row_means is 'half'; it has to be a number"),
+    (HIDDEN, "core=0.5", "core=0.25", "the shares of row_means add up to 0.75; make"),
+    (HIDDEN, "means.check(0.25)", "means.check('1')", "@row_means.check(0.3) above"),
+    (HIDDEN, "visible.row_means", "'row_means'", "argument of Hidden is 'row_means'"),
+    (HIDDEN, "row_means = Hidden", "other = Hidden", "name 'row_means' is not defined"),
 ]
 LOST = [
     (VISIBLE, "There is no {}/visible/__init__.py; the checks need both"),
@@ -79,6 +101,15 @@ def test_a_wrong_line_is_named_with_its_file(
         assert says.format(made) in said
         assert str(path) in said
     assert not Path("exercises").exists() and not list(Path().glob("dist/*"))
+
+
+@pytest.mark.parametrize(("file", "old", "new", "says"), WRITTEN)
+def test_a_wrong_argument_is_named(made, capsys, file, old, new, says):
+    text = (made / file).read_text()
+    assert old in text
+    (made / file).write_text(text.replace(old, new, 1))
+    (said,) = refused(capsys, "release")
+    assert says in said and ("add up" in says or f"{made / file}, line " in said)
 
 
 @pytest.mark.parametrize(("part", "says"), LOST)

@@ -123,15 +123,15 @@ def test_the_plan_s_hash_changes_with_the_solution(classroom):
     assert plan(classroom.course, assignment).hash != before
 
 
-def test_chapters_are_links_where_the_sites_address_is_known(classroom, repository):
+def test_pages_are_links_where_the_sites_address_is_known(classroom, repository):
     main(["release"])
     assert "](" not in words(released(classroom))
     config = 'html:\n  baseurl: "https://course.example/attention"\n'
     (classroom.root / "_config.yml").write_text(config)
-    book = classroom.root / "book"
-    book.mkdir(exist_ok=True)
-    for path in repository.root.glob("book/[0-9][0-9]-*.ipynb"):
-        (book / path.name).touch()
+    about = 'package = "paying_attention"\nbook = {texts = "book", unit = "chapter"}\n'
+    (classroom.root / "course.toml").write_text(about)
+    (classroom.root / "book").mkdir()
+    (classroom.root / "book/01-queries-keys-values.md").touch()
     assert main(["release"]) == 0
     page = "https://course.example/attention/book/01-queries-keys-values.html"
     assert f"after [chapter 1]({page}), " in words(released(classroom))

@@ -31,33 +31,6 @@ def environment(repository, tmp_path_factory, kernel_server):
     }
 
 
-def test_plain_nbgrader_gives_honest_work_the_same_points(
-    classroom, right, wrong, untouched, answers, environment
-):
-    classroom.hand_in("ada", right)
-    classroom.hand_in("bela", wrong)
-    classroom.hand_in("chen", json.dumps(untouched))
-    gives_up = answers["softmax"].replace(
-        "    peak =",
-        "    if np.abs(x).max() > 10_000:\n        return np.ones(x.shape)\n    peak =",
-    )
-    classroom.hand_in("dana", solved(untouched, answers | {"softmax": gives_up}))
-    ours = classroom.grade()
-    classroom.let_nbgrader_grade()
-    nbgrader_grades("01-attention", environment)
-    with Gradebook(f"sqlite:///{classroom.root}/gradebook.db") as book:
-        for student, result in ours.items():
-            for question in result["questions"]:
-                where = (question["id"], "attention", "01-attention", student)
-                score = book.find_grade(*where).auto_score or 0.0
-                if (question["message"] or "").startswith("this question uses"):
-                    assert score < question["score"]  # a mistake costs once in ours
-                else:
-                    assert score == question["score"], (student, question["id"])
-    partial = ours["dana"]["questions"][0]["score"]
-    assert 0 < partial < 4
-
-
 ASSIGNMENTS = [a.name for a in Course.find(Path(__file__)).assignments()]
 
 

@@ -15,6 +15,8 @@ from types import SimpleNamespace
 import pytest
 import shared
 import vendor
+from exercise_page import PAGE
+from looks import STILL, violations
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = shutil.ignore_patterns("sample-class")  # by `make sample`
@@ -119,6 +121,28 @@ def address(site):
     server.shutdown()
 
 
+@pytest.fixture
+def bare(browser, address):
+    """An open page that runs no scripts."""
+    context = browser.new_context(base_url=address, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def accessible(page, axe):
+    """Ask axe about a part of the open page, in these color schemes."""
+
+    def look(*parts, schemes=("light", "dark")):
+        page.evaluate(axe)
+        page.add_style_tag(content=STILL)
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
+            assert violations(page, {"include": [*parts]}) == []
+
+    return look
+
+
 UNSERVED = "delete Navigator.prototype.serviceWorker"
 
 
@@ -172,3 +196,12 @@ def page(browser, address):
     page.on("pageerror", lambda error: page.troubles.append(f"script: {error}"))
     yield page
     context.close()
+
+
+@pytest.fixture
+def quiet(page):
+    """An exercise page that loads no Python before a press, as it saves data."""
+    thrifty = "'connection', { value: { saveData: true } }"
+    page.context.add_init_script(f"Object.defineProperty(navigator, {thrifty})")
+    page.goto(PAGE)
+    return page

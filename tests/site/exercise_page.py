@@ -1,8 +1,10 @@
 """How tests handle an exercise page."""
 
+import json
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = "book/solve/01-attention.html"
 IDLE = "!document.querySelector('.exercise-row.busy')"
 SOFTMAX = """\
 def softmax(x, axis=-1):
@@ -16,11 +18,52 @@ def bar(page, cell):
     return page.locator(f'.exercise-bar[data-cell="{cell}"]')
 
 
+WORKER = """
+    onmessage = () => {
+        postMessage({ state: "running" });
+        setTimeout(() => postMessage({ outcomes: OUTCOMES }), 50);
+    };
+"""
+
+
+def answering(page, *outcomes):
+    """Let the page hear these outcomes of each run, without a Python."""
+    body = WORKER.replace("OUTCOMES", json.dumps(outcomes))
+    serve = {"body": body, "content_type": "text/javascript"}
+    page.route("**/exercise-worker.js*", lambda route: route.fulfill(**serve))
+
+
+class Editor:
+    """Where code is written. It is used as a text area is, once CodeMirror is there."""
+
+    def __init__(self, place):
+        self.place = place
+
+    @property
+    def content(self):
+        self.place.scroll_into_view_if_needed()  # it comes near the screen only
+        return self.place.locator(".cm-content")
+
+    def fill(self, code):
+        self.content.fill(code)
+
+    def press(self, key):
+        self.content.press(key)
+
+    def focus(self):
+        self.content.focus()
+
+    def input_value(self):
+        return self.place.evaluate("place => place.editor.value")
+
+    def is_editable(self):
+        return self.content.is_editable()
+
+
 def editor(page, cell):
     """Where an answer is written."""
-    return page.locator(
-        f'.code-editor:has(+ .exercise-bar[data-cell="{cell}"]) textarea'
-    )
+    bar = f'.exercise-bar[data-cell="{cell}"]'
+    return Editor(page.locator(f".code-editor:has(+ {bar})"))
 
 
 def settled(page, place, timeout=30_000):

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import smollm2
 import torch
+from looks import STILL
 from shared import drawn
 
 FILE = Path(cut_picture.FILE)
 DATA = json.loads(FILE.read_text(encoding="utf-8"))
 LANGUAGES = DATA["languages"]
 WIDE, TALL = {"width": 1280, "height": 800}, {"width": 375, "height": 667}
-STILL = "*, ::before, ::after { transition: none !important }"
 
 
 def shares_of(data):
@@ -229,25 +229,17 @@ def test_it_is_seen_without_scrolling_and_nothing_moves(place):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_it_is_accessible(place, axe):
+def test_it_is_accessible(place, accessible):
     button(place, "Cut the").click()
-    place.page.evaluate(axe)
-    for scheme in "light", "dark":
-        place.page.emulate_media(color_scheme=scheme)
-        run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-        found = place.page.evaluate(run, {"include": ["cut-a-line"]})["violations"]
-        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    accessible("cut-a-line")
 
 
-def test_without_scripts_both_rows_of_bars_stay(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("book/index.html")
-    place = page.locator("cut-a-line")
+def test_without_scripts_both_rows_of_bars_stay(bare):
+    bare.goto("book/index.html")
+    place = bare.locator("cut-a-line")
     assert place.locator("svg[role=img]:visible").count() == 2
     assert "it becomes “French”" in place.locator("figcaption").inner_text()
     assert not place.get_by_role("button").count()
-    context.close()
 
 
 def test_without_its_numbers_the_picture_stays(page):

@@ -1,4 +1,4 @@
-"""Figures on dark pages: light ink on dark paper, the same hues, the same heat maps."""
+"""Figures on dark pages: light ink on dark paper, and the same hues."""
 
 import colorsys
 import io
@@ -7,8 +7,8 @@ import figures
 import matplotlib
 import numpy as np
 import pytest
+from looks import SIDEWAYS
 from PIL import Image
-from test_browser import SIDEWAYS
 
 matplotlib.use("agg")
 from matplotlib import pyplot as plt
@@ -59,40 +59,14 @@ def test_paper_becomes_dark_ink_light_and_hues_stay(lines):
         assert abs(hues[0] - hues[1]) < 0.02
 
 
-def test_a_heat_map_keeps_its_colors_its_numbers_and_its_color_bar():
-    figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
-    image = ax.imshow(np.linspace(0, 1, 36).reshape(6, 6), cmap="viridis")
-    ax.text(0, 0, "0.00", color="white", ha="center", va="center")
-    ax.set(title="going slowly, by degrees")  # letters that reach down to the map
-    figure.colorbar(image)
-    light = drawn(figure)
-    before = np.asarray(light)
-    after = np.asarray(figures.dark_twin(light).convert("RGB")).astype(int)
-    colored = np.ptp(before, axis=2) > figures.COLORED
-    framed = figures.maps(before)
-    columns = {(frame.left, frame.right) for frame in framed}
-    assert len({left // 20 for left, _ in columns}) == 2  # the map and its bar
-    inside = np.zeros_like(colored)
-    for frame in framed:
-        inside[frame.inside] = True
-    assert np.abs(after - before)[inside].mean() < 2  # 256 colors for all
-    # nothing colored lies outside but the line next to a frame
-    assert (colored & ~inside).sum() < 0.03 * colored.sum()
-    assert after[~inside].mean() < 40
-
-
-def test_a_chart_is_no_heat_map(lines):
-    assert figures.maps(np.asarray(lines)) == []
-
-
-def test_a_map_with_empty_rows_stays_like_the_full_one_beside_it():
-    figure, axes = plt.subplots(1, 2, figsize=(5, 3), layout="constrained")
-    table = np.full((6, 6), 0.8)
-    axes[0].imshow(table, cmap="viridis", vmin=0, vmax=1)
-    table[4:] = np.nan
-    axes[1].imshow(table, cmap="viridis", vmin=0, vmax=1)
-    found = figures.maps(np.asarray(drawn(figure)))
-    assert len({frame.left // 20 for frame in found}) == 2
+def test_more_weight_is_further_from_the_paper_on_either_page():
+    weights = plt.get_cmap("Purples")(np.linspace(0, 1, 9))[None, :, :3]
+    light = Image.fromarray((255 * weights).astype(np.uint8))
+    for picture in light, figures.dark_twin(light).convert("RGB"):
+        seen = [lightness(color) for color in np.asarray(picture)[0]]
+        away = np.abs(np.array(seen) - seen[0])
+        assert (np.diff(away) > 0).all() and away[-1] > 0.25
+    assert seen[0] < 0.01  # no weight is the dark paper
 
 
 SHOWN = """image => image.decode().then(() => {

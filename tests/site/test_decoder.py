@@ -11,6 +11,7 @@ import pytest
 import recording
 import smollm2
 import torch
+from looks import enliven
 from shared import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,11 +175,7 @@ def test_a_sentence_asks_for_about_twenty_megabytes(published):
 
 
 def picture_on(page, path="one-token", query=""):
-    page.goto(f"book/{path}.html{query}")
-    place = page.locator("one-token")
-    place.scroll_into_view_if_needed()
-    place.locator(".token-layers").wait_for()
-    return place
+    return enliven(page, f"{path}.html{query}", "one-token", ".token-layers")
 
 
 def looks_at(published, text, change, layer):
@@ -328,15 +325,11 @@ def test_a_site_without_the_decoder_says_so(page):
 
 
 @pytest.mark.parametrize("path", drawn(["one-token", "11-a-real-llm"]))
-def test_a_sentence_of_one_s_own_is_accessible_and_fits_a_phone(page, axe, path):
+def test_a_sentence_of_one_s_own_is_accessible_and_fits_a_phone(page, accessible, path):
     place = picture_on(page, path)
     read(place, OWN)
-    page.evaluate(axe)
     for width, scheme in (1280, "light"), (375, "dark"):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.emulate_media(color_scheme=scheme)
-        run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-        found = page.evaluate(run, {"include": ["one-token"]})["violations"]
-        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+        accessible("one-token", schemes=[scheme])
     assert not page.troubles

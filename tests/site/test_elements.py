@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import exhibits
+import looks
 import matplotlib.pyplot as plt
 import minilm
 import numpy as np
@@ -73,10 +74,6 @@ def weights_of_head(sentence, layer, head):
     return steps.reshape(HEADS["layers"], HEADS["heads"], n, n)[layer, head] / 255
 
 
-def entropy(row):
-    return -sum(w * np.log(w) for w in row if w > 0)
-
-
 @pytest.mark.parametrize("tokens", [TIRED, SWAPPED, ["it", "constructor"], ["it"]])
 def test_the_lab_computes_what_numpy_does(empty, tokens):
     grid = itertools.product(*SETTINGS.values())
@@ -113,12 +110,6 @@ def test_the_lab_holds_the_reader_of_chapter_7(exported_reader):
             assert np.allclose(shown, anew, atol=0.02, rtol=0)
 
 
-def test_the_reader_of_the_lab_finds_the_noun():
-    for tokens, noun in [(TIRED, "animal"), (WIDE, "street"), (SWAPPED, "animal")]:
-        row = weights_of_reader(tokens)[tokens.index("it")]
-        assert tokens[row.argmax()] == noun
-
-
 def test_the_viewer_holds_the_weights_of_the_encoder():
     encoder, vocabulary = minilm.load_encoder(), minilm.load_vocabulary()
     for number, shown in enumerate(HEADS["sentences"]):
@@ -131,56 +122,8 @@ def test_the_viewer_holds_the_weights_of_the_encoder():
             assert np.allclose(shown_weights, measured, atol=0.5 / 255 + 1e-4)
 
 
-def rows_in(chapter, element):
-    """The numbers of an element's table for readers without scripts."""
-    text = (ROOT / "book/text" / f"{chapter}.md").read_text(encoding="utf-8")
-    inside = text[text.index(f"<{element}") : text.index(f"</{element}>")]
-    rows = re.findall(r'<tr><th scope="row">(.*)</th>(.*)</tr>', inside)
-    numbers = [re.findall(r"<td>([\d.]+)</td>", cells) for _, cells in rows]
-    return [[float(number) for number in row] for row in numbers]
-
-
-def test_tables_for_readers_without_scripts_hold_the_same_numbers():
-    def row_of_it(tokens, *keys, **settings):
-        weights = weights_of_reader(tokens, **settings)[tokens.index("it")]
-        return [weights[tokens.index(key)] for key in keys]
-
-    nouns = "animal", "street"
-    expected = [row_of_it(tokens, *nouns) for tokens in (TIRED, WIDE, SWAPPED)]
-    found = rows_in("01-queries-keys-values", "attention-lab")
-    assert np.allclose(found, expected, atol=0.006)
-
-    kinds = [{"trained": False, "dK": 2}, {"trained": False}, {}]
-    it = WIDE.index("it")
-    expected = [
-        [entropy(weights_of_reader(WIDE, scaled=s, **kind)[it]) for s in (False, True)]
-        for kind in kinds
-    ]
-    found = rows_in("02-scaling", "attention-lab")
-    assert np.allclose(found, expected, atol=0.006)
-
-    masked = [row_of_it(t, *nouns, t[-1], causal=True) for t in (TIRED, WIDE)]
-    free = [row_of_it(t, *nouns, t[-1]) for t in (TIRED, WIDE)]
-    assert np.allclose(
-        rows_in("04-masking", "attention-lab"), masked + free, atol=0.006
-    )
-
-    famous = []
-    for sentence in (0, 1):
-        tokens = HEADS["sentences"][sentence]["tokens"]
-        row = weights_of_head(sentence, 3, 1)[tokens.index("it")]
-        famous.append([row[tokens.index(noun)] for noun in nouns])
-    found = rows_in("07-reading-attention", "head-viewer")
-    assert np.allclose(found, famous, atol=0.006)
-
-
 def enliven(page, chapter, element):
-    """Open a chapter and go to its element; data is loaded only now."""
-    page.goto(f"book/{chapter}.html")
-    place = page.locator(element)
-    place.scroll_into_view_if_needed()
-    place.locator(".weights-readout").wait_for()
-    return place
+    return looks.enliven(page, f"{chapter}.html", element, ".weights-readout")
 
 
 def press(page, key, times=1):
@@ -343,33 +286,16 @@ def test_an_explanation_that_opens_is_read_out(page):
         ]
     ),
 )
-def test_an_element_at_work_is_accessible_and_fits_a_phone(page, place, axe):
+def test_an_element_at_work_is_accessible_and_fits_a_phone(page, place, accessible):
     """The pages' own test sees the tables of readers without scripts."""
     chapter, element = place.split()
     page.set_viewport_size({"width": 375, "height": 800})
     enliven(page, chapter, element)
     page.locator(".quiz summary").first.click()  # an explanation is open
-    page.evaluate(axe)
-    for scheme in "light", "dark":
-        page.emulate_media(color_scheme=scheme)
-        page.add_style_tag(content="* { transition: none !important }")
-        scope = {"include": [element, ".quiz"]}
-        run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-        found = page.evaluate(run, scope)["violations"]
-        assert [violation["id"] for violation in found] == []
+    accessible(element, ".quiz")
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 375
     assert not page.troubles
-
-
-def test_data_of_an_element_is_loaded_when_a_reader_comes_near(page):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
-    page.goto("book/07-reading-attention.html", wait_until="networkidle")
-    assert "head-viewer.js" in asked
-    assert "heads.json" not in asked
-    enliven(page, "07-reading-attention", "head-viewer")
-    assert "heads.json" in asked
 
 
 CHAPTERS = sorted((ROOT / "book/text").glob("[01]*.md"))
@@ -400,17 +326,14 @@ def test_no_two_questions_share_a_memory():
     assert len(names) == len(set(names))
 
 
-def test_without_scripts_the_tables_stay(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_the_tables_stay(bare):
     for chapter, element in [
         ("01-queries-keys-values", "attention-lab"),
         ("07-reading-attention", "head-viewer"),
     ]:
-        page.goto(f"book/{chapter}.html")
-        assert page.locator(f"{element} caption").is_visible()
-        assert page.locator(f"{element} td").count() > 3
-    context.close()
+        bare.goto(f"book/{chapter}.html")
+        assert bare.locator(f"{element} caption").is_visible()
+        assert bare.locator(f"{element} td").count() > 3
 
 
 MODULES = {

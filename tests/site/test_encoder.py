@@ -2,7 +2,6 @@
 
 import base64
 import re
-from http.server import SimpleHTTPRequestHandler
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,15 +9,15 @@ import encoder_file
 import minilm
 import numpy as np
 import pytest
+from looks import enliven
 from shared import drawn
-from test_browser import violations
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(
     find_spec(encoder_file.PACKAGE) is None, reason="MiniLM is not installed"
 )
 PATIENCE = 120_000  # milliseconds, for 21 MB on a busy machine
-CHAPTER = "book/07-reading-attention.html"
+CHAPTER = "07-reading-attention.html"
 ODD = "Unbelievably, the café's naïve tokenization of 3.14 isn't worrisome! ☃"
 
 
@@ -87,11 +86,7 @@ def test_whole_numbers_times_steps_are_nearly_the_matrix():
 
 
 def viewer_on(page):
-    page.goto(CHAPTER)
-    viewer = page.locator("head-viewer")
-    viewer.scroll_into_view_if_needed()
-    viewer.locator(".weights-readout").wait_for()
-    return viewer
+    return enliven(page, CHAPTER, "head-viewer", ".weights-readout")
 
 
 def strongest(published, text, layer, head, query):
@@ -141,7 +136,7 @@ def test_a_reader_types_a_sentence_and_sees_its_weights(page, published):
 
 
 def test_a_link_to_a_sentence_of_one_s_own_waits_for_a_press(page):
-    page.goto(f"{CHAPTER}?own=The+dog+saw+it.&layer=2&head=4&row=1&key=2")
+    page.goto(f"book/{CHAPTER}?own=The+dog+saw+it.&layer=2&head=4&row=1&key=2")
     viewer = page.locator("head-viewer")
     viewer.scroll_into_view_if_needed()
     viewer.get_by_text("The link is to “The dog saw it.”").wait_for()
@@ -168,41 +163,6 @@ def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
     assert "503" in "".join(page.troubles)
 
 
-def test_a_worker_that_cannot_be_had_is_said_and_tried_again(page):
-    viewer = viewer_on(page)
-    code = "**/encoder-worker.js"
-    page.route(code, lambda route: route.fulfill(status=503))
-    button = viewer.get_by_role("button", name="A sentence of your own")
-    button.click()
-    note = viewer.locator(".lab-note")
-    note.get_by_text("its worker could not be loaded. Try again.").wait_for()
-    page.unroute(code)
-    button.click()
-    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
-
-
-def test_a_host_that_does_not_tell_the_size_of_the_file_will_do(page, monkeypatch):
-    told, tell = [], SimpleHTTPRequestHandler.send_header
-
-    def unsized(server, name, value):
-        if server.path.endswith(encoder_file.name_of_file()):
-            told.append(name)
-            if name == "Content-Length":
-                return
-        tell(server, name, value)
-
-    monkeypatch.setattr(SimpleHTTPRequestHandler, "send_header", unsized)
-    viewer = viewer_on(page)
-    viewer.get_by_role("button", name="A sentence of your own").click()
-    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
-    assert not page.troubles and "Content-Length" in told
-    said = """viewer => {
-        viewer.heard({ here: 3e6, whole: 0 });
-        return viewer.note.textContent;
-    }"""
-    assert viewer.evaluate(said) == "Loading the encoder: 3 MB"
-
-
 @pytest.mark.parametrize("elsewhere", drawn(["in a field", "up on the page"]))
 def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewhere):
     viewer = viewer_on(page)
@@ -221,19 +181,6 @@ def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewher
     own = viewer.get_by_label("Your sentence", exact=True)
     own.wait_for(timeout=PATIENCE)
     assert not own.evaluate("field => field === document.activeElement")
-
-
-def test_a_site_without_the_model_says_so(page):
-    def without(route):
-        answer = route.fetch()
-        body = re.sub(r' encoder="[^"]*"', "", answer.text())
-        route.fulfill(response=answer, body=body)
-
-    page.route(f"**/{CHAPTER}", without)
-    viewer = viewer_on(page)
-    assert "built without the encoder" in viewer.locator(".lab-note").text_content()
-    assert not viewer.get_by_role("button", name="A sentence of your own").is_visible()
-    assert not page.troubles
 
 
 def test_the_service_worker_keeps_the_encoder(browser, address):
@@ -260,14 +207,11 @@ def test_the_service_worker_keeps_the_encoder(browser, address):
 
 @pytest.mark.parametrize("scheme", drawn(["light", "dark"]))
 def test_the_viewer_with_an_own_sentence_is_accessible_and_fits_a_phone(
-    page, axe, scheme
+    page, accessible, scheme
 ):
     page.set_viewport_size({"width": 375, "height": 800})
     viewer = viewer_on(page)
     viewer.get_by_role("button", name="A sentence of your own").click()
     viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
-    page.evaluate(axe)
-    page.emulate_media(color_scheme=scheme)
-    page.add_style_tag(content="* { transition: none !important }")
-    assert not violations(page, {"include": ["head-viewer"]})
+    accessible("head-viewer", schemes=[scheme])
     assert page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -9,58 +9,17 @@ import re
 import pytest
 import solving
 import vendor
-from exercise_page import SOFTMAX, bar, downloaded, editor, released
+from exercise_page import PAGE, SOFTMAX, answering, bar, downloaded, editor, released
 from shared import drawn
 
-PAGE = "book/solve/01-attention.html"
-THRIFTY = """
-    Object.defineProperty(navigator, "connection", { value: { saveData: true } });
-"""
 EMBEDDED = re.compile(
     r'(<script type="application/json" id="exercise-notebook".*?>)(.*?)</script>',
     re.DOTALL,
 )
 
 
-@pytest.fixture
-def quiet(page):
-    """A page that loads no Python before a press."""
-    page.context.add_init_script(THRIFTY)
-    page.goto(PAGE)
-    return page
-
-
 def stub(page, cell):
     return editor(page, cell).input_value()
-
-
-# ---------------------------------------------------------------- the editor
-
-
-def test_the_letters_lie_under_those_of_the_text_area(quiet):
-    styles = """element => { const s = getComputedStyle(element);
-        return [s.fontFamily, s.fontSize, s.lineHeight, s.padding, s.letterSpacing] }"""
-    behind, above = (
-        quiet.locator(f".code-editor > {part}").first.evaluate(styles)
-        for part in (".code-behind", "textarea")
-    )
-    assert behind == above
-
-
-def test_a_long_line_moves_with_its_letters(quiet):
-    """The letters are behind the text area, so the frame scrolls both."""
-    area = editor(quiet, "softmax")
-    area.fill("")
-    area.type("x = 1  # " + "long " * 60)
-    frame = area.locator("..")
-    assert area.evaluate("area => area.scrollLeft") == 0
-    assert frame.evaluate("frame => frame.scrollLeft") > 100
-
-
-def test_the_editor_says_how_it_is_left(quiet):
-    said = editor(quiet, "softmax").evaluate("""area =>
-        document.getElementById(area.getAttribute("aria-describedby")).textContent""")
-    assert "Escape, then Tab leaves the editor" in said
 
 
 REFUSING = """async () => {
@@ -76,63 +35,6 @@ REFUSING = """async () => {
 
 def test_a_lock_that_is_refused_is_not_asked_for_without_end(empty):
     assert 1 < empty.evaluate(REFUSING) < 6
-
-
-def test_the_editor_indents_as_python_does(quiet):
-    area = editor(quiet, "softmax")
-    area.fill("")
-    area.focus()
-    quiet.keyboard.type("def f():")
-    quiet.keyboard.press("Enter")
-    quiet.keyboard.type("return 1")
-    assert area.input_value() == "def f():\n    return 1"
-    quiet.keyboard.press("Home")
-    quiet.keyboard.press("Tab")
-    assert area.input_value() == "def f():\n        return 1"
-    quiet.keyboard.press("Shift+Tab")
-    assert area.input_value() == "def f():\n    return 1"
-    quiet.keyboard.press("Escape")
-    quiet.keyboard.press("Tab")
-    assert quiet.evaluate("document.activeElement.textContent") == "Check"
-
-
-def test_a_word_is_colored_as_python_reads_it(quiet):
-    editor(quiet, "softmax").fill("true = True if Or else RB'x'[1E3:]")
-    colors = quiet.locator(".code-editor").first.locator(".code-behind span")
-    kinds = colors.evaluate_all(
-        "all => all.map((s) => `${s.className} ${s.textContent}`)"
-    )
-    assert kinds == ["k True", "k if", "k else", "s2 RB'x'", "mi 1E3"]
-
-
-SELECTED = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "right"),
-    [
-        (0, 14, "    if a:\n        b\n\n    c\n"),  # all
-        (2, 8, "    if a:\n        b\n\nc\n"),  # from within a line into another
-        (0, 6, "    if a:\n    b\n\nc\n"),  # to where the next line begins
-    ],
-)
-def test_tab_moves_the_selected_lines_and_loses_none(quiet, start, end, right):
-    code = "if a:\n    b\n\nc\n"
-    area = editor(quiet, "softmax")
-    area.fill(code)
-    area.focus()
-    area.evaluate("(area, at) => area.setSelectionRange(...at)", [start, end])
-    selected = area.evaluate(SELECTED)
-    quiet.keyboard.press("Tab")
-    assert area.input_value() == right
-    assert area.evaluate(SELECTED).split() == selected.split()
-    quiet.keyboard.press("Shift+Tab")
-    assert area.input_value() == code
-    assert area.evaluate(SELECTED) == selected
-    quiet.keyboard.press("Control+Z")
-    assert area.input_value() == right
-    quiet.keyboard.press("Control+Z")
-    assert area.input_value() == code
 
 
 # ---------------------------------------------------------------- what is kept
@@ -186,14 +88,17 @@ def test_the_later_of_two_tabs_is_told_and_overwrites_nothing(quiet):
     assert second.get_by_role("button", name="Download my notebook").is_enabled()
     editor(first, "attention_scores").fill("more = 2")
     second.wait_for_function(
-        "[...document.querySelectorAll('textarea')].some((a) => a.value === 'more = 2')"
+        "[...document.querySelectorAll('.code-editor')].some("
+        "    ({ editor }) => editor.value === 'more = 2')"
     )
     # work goes on in the second tab, and the first one is told
     second.get_by_role("button", name="Work here instead").click()
     first.get_by_text("open in another tab").wait_for()
     assert not editor(first, "softmax").is_editable()
     area.fill("second = 3")
-    first.wait_for_function("document.querySelector('textarea').value === 'second = 3'")
+    first.wait_for_function(
+        "document.querySelector('.code-editor').editor.value === 'second = 3'"
+    )
     # and back in the first when the second is closed
     second.close()
     first.get_by_text("open in another tab").wait_for(state="hidden")
@@ -397,20 +302,9 @@ def test_the_page_says_what_is_open_when_all_visible_checks_pass(quiet):
     assert not quiet.troubles
 
 
-ENDED = """
-    onmessage = () => {
-        postMessage({ state: "running" });
-        setTimeout(() => postMessage({ outcomes: [] }), 50);
-    };
-"""
-
-
 def test_after_the_second_run_nothing_is_said_to_be_still_running(quiet):
     """A worker that is ready says that it runs, and so does the page."""
-    quiet.route(
-        "**/exercise-worker.js*",
-        lambda route: route.fulfill(body=ENDED, content_type="text/javascript"),
-    )
+    answering(quiet)
     quiet.clock.install()
     press = bar(quiet, "softmax").get_by_role("button", name="Check")
     for _ in range(2):

@@ -5,35 +5,24 @@ import math
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import looks
 import numpy as np
 import pytest
 from shared import drawn
 
 STATIC = Path(__file__).resolve().parents[2] / "book/static"
 WORDS = len(json.loads((STATIC / "lab.json").read_text())["words"])
-CHAPTER = "book/01-queries-keys-values.html"
+CHAPTER = "01-queries-keys-values.html"
 
 
 def enliven(page, path=CHAPTER):
-    page.goto(path)
-    lab = page.locator("attention-start")
-    lab.scroll_into_view_if_needed()
-    lab.locator(".start-modes").wait_for()
-    return lab
+    return looks.enliven(page, path, "attention-start", ".start-modes")
 
 
 def asked(page):
     """What the address says of the lab, once it is written."""
     page.wait_for_timeout(300)
     return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
-
-
-def test_it_comes_within_the_first_fifth_of_chapter_1(page):
-    page.set_viewport_size({"width": 1280, "height": 900})
-    lab = enliven(page)
-    height = page.evaluate("document.querySelector('.bd-article').scrollHeight")
-    end = "element => element.getBoundingClientRect().bottom + scrollY"
-    assert lab.evaluate(end) < height / 5
 
 
 def test_it_shows_at_once_that_it_means_the_animal_or_the_street(page):
@@ -190,23 +179,14 @@ def test_an_address_that_says_nonsense_shows_something_sound(page, query):
 
 
 @pytest.mark.parametrize("view", drawn(["pair", "steps"]))
-def test_it_is_accessible_and_fits_a_phone(page, view, axe):
+def test_it_is_accessible_and_fits_a_phone(page, view, accessible):
     page.set_viewport_size({"width": 375, "height": 800})
     enliven(page, f"{CHAPTER}?view={view}")
     page.locator(f".{view}").wait_for()
-    page.evaluate(axe)
-    for scheme in "light", "dark":
-        page.emulate_media(color_scheme=scheme)
-        page.add_style_tag(content="* { transition: none !important }")
-        run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-        found = page.evaluate(run, {"include": ["attention-start"]})["violations"]
-        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    accessible("attention-start")
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-def test_without_scripts_the_drawing_stays(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(CHAPTER)
-    assert page.locator("attention-start svg[role=img]").is_visible()
-    context.close()
+def test_without_scripts_the_drawing_stays(bare):
+    bare.goto(f"book/{CHAPTER}")
+    assert bare.locator("attention-start svg[role=img]").is_visible()

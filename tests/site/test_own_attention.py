@@ -121,16 +121,6 @@ def right_row(viewer, published):
     return said(viewer)[0] == token and abs(said(viewer)[1] - weight) < 0.025
 
 
-def test_without_an_answer_that_passed_the_way_to_one_is_shown(page):
-    keep(page, "01-attention", RIGHT)
-    page.evaluate("localStorage.removeItem('exercise:01-attention:results')")
-    viewer = opened(page)
-    place = viewer.locator(".computed-by")
-    place.get_by_role("link", name="exercise 01").wait_for()
-    assert viewer.locator("select[name=by]").count() == 0
-    assert not page.troubles
-
-
 FAKE = """onmessage = ({ data: { job } }) => {
     if (!job) return;
     postMessage({ state: "ready", parts: [], fetched: [] });

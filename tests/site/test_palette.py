@@ -10,10 +10,6 @@ import roles
 from mathml import to_mathml
 
 CSS = (Path(__file__).resolve().parents[2] / "book/static/site.css").read_text("utf-8")
-BEHIND = {  # pages, boxes and code
-    "light": ["#ffffff", "#f3f4f5", "#fefefe"],
-    "dark": ["#121212", "#29313d", "#2b2b2b"],
-}
 # what eyes without one kind of cone see (Machado, Oliveira and Fernandes 2009)
 EYES = {
     "all cones": np.eye(3),
@@ -41,21 +37,6 @@ def linear(color):
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(one, other):
-    shades = sorted(linear(color) @ [0.2126, 0.7152, 0.0722] for color in (one, other))
-    return (shades[1] + 0.05) / (shades[0] + 0.05)
-
-
-@pytest.mark.parametrize("scheme", BEHIND)
-def test_colored_words_can_be_read(scheme):
-    colors = palette(scheme)
-    named = ["drawn-q", "drawn-k", "drawn-v", "course-accent", "course-wrong"]
-    for name, behind in itertools.product([*named, "course-right"], BEHIND[scheme]):
-        assert contrast(colors[name], behind) >= 4.5, (name, behind)
-    numbers = "#000000" if scheme == "light" else "#ffffff"
-    assert contrast(colors["course-heat"], numbers) >= 4.5
-
-
 def perceived(color, eye):
     """Hue and lightness as numbers of one scale (CIELAB)."""
     seen = np.clip(np.array(EYES[eye]) @ linear(color), 0, 1)
@@ -69,7 +50,7 @@ def perceived(color, eye):
 
 
 @pytest.mark.parametrize("eye", EYES)
-@pytest.mark.parametrize("scheme", BEHIND)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_queries_keys_and_values_are_told_apart(scheme, eye):
     colors = palette(scheme)
     for one, other in itertools.combinations("qkv", 2):

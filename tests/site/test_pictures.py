@@ -5,6 +5,7 @@ import random
 import re
 from pathlib import Path
 
+import looks
 import nbformat
 import numpy as np
 import publishing
@@ -22,7 +23,6 @@ BORN = json.loads((STATIC / "head-born.json").read_text("utf-8"))
 CHAPTERS = {"head-born": "12-a-head-is-born", "one-token": "11-a-real-llm"}
 PAGES = [(name, path) for name in CHAPTERS for path in (name, CHAPTERS[name])]
 CASES = [(text, setting) for text in recording.TEXTS for setting in recording.SETTINGS]
-STILL = "*, ::before, ::after { transition: none !important }"
 NUMBERS = "loss", "lossCut", "oneBack", "induction", "inductionCut"
 
 
@@ -182,10 +182,7 @@ def test_weights_and_likely_words_of_a_token(compute, query, layer, view):
 
 
 def enliven(page, name, path, query=""):
-    page.goto(f"book/{path}.html{query}")
-    place = page.locator(name)
-    place.scroll_into_view_if_needed()
-    place.locator(".toy-words").wait_for()
+    place = looks.enliven(page, f"{path}.html{query}", name, ".toy-words")
     page.wait_for_function(
         "name => document.querySelector(`${name} .toy-words`).textContent", arg=name
     )
@@ -296,11 +293,12 @@ def test_a_link_that_means_nothing_shows_the_beginning(page, link):
 
 
 @pytest.mark.parametrize("shown", drawn(PAGES), ids="-".join)
-def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, shown):
+def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(
+    page, accessible, shown
+):
     name, path = shown
     place = enliven(page, name, path)
-    page.evaluate(axe)
-    page.add_style_tag(content=STILL)
+    page.add_style_tag(content=looks.STILL)
     for width in 1280, 375:
         page.set_viewport_size({"width": width, "height": 900})
         height = place.bounding_box()["height"]
@@ -315,11 +313,7 @@ def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(page, axe, shown
                 page.wait_for_timeout(100)
                 assert place.bounding_box()["height"] == height, knob
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for scheme in "light", "dark":
-        page.emulate_media(color_scheme=scheme)
-        run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-        found = page.evaluate(run, {"include": [name]})["violations"]
-        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    accessible(name)
     assert not page.troubles
 
 
@@ -337,45 +331,12 @@ def test_a_recording_is_loaded_when_a_reader_comes_near(page, shown):
     assert len([url for url in asked if url.endswith(".json")]) == 1
 
 
-def test_without_scripts_a_table_of_the_recording_stays(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_a_table_of_the_recording_stays(bare):
     for name, chapter in CHAPTERS.items():
-        page.goto(f"book/{name}.html")
-        assert page.locator(f"{name} table caption").is_visible()
-        page.goto(f"book/{chapter}.html")
-        assert page.locator(name).inner_text().startswith("Turn on JavaScript to ")
-    context.close()
-
-
-def plain_rows(name):
-    """The table of a page for readers without scripts: name of a row, its cells."""
-    html = (ROOT / f"book/{name}.md").read_text("utf-8")
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', html)
-    return [(int(head), re.findall(r"<td>(.*?)</td>", cells)) for head, cells in rows]
-
-
-def test_the_plain_table_of_a_training_holds_the_recorded_numbers():
-    rows = plain_rows("head-born")
-    assert len(rows) >= 5
-    for step, cells in rows:
-        numbers = BORN["trainings"][1]["numbers"][step // BORN["every"]]
-        assert np.allclose([float(cell) for cell in cells], numbers, atol=0.0051)
-
-
-def test_the_plain_table_of_a_token_holds_the_recorded_words():
-    data = token_file("capitals", "as-published")
-    n = len(data["tokens"])
-    maps = np.zeros((30, 9, n, n))
-    maps[:, :, *np.tril_indices(n)] = steps_of(data["weights"]).reshape(30, 9, -1)
-    likely = np.reshape(data["likely"], (n, 31, 5))[-1, :, 0]
-    rows = plain_rows("one-token")
-    assert len(rows) >= 6
-    for layer, (looks, weight, word) in rows:
-        mean = maps[layer].mean(axis=0)[-1]
-        assert looks == data["tokens"][mean.argmax()].strip()
-        assert abs(float(weight) - mean.max()) < 0.0051
-        assert word == (data["words"][likely[layer + 1]].strip() or "␣")
+        bare.goto(f"book/{name}.html")
+        assert bare.locator(f"{name} table caption").is_visible()
+        bare.goto(f"book/{chapter}.html")
+        assert bare.locator(name).inner_text().startswith("Turn on JavaScript to ")
 
 
 @pytest.mark.parametrize("name", publishing.PICTURES)

@@ -92,21 +92,18 @@ def test_an_output_is_shown_to_whoever_asks_for_it(page):
     assert cover.count() == len(CHAPTERS["04-masking"]) - 1
 
 
-def test_on_paper_and_without_scripts_no_output_is_covered(page, browser, address):
+def test_on_paper_and_without_scripts_no_output_is_covered(page, bare):
     page.goto("book/04-masking.html")
     page.locator(".covered").first.wait_for()
     page.emulate_media(media="print")
     assert page.get_by_text("row sums: [0.374").is_visible()
     assert not page.locator(".covered > button").first.is_visible()
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    bare = context.new_page()
     bare.goto("book/04-masking.html")
     assert bare.get_by_text("row sums: [0.374").is_visible()
     choice = bare.locator("#predict-masking-1 details").first
     assert not choice.locator("p").is_visible()
     choice.locator("summary").click()
     assert choice.locator("p").is_visible()
-    context.close()
 
 
 # ---------------------------------------------------------------- what was missed
@@ -161,7 +158,7 @@ def test_a_question_about_code_comes_back_on_another_day(page):
     assert page.locator(AGAIN).count() == 0
 
 
-def test_a_later_chapter_asks_what_was_missed_until_it_is_known(missed, axe):
+def test_a_later_chapter_asks_what_was_missed_until_it_is_known(missed, accessible):
     missed.goto("book/03-multi-head.html")
     fold = missed.locator(AGAIN)
     told = "Before you begin: a question that you missed in 2. Scaling"
@@ -169,11 +166,7 @@ def test_a_later_chapter_asks_what_was_missed_until_it_is_known(missed, axe):
     fold.click()
     quiz = missed.locator(".quiz-again .quiz")
     choose(missed, quiz, WRONG)
-    missed.evaluate(axe)
-    run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-    scope = {"include": [".quiz-again", ".quiz.predict", ".covered"]}
-    found = missed.evaluate(run, scope)["violations"]
-    assert [violation["id"] for violation in found] == []
+    accessible(".quiz-again", ".quiz.predict", ".covered", schemes=["light"])
     missed.goto("book/04-masking.html")
     missed.locator(AGAIN).click()
     choose(missed, missed.locator(".quiz-again .quiz"), RIGHT)
@@ -227,7 +220,7 @@ def test_a_question_that_is_gone_is_forgotten(page):
 
 
 @pytest.mark.parametrize("width", drawn([1280, 375]))
-def test_a_wrong_table_is_drawn_beside_the_right_one(page, axe, width):
+def test_a_wrong_table_is_drawn_beside_the_right_one(page, accessible, width):
     """The page shows what it has kept of the last check; so no Python is needed."""
     page.set_viewport_size({"width": width, "height": 800})
     right = np.tri(8) == 1
@@ -251,12 +244,6 @@ def test_a_wrong_table_is_drawn_beside_the_right_one(page, axe, width):
     ]
     assert tables.nth(1).get_by_text("≠").count() == 0
     assert "x is True" in page.locator(".exercise-drawn p").text_content()
-    page.evaluate(axe)
-    run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-    for scheme in "light", "dark":
-        page.emulate_media(color_scheme=scheme)
-        page.add_style_tag(content="* { transition: none !important }")
-        found = page.evaluate(run, {"include": [".exercise-drawn"]})["violations"]
-        assert [violation["id"] for violation in found] == []
+    accessible(".exercise-drawn")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not page.troubles

@@ -87,8 +87,9 @@ def test_progress_is_taken_to_another_browser_and_overwrites_no_answer(
     other.goto(PAGE)
     mine = {"notebook": {"cells": [2]}, "given": {}}
     other.evaluate(keep, ["exercise:01-attention", mine])
-    later = {"quiz:02-scaling": {"done": 4, "of": 4, "at": 9e15}}
-    other.evaluate(keep, ["progress", later | {"quiz:03-multi-head": later}])
+    later = {"quiz:02-scaling": {"done": 4, "of": 4, "at": 8e15}}
+    also = {"quiz:03-multi-head": later["quiz:02-scaling"]}
+    other.evaluate(keep, ["progress", later | also])
     other.locator("#my-progress input[type=file]").set_input_files(path)
     other.get_by_text("is in:").wait_for()
     kept = other.evaluate("({...localStorage})")
@@ -98,6 +99,48 @@ def test_progress_is_taken_to_another_browser_and_overwrites_no_answer(
     assert "quiz:03-multi-head" in json.loads(kept["progress"])
     assert kept["quiz:quiz-scaling-1"]
     context.close()
+
+
+OWN = {"notebook": {"cells": [{"source": "mine"}]}, "given": {}}
+HOSTILE = {  # what a file brings in: the pages work afterwards, and lead nowhere else
+    "a place on another site": {"place": {"path": "/\\evil.example/x", "id": "a"}},
+    "another, with a tab": {"place": {"path": "/\t/evil.example/x", "id": "a"}},
+    "counts that are none": {"progress": {"exercise:01-attention": None}},
+    "more than all": {"progress": {"exercise:01-attention": {"done": -1, "of": -5}}},
+    "many squares": {
+        "progress": {"exercise:01-attention": {"done": 4e8, "of": 4e8, "at": 1}}
+    },
+    "marks that are none": {
+        "progress": {"exercise:01-attention": {"done": 1, "of": 2, "which": 7, "at": 1}}
+    },
+    "results that are none": {
+        "exercise:01-attention:results": {"softmax": {"outcomes": [{"problem": 3}]}}
+    },
+    "text that is no JSON": {
+        "exercise:01-attention": {"notebook": {"cells": []}},
+        "cells:x.html": "{",
+    },
+}
+
+
+@pytest.mark.parametrize("kept", HOSTILE.values(), ids=HOSTILE)
+def test_a_file_from_a_stranger_breaks_no_page_and_loses_no_answer(page, kept):
+    page.context.add_init_script(THRIFTY)
+    page.goto(PAGE)
+    keep = "value => localStorage.setItem('exercise:01-attention', value)"
+    page.evaluate(keep, json.dumps(OWN))
+    texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in kept.items()}
+    file = json.dumps({"course": "paying-attention", "kept": texts}).encode()
+    chosen = {"name": "p.json", "mimeType": "application/json", "buffer": file}
+    page.locator("#my-progress input[type=file]").set_input_files(chosen)
+    page.locator(".where-status", has_text="p.json").wait_for()
+    assert json.dumps(OWN) in page.evaluate("Object.values({...localStorage})")
+    page.goto(PAGE)
+    page.get_by_role("button", name="Bring progress in").wait_for()
+    assert not page.locator("a[href*=evil]").count()
+    page.goto("book/solve/01-attention.html")
+    page.locator(".exercise-bar button").first.wait_for()
+    assert not page.troubles
 
 
 MASK = "def causal_mask(n):\n    return np.tri(n, dtype=bool)"
@@ -143,7 +186,7 @@ def test_what_is_solved_is_a_picture_and_a_line(page, tmp_path):
     }
     page.goto(PAGE)
     keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
-    noted |= {"quiz:02-scaling": {"done": 4, "of": 4, "at": 9e15}}
+    noted |= {"quiz:02-scaling": {"done": 4, "of": 4, "at": 8e15}}
     page.evaluate(keep, ["progress", noted])
     page.reload()
     drawn = saved(page, "Download the picture", tmp_path)

@@ -6,7 +6,8 @@ import cells
 import notebooks
 import pytest
 from cells_in_page import agree, compare
-from test_browser import SIDEWAYS, STILL, violations
+from exercise_page import Editor
+from looks import SIDEWAYS, STILL, violations
 
 # The page's Matplotlib is an older one, with an older FreeType: letters are a little
 # wider, and the layout makes room for them. Two maps beside each other have two stable
@@ -34,7 +35,7 @@ class Cell:
         self.all = page.locator(".cell").filter(has=self.bar)
         self.output = self.bar.locator(".exercise-output")
         self.recorded = self.all.locator(".cell_output")
-        self.editor = self.all.locator("textarea")
+        self.editor = Editor(self.all.locator(".code-editor"))
 
     def press(self, name):
         self.bar.get_by_role("button", name=name, exact=True).click()
@@ -74,7 +75,7 @@ def test_a_visit_to_the_first_chapter(page, axe):
     menu = Cell(page, sources, "wish = np.array")
     menu.bar.get_by_role("button", name="Change").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('textarea')")
+    page.wait_for_function("document.activeElement.matches('.cm-content')")
     page.keyboard.press("Control+End")
     page.keyboard.type("\nwish = np.zeros(3); wish[2] = 2.0")
     old = match.bar.get_by_text("A cell above has changed: run this one again.")
@@ -113,7 +114,7 @@ def test_a_visit_to_the_first_chapter(page, axe):
     # a change is there after a reload, and what depends on it says so
     menu.editor.fill("menu = 1 / 0")
     page.reload()
-    menu.editor.wait_for()
+    menu.editor.content.wait_for()
     assert menu.editor.input_value() == "menu = 1 / 0"
     old.wait_for()
 

@@ -92,12 +92,6 @@ def test_nothing_is_loaded_from_another_host(site, pages):
     assert not outside
 
 
-def test_no_page_mentions_thebe_or_mathjax(pages):
-    for page in pages:
-        scripts = "".join(re.findall(r"<script.*?</script>", page.html, re.DOTALL))
-        assert not re.search("thebe|mathjax|fontawesome", scripts, re.IGNORECASE)
-
-
 def test_everything_loaded_exists(site, pages):
     missing = []
     for page in pages:
@@ -107,11 +101,6 @@ def test_everything_loaded_exists(site, pages):
             if not (base / unquote(path).lstrip("/")).is_file():
                 missing.append(f"{page.path.name}: {address}")
     assert not missing
-
-
-def test_there_is_one_search_box(articles):
-    for page in articles:
-        assert page.classes.count("search-button-field") == 1, page.path.name
 
 
 def test_formulas_are_mathml(articles):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import looks
 import numpy as np
 import publishing
 import pytest
@@ -28,7 +29,6 @@ def test_every_toy_has_its_chapter():
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 375, "height": 800}
 BOTTOM = "element => element.getBoundingClientRect().bottom + scrollY"
-STILL = "*, ::before, ::after { transition: none !important }"
 
 
 @pytest.mark.parametrize("chapter", drawn(CHAPTERS, 4))
@@ -40,10 +40,7 @@ def test_a_chapter_has_something_to_play_with_before_its_middle(page, chapter):
 
 
 def enliven(page, toy):
-    page.goto(f"book/{TOYS[toy]}.html")
-    place = page.locator(toy)
-    place.locator(".toy-words").wait_for()
-    return place
+    return looks.enliven(page, f"{TOYS[toy]}.html", toy, ".toy-words")
 
 
 def turn(page, place):
@@ -70,7 +67,7 @@ STICKS_OUT = """toy => [...toy.querySelectorAll("*")].filter(part =>
 def test_every_knob_of_a_toy_works(page, toy, size):
     place = enliven(page, toy)
     picture, seen = place.locator(".toy-picture"), {}
-    page.add_style_tag(content=STILL)
+    page.add_style_tag(content=looks.STILL)
     page.set_viewport_size(size)
     height = place.bounding_box()["height"]
     for name in turn(page, place):
@@ -92,28 +89,20 @@ LOOKS = [f"{toy} {scheme}" for toy in sorted(TOYS) for scheme in ("light", "dark
 
 
 @pytest.mark.parametrize("look", drawn(LOOKS, 2))
-def test_a_toy_is_accessible(page, look, axe):
+def test_a_toy_is_accessible(page, look, accessible):
     toy, scheme = look.split()
     place = enliven(page, toy)
     page.set_viewport_size(NARROW)
-    page.add_style_tag(content=STILL)
-    page.evaluate(axe)
     for _ in turn(page, place):
         pass
-    page.emulate_media(color_scheme=scheme)
-    run = "scope => axe.run(scope, { preload: false, resultTypes: ['violations'] })"
-    found = page.evaluate(run, {"include": [toy]})["violations"]
-    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found] == []
+    accessible(toy, schemes=[scheme])
     assert not page.troubles
 
 
-def test_without_scripts_a_sentence_stays(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_a_sentence_stays(bare):
     for toy, chapter in TOYS.items():
-        page.goto(f"book/{chapter}.html")
-        assert page.locator(toy).inner_text().startswith("Turn on JavaScript to ")
-    context.close()
+        bare.goto(f"book/{chapter}.html")
+        assert bare.locator(toy).inner_text().startswith("Turn on JavaScript to ")
 
 
 @pytest.mark.parametrize("d_k", [1, 64, 1024])
@@ -191,30 +180,6 @@ def test_lengths_and_likeness_in_a_stack(compute, residual, norm):
     found = compute("layer-stack", "climb", x.tolist(), given, settings)
     found = np.array([[row["size"], row["alike"]] for row in found])
     assert np.allclose(found, climbed(x, layers, residual, norm))
-
-
-def test_what_residual_and_normalization_do(page):
-    """Only the residual keeps tokens apart, as alike as in the chapter's own cell."""
-    place = enliven(page, "layer-stack")
-    words, norm = place.locator(".toy-words"), place.locator("select")
-    for choice in "none", "after", "before":
-        norm.select_option(choice)
-        assert "all tokens have become one" in words.text_content()
-    page.get_by_label("add the input").check()
-    told = {}
-    for choice in "none", "after", "before":
-        norm.select_option(choice)
-        assert "still told apart" in words.text_content()
-        told[choice] = re.findall(r"\d\.\d\d", words.text_content())[-1]
-    chapter = ROOT / "book/06-encoder-layer.ipynb"
-    printed = chapter.read_text(encoding="utf-8")
-    for choice, row in [
-        ("none", "residual only"),
-        ("after", "post-norm"),
-        ("before", "pre-norm"),
-    ]:
-        low, high = re.search(rf"{row} +cosine ([\d.]+) to ([\d.]+)", printed).groups()
-        assert float(low) <= float(told[choice]) <= float(high)
 
 
 @pytest.mark.parametrize("shape", ["random", "diagonal", "focused", "local"])

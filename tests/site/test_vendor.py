@@ -160,20 +160,35 @@ def test_npm_s_runtime_goes_before_and_its_lock_file_pins_the_wheels(
     assert vendor.complete(tmp_path / "python")
 
 
-def test_without_registries_it_says_so_and_a_build_goes_on(tmp_path, monkeypatch):
-    def refuse(command, **options):
+def test_without_registries_it_says_so_and_a_build_goes_on(
+    tmp_path, monkeypatch, capsys
+):
+    def refuse(command, check=False, **options):
+        if check:
+            raise FileNotFoundError(command[0])
         return subprocess.CompletedProcess(command, 1, "", "No index.\n")
 
     monkeypatch.setattr(vendor, "TARGET", tmp_path / "_build/pyodide")
     monkeypatch.setattr(vendor, "HOME", tmp_path / "_build/python-home")
-    monkeypatch.setattr(vendor, "runtime_of_npm", lambda folder: None)
+    monkeypatch.setattr(vendor.editor, "target", lambda: tmp_path / "_build/editor")
     monkeypatch.setattr(vendor.subprocess, "run", refuse)
     monkeypatch.setattr("sys.argv", ["vendor.py"])
     with pytest.raises(SystemExit, match=r"No index\. Exercise pages load Python from"):
         vendor.main()
     monkeypatch.setattr("sys.argv", ["vendor.py", "--try"])
     vendor.main()
-    assert vendor.HOME.read_text() == vendor.host()
+    assert vendor.HOME.read_text() == f"{vendor.host()}\n"
+    assert "npm gave no editor: npm. Exercise pages keep" in capsys.readouterr().out
+
+
+def test_an_editor_of_other_packages_is_refused(tmp_path, monkeypatch):
+    def pack(command, cwd, **options):
+        (cwd / "codemirror-autocomplete-6.20.4.tgz").write_bytes(b"other bytes")
+
+    monkeypatch.setattr(vendor.editor.subprocess, "run", pack)
+    with pytest.raises(vendor.VendorError, match=r"complete@6\.20\.4 is not the file"):
+        vendor.editor.bundle(tmp_path / "editor")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_vendored_is_what_is_pinned(python):

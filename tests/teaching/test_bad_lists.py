@@ -97,11 +97,6 @@ def test_one_name_in_two_normal_forms_is_one_student(course, collect, right, unt
     assert len(students(course)) == 1
 
 
-def test_separators_of_windows_make_folders(course, collect, right):
-    assert collect({"ada\\attention.ipynb": right}) == 0
-    assert students(course) == ["ada"]
-
-
 def test_what_is_left_says_what_to_do(course, collect, right, capsys):
     files = {"ada/a.ipynb": right, "ada/work.zip": b"PK", "jose/x.ipynb": b""}
     assert collect(files, OWN.encode()) == 0

@@ -62,38 +62,6 @@ def test_one_students_grading_is_refused_when_it_would_change_all_others(
     assert (course.root / "gradebook.db").read_bytes() == gradebook
 
 
-def test_a_broken_assignment_stops_no_other(course, folder, capsys):
-    broken = course.solutions / "02-broken"
-    broken.mkdir()
-    (broken / "broken.ipynb").write_text('{"cells": [{"cell_type": "code"')
-    folder("ada/01-attention")
-    (folder("ada/02-broken") / "broken.ipynb").write_text("{}")
-    assert main(GRADE) == 1
-    said = capsys.readouterr()
-    assert "1 submission: 0 graded, 1 held." in said.out
-    assert "not graded: 02-broken: " in said.err
-
-
-def test_what_people_have_graded_does_not_wait_again(course, attention, marked):
-    marked({"ada": None})
-    release = plan(course, attention)
-    with Store(course) as store:
-        store.prepare((release,))
-        verdict = store.results("01-attention")["ada"]
-        answers = {question.id: "as it was" for question in verdict.questions}
-        read = replace(verdict.questions[-1], score=None, waiting=True)
-        questions = (*verdict.questions[:-1], read)
-        verdict = replace(verdict, questions=questions, answers=answers)
-        assert store.save("ada", "01-attention", "key", verdict).waiting == 1
-        where = ("explain_roles", "attention", "01-attention", "ada")
-        grade = store.gradebook.find_grade(*where)
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        store.gradebook.db.commit()
-        assert store.save("ada", "01-attention", "key", verdict).waiting == 0
-        other = replace(verdict, answers=dict.fromkeys(answers, "another"))
-        assert store.save("ada", "01-attention", "key", other).waiting > 0
-
-
 def test_what_nobody_uses_is_named_with_the_reason(course, folder):
     folder("ada/01-attention")
     (course.submitted / "ada/01-attention/timestamp.txt").write_text("at noon")

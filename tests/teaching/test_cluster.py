@@ -58,12 +58,3 @@ def test_a_cluster_gives_the_same_verdicts_though_a_worker_is_killed(
     assert [each["status"] for each in there] == ["graded"] * 8
     here = grade(course, "--workers", "1", "--force")
     assert here == there
-
-
-def test_a_scheduler_that_is_not_there_is_told(course, right, capsys, monkeypatch):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(right)
-    options = ["grade", "--scheduler", "tcp://127.0.0.1:9", *UNPROTECTED]
-    assert main(options) == 2
-    assert "There is no scheduler" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.release.plan import plan
 from autograder.results.other_answers import last_moment
+from autograder.results.standing import moments
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 WHERE = ("attention", "01-attention", "ada")
@@ -81,6 +82,9 @@ def test_late_work_costs_what_nbgraders_plugin_says_and_an_extension_lifts_it(
     assert (results["ada"].score, results["ada"].penalty) == (0.0, 16.0)
     assert (results["bob"].score, results["bob"].late) == (16.0, 0.0)
     assert scores(course)["ada"]["late"] == "3 d 12 h late"
+    told = "handed in 2026-11-05 12:00 UTC; due 2026-11-01 23:59 UTC; "
+    late = "**3 d 12 h late, 16 points less**"
+    assert moments(course, "01-attention", "ada") == told + late  # in formgrader
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         submission = book.find_submission("01-attention", "ada")
         assert submission.assignment.duedate == parse_utc("2026-11-01 23:59 UTC")
@@ -91,6 +95,8 @@ def test_late_work_costs_what_nbgraders_plugin_says_and_an_extension_lifts_it(
     table.write_text("student_id,assignment,due\nada,01-attention,2026-11-06\n")
     results = enter(course, attention)
     assert (results["ada"].late, results["ada"].score) == (0.0, 16.0)
+    longer = moments(course, "01-attention", "ada")
+    assert longer == f"{told}extended to 2026-11-06 23:59 UTC"
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         assert book.find_submission("01-attention", "ada").total_seconds_late == 0
         assert not book.find_submission_notebook(*WHERE).late_submission_penalty
@@ -146,56 +152,33 @@ def test_one_students_grading_moves_nobody_elses_deadline(
     assert enter(course, attention)["bob"].score == 0.0
 
 
-@pytest.mark.parametrize(
-    ("lines", "table", "why"),
-    [
-        (
-            'c.Autograder.due = {"01": "2026-11-01"}',
-            "",
-            "the unknown assignment 01; did you mean 01-attention?",
-        ),
-        (
-            'c.Autograder.due = {"01-attention": "soon"}',
-            "",
-            "'soon' is not a date and time",
-        ),
-        ('c.Autograder.due = {"01-attention": "2026-02-30"}', "", "not a valid date"),
-        (
-            'c.Autograder.due = {"01-attention": "2026-02-03 Mars"}',
-            "",
-            "no time z",
-        ),
-        ("", "student_id,assignment\n", "has no column due; it needs"),
-        ("", "student_id,assignment,due\nada,01,2026-11-01\n", "line 2: there is no"),
-        (
-            "",
-            "student_id,assignment,due\nada,01-attention,x\n",
-            "line 2, ada: 'x' is no",
-        ),
-        ("", "student_id,assignment,due\nada,01-attention,2026-11-01\n", "no due date"),
-        (
-            DUE,
-            "student_id,assignment,due\n"
-            "ada,01-attention,2026-11-01\nada,01-attention,2026-11-09\n",
-            "line 3: ada has another extension for 01-attention in a line above",
-        ),
-        (DUE, "student_id,assignment,due\nada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
-        (
-            DUE,
-            "student_id,assignment,due\nada,*,x0.5\n",
-            "line 2, ada: 'x0.5' would shorten",
-        ),
-        (
-            DUE,
-            "student_id,assignment,due\nada,01-attention,x1.5\n",
-            "line 2, ada: x1.5 needs the start",
-        ),
-        (DUE + '\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
-        ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
-        ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
-        ("c.Autograder.due = {", "", "cannot be read: SyntaxError: '{' was never"),
-    ],
-)
+HEAD = "student_id,assignment,due\n"
+SAID = 'c.Autograder.due = {"01-attention": "%s"}'
+WRONG = [  # a line of the configuration, the table of extensions, what is said
+    (
+        'c.Autograder.due = {"01": "2026-11-01"}',
+        "",
+        "assignment 01; did you mean 01-at",
+    ),
+    (SAID % "soon", "", "'soon' is not a date and time"),
+    (SAID % "2026-02-30", "", "not a valid date"),
+    (SAID % "2026-02-03 Mars", "", "no time z"),
+    ("", "student_id,assignment\n", "has no column due; it needs"),
+    ("", f"{HEAD}ada,01,2026-11-01\n", "line 2: there is no"),
+    ("", f"{HEAD}ada,01-attention,x\n", "line 2, ada: 'x' is no"),
+    ("", f"{HEAD}ada,01-attention,2026-11-01\n", "no due date"),
+    (DUE, HEAD + "ada,01-attention,2026-11-01\n" * 2, "line 3: ada has another exten"),
+    (DUE, f"{HEAD}ada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
+    (DUE, f"{HEAD}ada,*,x0.5\n", "line 2, ada: 'x0.5' would shorten"),
+    (DUE, f"{HEAD}ada,01-attention,x1.5\n", "line 2, ada: x1.5 needs the start"),
+    (f'{DUE}\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
+    ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
+    ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
+    ("c.Autograder.due = {", "", "cannot be read: SyntaxError: '{' was never"),
+]
+
+
+@pytest.mark.parametrize(("lines", "table", "why"), WRONG)
 def test_what_is_wrong_is_said_in_a_sentence(
     course, attention, marked, handed_in, configured, lines, table, why
 ):

@@ -453,6 +453,7 @@ def test_points_go_into_the_own_row_alone(school, export, form):
     assert code == 0 and words in said
     assert found == {student: str(value) for student, value in expected.items()}
     assert ("Moodle will skip" in said) == ("erman" in form and bool(found))
+    assert ("there is nothing to import" in said) == (not found)
 
 
 def copied(sheet: str, path: Path, **changes: str) -> str:

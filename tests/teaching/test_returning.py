@@ -6,14 +6,17 @@ import re
 import zipfile
 
 import pytest
-from test_platforms import FILE, GRADEBOOK, GROUPS, WORKSHEET, collect
+from nbgrader.api import Gradebook
+from test_platforms import FILE, GRADEBOOK, GROUPS, TEAMS, WORKSHEET, collect
 
+from autograder import wall
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.intake.versions import origin_of
 from autograder.results.feedback_zip import write_zips
 
 assert collect  # a fixture
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 def moodle_takes(path, participants):
@@ -86,6 +89,22 @@ def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
     assert all(name.endswith(".html") for name in files)
     assert lines == []
     assert teams(course, "ada", "grace", "35") == [*["Rocket_7 team"] * 2, ""]
+
+
+def test_a_team_reads_one_page_without_the_names_of_its_members(course, collect):
+    assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], TEAMS) == 0
+    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db", "any") as book:
+        for submission in book.assignment_submissions("01-attention"):
+            for grade in submission.notebooks[0].grades:
+                grade.needs_manual_grade = False
+        book.db.commit()
+    assert main(["feedback", "--zip", "moodle"]) == 0
+    with zipfile.ZipFile(course.root / "feedback-moodle-01-attention.zip") as pages:
+        (name,) = pages.namelist()
+        page = pages.read(name).decode()
+    assert name.startswith("Team Rocket_57_") and "Team Rocket" in page
+    assert not re.search(r"Ada|Alan|ada@|alan@|x\.org", page)
 
 
 def test_nothing_to_send_is_an_error_that_says_why(course, attention, marked, pages):

@@ -5,10 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import json
-import shutil
-import subprocess
-import sys
-from collections import Counter
 
 import pytest
 from nbgrader.api import Gradebook
@@ -78,37 +74,7 @@ def give_points_to_all_others(course, points):
         gradebook.db.commit()
 
 
-# in one process, which imports everything once
-LOOK_AND_STORE = """
-import shutil
-import sys
-from autograder.cli import main
-
-grade = ["grade", *sys.argv[1:], "--json"]
-assert main([*grade, "changes.json", "--dry-run"]) == 0
-shutil.copy("gradebook.db", "after-dry-run.db")
-assert main([*grade, "results.json"]) == 0
-"""
-
-
-def milder(repository, course):
-    """The course after a repair: the visible checks of softmax count 3/4.
-
-    It is called to grade twice: a dry run first.
-    """
-    shutil.copytree(repository.root / "book", course.root / "book")
-    shutil.copy(repository.root / "course.toml", course.root)
-    path = course.solutions / "01-attention" / "hidden" / "__init__.py"
-    text, before = path.read_text(), "Hidden(visible.softmax, core=0.5)"
-    assert text.count(before) == 1
-    path.write_text(text.replace(before, "Hidden(visible.softmax, core=0.75)"))
-
-    command = [sys.executable, "-c", LOOK_AND_STORE, "--workers", "1", *UNPROTECTED]
-    return lambda: subprocess.run(command, check=True)
-
-
-# goro does not scale, and ines gains a point when the checks become milder
-WATCHED = {"ada", "fatou", "goro", "ines", "kofi", "tova", "wanda"}
+WATCHED = {"ada", "fatou", "goro", "kofi", "tova", "wanda"}  # goro does not scale
 CLASSES = [pytest.param(12, id="some"), pytest.param(1, marks=pytest.mark.long)]
 
 
@@ -164,31 +130,6 @@ def test_a_term_from_release_to_certificate(
     assert points["ada"] == str(full + 2.5)
     assert points["fatou"] == str(round(first["fatou"]["score"] + 3, 6))
 
-    # a change in the checks: looked at first, then stored; points by hand stay
-    repaired = milder(repository, course)
-    gradebook = (course.root / "gradebook.db").read_bytes()
-    repaired()
-    assert (course.root / "after-dry-run.db").read_bytes() == gradebook
-    changes = json.loads((course.root / "changes.json").read_text())["changes"]
-    expected = {
-        (student, question["id"]): min(question["score"] + 1, 4)
-        for student, result in first.items()
-        for question in result["questions"]
-        if question["id"] == "test_softmax" and 2 <= question["score"] < 4
-    }
-    assert expected
-    found = {(c["student"], c["question"]): c["after"] for c in changes}
-    assert {who: found.get(who) for who in expected} == expected
-    # a question that builds on softmax may follow, of the same students alone
-    assert {student for student, _ in found} == {student for student, _ in expected}
-    gained = Counter()
-    for change in changes:
-        gained[change["student"]] += change["after"] - change["before"]
-    again = json.loads((course.root / "results.json").read_text())["submissions"]
-    for result in again:
-        student, score = result["student"], result["score"] or 0
-        assert score == round(float(points[student] or 0) + gained.get(student, 0), 2)
-
     assert main(["certificate", "ada", "--name", "Ada Lovelace"]) == 0
     assert main(["certificate", "--verify", "certificates/ada.json"]) == 0
     assert "Ada Lovelace" in capsys.readouterr().out
@@ -241,16 +182,11 @@ def check_report(course, size, held, browser):
         assert len(asked) == 1
         for words in (
             f"{size} submissions: {size - len(held)} graded, {len(held)} held",
-            "Time and cost",
             "discrimination",
             "attention_scores-unscaled",
             *held,
         ):
             assert page.get_by_text(words).first.is_visible(), words
-        run = page.get_by_role("region", name="Time and cost").locator("tbody td")
-        verdicts, workers, time, cost = run.all_inner_texts()[:4]
-        assert (verdicts, workers) == (str(size), "1")
-        assert float(time.removesuffix(" s")) > 0 < float(cost.removesuffix(" s"))
         links = [link.get_attribute("href") for link in page.get_by_role("link").all()]
         assert links and all(link.startswith(BOOK) for link in links)
         body = page.locator("body")
@@ -278,8 +214,3 @@ def check_exports(course, folder):
     for student, given in points.items():
         assert found.get(student, "") == given, student
     return points
-
-
-def test_export_for_a_platform_needs_its_list(course, capsys):
-    assert main(["export", "--format", "canvas"]) == 2
-    assert "--roster" in capsys.readouterr().err

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.intake.names import label_of
 from autograder.release.times import platform_time, zone_of
 
 OWN = """\
@@ -53,41 +52,23 @@ ROSTERS = {"OWN": OWN, "MAIL": MAIL, "CANVAS": CANVAS}
 # paths and students with work; perhaps a roster or its name, a pattern, what is said
 with Path(__file__).with_name("whose.jsonl").open(encoding="utf-8") as file:
     RIGHT = {form.pop("form"): form for form in map(json.loads, file)}
-# roster, options, paths, what is said
+# a pattern, paths, what is said
+WHOSE = "Are they one student's versions, or the work of a class?"
+FROM = "downloaded from {}. Pass a list of the students with --roster"
+DRIVE = ["Homework 1/Ada - attention.ipynb", "Homework 1/Grace - attention.ipynb"]
+SECTIONS = ["A/ada.ipynb", "A/bob.ipynb", "B/cy.ipynb", "B/dan.ipynb"]
+GITHUB = ["01-attention-ada/a.ipynb", "01-attention-bob/a.ipynb"]
+BOARD = [ATTEMPT.format("ada", 9, "a.ipynb")]
+SPACE = [BRIGHT.format(50, "Ada", 9, 1122) + "/a.ipynb"]
 REFUSED = {
-    "a folder of Drive": (
-        "",
-        "",
-        ["Homework 1/Ada - attention.ipynb", "Homework 1/Grace - attention.ipynb"],
-        "Are they one student's versions, or the work of a class?",
-    ),
-    "two folders, each of a section": (
-        "",
-        "",
-        ["A/ada.ipynb", "A/bob.ipynb", "B/cy.ipynb", "B/dan.ipynb"],
-        "Are they one student's versions, or the work of a class?",
-    ),
-    "blackboard": (
-        "",
-        "",
-        [ATTEMPT.format("ada", 9, "a.ipynb")],
-        "downloaded from Blackboard. Pass a list of the students with --roster",
-    ),
-    "brightspace": (
-        "",
-        "",
-        [BRIGHT.format(50, "Ada", 9, 1122) + "/a.ipynb"],
-        "downloaded from Brightspace. Pass a list of the students with --roster",
-    ),
-    "github classroom": (
-        "",
-        "",
-        ["01-attention-ada/a.ipynb", "01-attention-bob/a.ipynb"],
-        "--pattern '{assignment}-{student}'",
-    ),
-    "a pattern without a student": ("", "{file}", ["a.ipynb"], "has no {student}"),
-    "a field that there is not": ("", "{studnt}", ["a"], "did you mean student?"),
-    "a pattern that is none": ("", "(?P<student>", ["a"], "cannot be used"),
+    "a folder of Drive": ("", DRIVE, WHOSE),
+    "two folders, each of a section": ("", SECTIONS, WHOSE),
+    "blackboard": ("", BOARD, FROM.format("Blackboard")),
+    "brightspace": ("", SPACE, FROM.format("Brightspace")),
+    "github classroom": ("", GITHUB, "--pattern '{assignment}-{student}'"),
+    "a pattern without a student": ("{file}", ["a.ipynb"], "has no {student}"),
+    "a field that there is not": ("{studnt}", ["a"], "did you mean student?"),
+    "a pattern that is none": ("(?P<student>", ["a"], "cannot be used"),
 }
 
 
@@ -128,8 +109,8 @@ def test_every_notebook_goes_to_its_owner(course, collect, capsys, form):
 
 @pytest.mark.parametrize("form", REFUSED)
 def test_what_could_be_read_in_two_ways_is_refused(course, collect, capsys, form):
-    roster, pattern, paths, said = REFUSED[form]
-    assert collect(paths, roster, pattern) == 2
+    pattern, paths, said = REFUSED[form]
+    assert collect(paths, "", pattern) == 2
     assert said in capsys.readouterr().err
     assert students(course) == set()
 
@@ -165,10 +146,6 @@ def test_a_name_inside_a_longer_one_is_not_found(course, collect):
     paths = ["x_Ada Lovelace_y/a.ipynb", "x_Ada Lovelace King_y/a.ipynb"]
     assert collect(paths, roster) == 0
     assert students(course) == {"ada", "king"}
-
-
-def test_an_archive_of_a_known_platform_has_no_other_form():
-    assert label_of("lovelaceada_34_5_a.ipynb").platform == "canvas"
 
 
 def test_a_worksheet_with_names_and_no_addresses_is_refused(course, collect, capsys):

@@ -1,5 +1,7 @@
-"""A submission in which all is right is judged without forks; no other one notices."""
+"""What passes is asked in place, what loses points in forks; no other one notices."""
 
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +10,11 @@ import pytest
 from autograder.notebook.cells import OutOfTime
 from autograder.tools.judging import catalog_of
 from autograder.wall import Cell, Grader, Limits
-from autograder.wall.judge import fast_path
-from autograder.wall.judge.raised import Stopped
+from autograder.wall.judge.forks import InPlace
+from autograder.wall.judge.raised import Stopped, Unsure
 from autograder.wall.sandbox import answers
 
+ORDER = tomllib.loads(Path(__file__).with_name("order.toml").read_text("utf-8"))
 HOME = "import os\nimport numpy as np\nhome = os.getpid()"
 SAME = "def f():\n    return os.getpid() == home"
 HUNT = """from autograder.checks import attention as check
@@ -47,8 +50,9 @@ def test_no_question_has_a_fork_when_all_is_right(judged):
     assert judged(HOME, SAME, "assert f()", "assert f()")[0] == [4, 4]
 
 
-def test_every_question_has_a_fork_when_one_is_wrong(judged):
-    assert judged(HOME, SAME, "assert f()", "assert not f()")[0] == [0, 4]
+def test_from_the_first_that_loses_points_on_every_question_has_a_fork(judged):
+    tests = "assert f()", "assert not f()", "assert f()", "assert not f()"
+    assert judged(HOME, SAME, *tests)[0] == [4, 4, 0, 4]
 
 
 def test_no_function_has_a_fork_when_a_students_check_is_right(judged, reference):
@@ -176,19 +180,10 @@ def test_what_ends_a_question_costs_that_one_alone(judged, what):
     assert scores[0] == [4, 0, 4]
 
 
-def test_both_of_its_runs_together_take_two_minutes_at_most():
-    assert fast_path.SHARE * Limits().total_seconds == 120
-    second = SimpleNamespace(hurried=False, end=999.0)
-    first = SimpleNamespace(hurried=False, end=120.0, renewed=lambda: second)
-    quick = fast_path.FastPath(first, Limits())
-    quick._run_again([])
-    assert quick.student is second and second.end == 120.0
-
-
 def test_what_hangs_is_not_waited_for():
     """Its process is ended as a whole, not asked to end the question first."""
-    deaf = SimpleNamespace(end=1e9, given_up=None, ask=lambda *_, **__: True)
-    with pytest.raises(fast_path.Unsure), fast_path.Here(deaf, Limits()) as here:
+    deaf = SimpleNamespace(end=1e9, given_up=None, ask=lambda *_: True)
+    with pytest.raises(Unsure), InPlace(deaf, Limits()) as here:
         here.link.stopped = Stopped("it was not done")
 
 
@@ -254,3 +249,43 @@ def test_what_a_quick_answer_leaves_costs_no_other_submission(judged, grader, wh
     transcript = grader.judge(sources)  # held, or what its own forks are worth
     assert transcript.held or transcript.outputs["3"][0]["text"] == "0\n"
     assert judged(HOME, SAME, "assert f()", "assert f()")[0] == [4, 4]
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_the_order_of_questions_gives_nothing_and_costs_nothing(judged, name):
+    assert judged(*ORDER[name]["cells"])[0] == ORDER[name]["due"]
+
+
+STATEFUL = {  # checks that are right as long as each function meets a fresh process
+    "an-input-that-a-function-changes": """x = np.diag([1.0, 2.0, 4.0]) + 1
+powers = np.exp(x - x.max(axis=-1, keepdims=True))
+right = powers / powers.sum(axis=-1, keepdims=True)
+def check_softmax(softmax):
+    before = x.copy()
+    weights = softmax(x)
+    assert np.array_equal(x, before)
+    assert np.allclose(weights, right) and inner(softmax) is None""",
+    "cases-that-are-used-up": """cases = iter([0])
+def check_softmax(softmax):
+    for case in cases:
+        inner(softmax)""",
+    "patience-for-three": """tried = []
+def check_softmax(softmax):
+    tried.append(1)
+    if len(tried) < 4:
+        inner(softmax)""",
+    "anger-after-three": """tried = []
+def check_softmax(softmax):
+    tried.append(1)
+    assert len(tried) < 4
+    inner(softmax)""",
+}
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize("first", ["assert home", "assert not home"])
+@pytest.mark.parametrize("how", STATEFUL)
+def test_a_check_with_a_state_is_tried_in_forks(judged, reference, how, first):
+    code = f"{reference}\ninner = check_softmax\n{STATEFUL[how]}"
+    for _ in range(3):  # the functions have another order each time
+        assert judged(HOME, first, code, HUNT)[0][-1] == 4

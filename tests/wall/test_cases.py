@@ -54,8 +54,11 @@ def runner(tmp_path_factory):
         yield runner
 
 
-@pytest.mark.parametrize("case", drawn(HONEST, 25), ids=ids)
-def test_check_says_the_same_of_them(case, runner):
+@pytest.mark.parametrize("case", [*MISTAKES, *drawn(HONEST, 25)], ids=ids)
+def test_check_says_the_same_of_honest_cells(case, runner):
+    for name, content in case.files.items():
+        (runner.folder / name).parent.mkdir(exist_ok=True)
+        (runner.folder / name).write_bytes(content)
     cells = [
         (number, cell.source, cell.test and cell.test.removeprefix("test_"))
         for number, cell in enumerate(case.cells(), 1)

@@ -157,25 +157,6 @@ def test_a_cell_that_is_killed_gets_a_second_try(grader):
     assert "signal 9" not in text_of(seen)
 
 
-def test_after_the_kill_of_a_judge_its_submission_is_judged_anew(grader):
-    slow = Case("slow", first="import time; time.sleep(1.5)")
-    grader.judge(RIGHT.cells())
-    parent = grader._parents["judge", "numpy"].process.pid
-    killed = []
-
-    def kill():
-        killed.extend(family(parent)[1:])
-        for pid in killed:
-            os.kill(pid, signal.SIGKILL)
-
-    timer = threading.Timer(0.8, kill)
-    timer.start()
-    seen = grader.judge(slow.cells())
-    timer.join()
-    assert len(killed) == 1 and seen.held is None
-    assert [r.score for r in seen.results.values()] == [2.0, 3.0]
-
-
 @pytest.mark.parametrize("system", ["darwin", "win32"])
 def test_another_system_is_told_where_to_grade(monkeypatch, system):
     monkeypatch.setattr(choosing.sys, "platform", system)
@@ -204,44 +185,6 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
     assert remedy in said and "Operation not permitted" in said
     assert "no Landlock" in said
     assert "--no-sandbox" in said
-
-
-@pytest.fixture
-def sample(tmp_path):
-    """What `make serve` does before it serves, in a copy with its first assignment."""
-    root = Path(__file__).resolve().parents[2]
-    for name in ("autograder", "solutions/01-attention"):
-        shutil.copytree(root / name, tmp_path / name)
-    for name in ("Makefile", "nbgrader_config.py", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
-    (tmp_path / ".venv").symlink_to(sys.prefix)
-    page = tmp_path / "_build" / "html" / "index.html"
-    page.parent.mkdir(parents=True)
-    page.touch()
-
-    def make(*forbidden):
-        built = ["-o", "setup", "-o", "book", "-o", "_build/html/index.html"]
-        shutil.rmtree(tmp_path / "_build/html/sample-class", ignore_errors=True)
-        made = subprocess.run(
-            ["make", "sample", *built],
-            cwd=tmp_path,
-            preexec_fn=partial(forbid, *forbidden),
-            capture_output=True,
-            text=True,
-        )
-        assert made.returncode == 0, made.stderr
-        grades = tmp_path / "_build" / "sample-class" / "grades.json"
-        return made, json.loads(grades.read_text()) if grades.exists() else None
-
-    return make
-
-
-def test_where_nothing_is_left_make_serve_says_why_the_class_is_not_graded(sample):
-    made, grades = sample("unshare", "landlock_create_ruleset")
-    assert "does not let this user create namespaces" in made.stderr
-    assert "this kernel has no Landlock" in made.stderr
-    assert "The sample class was not graded" in made.stdout
-    assert grades is None
 
 
 SIXTHS = [pytest.param(6, id="a-sixth"), pytest.param(1, marks=pytest.mark.long)]

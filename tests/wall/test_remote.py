@@ -86,7 +86,7 @@ SAME = [
 ]
 HELPERS = """
 import warnings, numpy as np, torch
-from autograder.checks.gradients import gradients
+from autograder.torch_support.gradients import gradients
 def raised(f, *args):
     try:
         return f(*args)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from autograder.checks.assignment import Assignment
+from autograder.checks.half import Game
 from autograder.checks.published import source
 from autograder.wall.records import Cell
 
@@ -17,17 +19,32 @@ UNANSWERED = "no answer yet"
 _CHECKS = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 
 
-def helpers(cell: Cell) -> list[tuple[str, str]]:
-    """The names that a question is built on, each with a program that is right."""
-    found = []
+def assignments(cell: Cell) -> Iterator[Assignment]:
+    """The assignments of whose checks a test cell has imported some."""
     for short in _CHECKS.findall(cell.source):
         module = sys.modules.get(f"autograder.checks.{short}")
         if assignment := getattr(module, "assignment", None):
-            name = (cell.test or "").removeprefix("test_")
-            found += [
-                (used, source(used, short)) for used in assignment.builds_on(name)
-            ]
-    return found
+            yield assignment
+
+
+def helpers(cell: Cell) -> list[tuple[str, str]]:
+    """The names that a question is built on, each with a program that is right."""
+    return [
+        (used, source(used, assignment.name))
+        for assignment in assignments(cell)
+        for used in assignment.builds_on(question_of(cell))
+    ]
+
+
+def is_hunt(cell: Cell) -> bool:
+    """Whether a question is known to ask for a test that the student writes."""
+    questions = [one.questions.get(question_of(cell)) for one in assignments(cell)]
+    return any(one and isinstance(one.checks[0], Game) for one in questions)
+
+
+def question_of(cell: Cell) -> str:
+    """The name of a question, by which its assignment knows it."""
+    return (cell.test or "").removeprefix("test_")
 
 
 def judged_with(names: Iterable[str], holds: bool) -> str:

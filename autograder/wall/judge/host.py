@@ -13,7 +13,9 @@ import os
 import resource
 import signal
 import socket
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,6 @@ from autograder.wall.records import Limits
 from autograder.wall.sandbox.rights import die_with_parent
 from autograder.wall.wire import decode, encode, no_handles
 
-OPERATIONS = ("call", "make", "forward", "backward")
 MAX_WARNINGS = 20
 MOST_FILES = 4096
 ASK = encode(("ask",), no_handles)[1:]  # how such a frame goes on after its length
@@ -96,13 +97,16 @@ class Host:
 
 
 class Inhouse(Host):
-    """Calls the functions in this process, whose limits are those of such a process."""
+    """Calls the functions in this process, which has the limits of the other one.
+
+    Where it reaches them it ends, and another judge does without.
+    """
 
     at_once = True
 
     def __init__(self, functions: list[Any], limits: Limits) -> None:
         super().__init__(functions, limits)
-        self.restore = random_state()
+        self.restore, self.release = random_state(), restrict(limits)
 
     def begin(self, index: int, deadline: float) -> None:
         """From now on it is about this function."""
@@ -117,18 +121,24 @@ class Inhouse(Host):
             return LOST
 
     def close(self) -> None:
-        """Put the random numbers back to where they were before."""
+        """Put random numbers and limits back to where they were before."""
         self.restore()
+        self.release()
 
 
-def restrict(limits: Limits) -> None:
-    """Limit the resources of all calls of one question together."""
+def restrict(limits: Limits) -> Callable[[], None]:
+    """Limit the resources of all calls of one question together; what undoes it."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + limits.memory_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    seconds = math.ceil(limits.question_seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    undo = contextlib.ExitStack()
+    for kind, most in (
+        (resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory_bytes),
+        (resource.RLIMIT_CPU, math.ceil(time.process_time() + limits.question_seconds)),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        before = resource.getrlimit(kind)
+        undo.callback(resource.setrlimit, kind, before)
+        resource.setrlimit(kind, (most, before[1]))
+    return undo.close
 
 
 def serve(channel: Channel, functions: list[Any]) -> None:
@@ -162,8 +172,6 @@ def reply_to(planted: Planted, frame: memoryview) -> Reply:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            if operation not in OPERATIONS:
-                raise LookupError(operation)
             status, value = "ok", planted.do(operation, *parts)
         except BaseException as error:
             # its text could tell the functions apart

@@ -3,11 +3,28 @@
 One judge per submission. It has the sandbox run the student's cells in order, and runs
 the instructor's cells itself: names that the student has defined stand for proxies of
 objects in the sandbox, and everything else is the judge's own.
+
+A submission runs twice, each time in a sandbox of its own.
+
+1. *In place.* The student's process answers the questions itself, in order, as long as
+   each gets all its points. Nobody gains by that: to disturb a question, or to help it,
+   there are only the calls of earlier ones, and these were right. So what passes up to
+   the first question that loses points has passed. This one, and all after it, may have
+   been disturbed, and count for nothing yet. Students' own tests are tried on functions
+   at the end of this run, when no question is asked any more (``trials``).
+2. *In forks.* The cells run again, and what students see comes from here, since below
+   a question an output could tell what it asked. Each question that is still open has
+   a fork of the student's process. At the end the tests of students are tried again,
+   in a sandbox that met no function before.
+
+When all is right, nothing is shown below a question, and no test is to be tried, the
+first run is enough. Whoever ends it, by a crash or for want of time, has the second.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import math
 import signal
@@ -30,13 +47,19 @@ from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
 from autograder.wall.judge.answers import Answers
-from autograder.wall.judge.forks import Fork
-from autograder.wall.judge.helpers import UNANSWERED, helpers, judged_with
+from autograder.wall.judge.forks import Fork, InPlace, Together
+from autograder.wall.judge.helpers import (
+    UNANSWERED,
+    helpers,
+    is_hunt,
+    judged_with,
+    question_of,
+)
 from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.raised import Lost, Stopped
+from autograder.wall.judge.raised import Lost, Stopped, Unsure
 from autograder.wall.judge.redaction import failure_of, readable
 from autograder.wall.judge.remote import Link
-from autograder.wall.judge.student import GRACE, Numbered, StudentProcess
+from autograder.wall.judge.student import BRIEF, GRACE, StudentProcess
 from autograder.wall.judge.trials import (
     LOST,
     MOST_SANDBOXES,
@@ -47,6 +70,7 @@ from autograder.wall.judge.trials import (
 from autograder.wall.records import Cell, Limits, QuestionResult, Transcript
 
 MAX_MESSAGE = 4000
+SHARE = 0.2  # of the time that a submission has in all, for the first run
 
 
 def main(
@@ -55,11 +79,28 @@ def main(
     cells: list[Cell],
     limits: Limits,
     files: dict[str, bytes],
+    quick: bool,
 ) -> None:
-    """Judge one submission and send the transcript to the grader."""
-    process = StudentProcess(grader, student, limits, files)
+    """Judge one submission and send the transcript to the grader.
+
+    With ``quick`` there is the first run, in place; else only forks.
+    """
+    first = brief(limits) if quick else limits
+    process = StudentProcess(grader, student, first, files, hasty=quick)
+    if quick:
+        gc.disable()  # it ends soon
+        process.end = time.monotonic() + SHARE * limits.total_seconds
     transcript = Judge(process, limits).judge(cells)
     grader.send(("transcript", transcript.to_json()))
+
+
+def brief(limits: Limits) -> Limits:
+    """Limits for what need not be waited for."""
+    return replace(
+        limits,
+        cell_seconds=min(BRIEF, limits.cell_seconds),
+        question_seconds=min(BRIEF, limits.question_seconds),
+    )
 
 
 class NotJudged(Exception):
@@ -77,19 +118,25 @@ class Judge:
         self.sources: dict[int, str] = {}
         self.failed: list[Failed] = []
         self.lost: set[str] = set()  # questions without all their points
+        self.slow: set[str] = set()  # those of them that ran out of time
         self.cells: list[Cell] = []
-        self.hunts: list[tuple[Cell, Trials, list[Numbered]]] = []  # and what ran
-        self.trials = Trials()
+        self.trials: Trials
+        self.hunts: dict[str | None, Trials] = {}  # by question
         self.tests: dict[str, Cell] = {}  # by the names of their files
 
     def judge(self, cells: list[Cell]) -> Transcript:
         """Run all cells in order; what cannot be judged is held, with the reason."""
+        self.cells = cells
         try:
-            self._run(cells)
+            if not self.student.hasty:
+                self._run()
+            elif not self._run_in_place():
+                self._start_over()
+                self._run()
             if any(cell.inside for cell in cells):
                 # again: what students see comes from the run above, without the tests
                 self.transcript.hurried = self.student.hurried
-                self.student = self.student.renewed()
+                self.student = self.student.renewed(self.limits)
                 inside = Inside(self.student, cells, self.limits)
                 self.transcript.results |= inside.results()
         except Violation as violation:
@@ -99,15 +146,55 @@ class Judge:
         self.transcript.hurried |= self.student.hurried
         return self.transcript
 
-    def _run(self, cells: list[Cell]) -> None:
-        self.cells = cells
-        for number, cell in enumerate(cells, 1):
+    def _run_in_place(self) -> bool:
+        """The first run; whether it is enough.
+
+        After a question that loses points, only students' tests are looked for.
+        """
+        hunts = [n for n, cell in enumerate(self.cells, 1) if is_hunt(cell)]
+        tests = [n for n, cell in enumerate(self.cells, 1) if cell.test]
+        end, passed = tests[-1] if hunts else len(self.cells), True
+        try:
+            for number, cell in enumerate(self.cells, 1):
+                if number > end:
+                    break
+                if cell.test is None:
+                    self._student_cell(number, cell)
+                elif passed or number in hunts:
+                    full = self._test_cell(cell, InPlace)
+                    if passed and not full:
+                        passed, end = False, max(hunts, default=0)
+            for trials in self.hunts.values():
+                self._try_all(trials, InPlace)
+        except (Unsure, NotJudged, Held, Violation, Lost):
+            return False
+        return passed and not self.hunts and not self._shown()
+
+    def _shown(self) -> bool:
+        """Whether there is an output of a cell below a question."""
+        first = next((n for n, cell in enumerate(self.cells) if cell.test), None)
+        below = self.cells[first:] if first is not None else []
+        return any(self.transcript.outputs.get(cell.key) for cell in below)
+
+    def _start_over(self) -> None:
+        """The first run has ended: forget all but what has passed."""
+        self.student = self.student.renewed(self.limits)
+        self.room, self.failed = outputs.Room(self.limits), []
+        self.transcript.outputs, self.transcript.notes = {}, []
+
+    def _run(self) -> None:
+        """The second run, with forks for what is open."""
+        for number, cell in enumerate(self.cells, 1):
             if cell.test is None:
                 self._student_cell(number, cell)
-            elif not cell.inside:
-                self._test_cell(cell)
-        for cell, trials, ran in self.hunts:
-            self._judged(cell, time.monotonic(), self._hunted(cell, trials, ran))
+            elif not cell.inside and not self._is_settled(cell):
+                self._test_cell(cell, Fork)
+        for trials in self.hunts.values():
+            start = time.monotonic()
+            self._judged(trials.cell, start, self._hunted(trials))
+
+    def _is_settled(self, cell: Cell) -> bool:
+        return cell.test in self.transcript.results or cell.test in self.hunts
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         kept = self.transcript.outputs
@@ -128,86 +215,129 @@ class Judge:
             self.failed.append(Failed(number, cell.source, because, ran.place, text))
         self.transcript.notes += [f"cell {number}: {note}" for note in notes]
 
-    def _test_cell(self, cell: Cell) -> None:
+    def _test_cell(self, cell: Cell, way: type[Fork]) -> bool:
+        """Ask a question; False where it loses points.
+
+        In place, that says nothing yet, and all points say all.
+        """
         start = time.monotonic()
         self.tests[f"<{cell.test}>"] = cell
-        self.trials = Trials()
-        result = self._followed(cell, self._asked(cell))
-        if self.trials.due:  # when all other questions are judged
-            self.hunts.append((cell, self.trials, list(self.student.ran)))
+        self.trials = Trials(cell, list(self.student.ran))
+        if way is InPlace:
+            result = self._asked(cell, way=way)
         else:
+            result = self._followed(cell)
+        if self.trials.due:  # when all other questions are judged
+            self.hunts[cell.test] = self.trials
+        elif result.full or way is not InPlace:
             self._judged(cell, start, result)
+        return result.full
 
     def _judged(self, cell: Cell, start: float, result: QuestionResult) -> None:
         """Note what came of a question."""
         if not result.full:
-            self.lost.add(result.id.removeprefix("test_"))
+            self.lost.add(question_of(cell))
         seconds = round(time.monotonic() - start, 3)
         self.transcript.results[result.id] = replace(result, seconds=seconds)
 
-    def _hunted(
-        self, cell: Cell, trials: Trials, ran: list[Numbered]
-    ) -> QuestionResult:
-        """The result of a question whose answer is a test that the student wrote.
-
-        Its cells are those that ``ran`` before it.
-        """
-        self.trials = trials
-        result = nothing(cell, LOST)
+    def _hunted(self, trials: Trials) -> QuestionResult:
+        """The result of a question whose answer is a test that the student wrote."""
         try:
-            while trials.due:
-                trials.verdicts = self._tried(trials, ran, trials.plantings)
-                result = self._asked(cell)
+            if trials.result and self._agrees(trials, trials.result):
+                return trials.result
+            trials.verdicts, trials.result = [], None
+            result = self._try_all(trials, Fork)
         except NotJudged as why:
-            return nothing(cell, str(why))
-        if result.score and not self._repeats(trials, ran):
-            return nothing(cell, UNSTEADY)
+            return nothing(trials.cell, str(why))
+        halves = trials.plantings if result.score else []
+        if not all(self._repeats(trials, [[half]], Fork) for half in halves):
+            return nothing(trials.cell, UNSTEADY)
+        return result
+
+    def _try_all(self, trials: Trials, way: type[Fork]) -> QuestionResult:
+        """Try a student's test on all functions, and ask its question with that."""
+        self.trials = trials
+        result = nothing(trials.cell, LOST)
+        while trials.due:
+            trials.verdicts = self._tried(trials, [trials.plantings], way)
+            result = self._asked(trials.cell, way=way)
+        trials.result = result
         return result
 
     def _tried(
-        self, trials: Trials, ran: list[Numbered], parts: list[Planting]
+        self, trials: Trials, groups: list[list[Planting]], way: type[Fork]
     ) -> list[list[Verdict]]:
         """Verdicts of a student's test on some functions, in a fresh sandbox.
 
-        That is a sandbox in which these cells ``ran``, and no check met a function.
+        That is a sandbox in which the same cells ran, and no check met a function.
         """
 
         def found(link: Link) -> list[list[Verdict]] | None:
             if self.student.met:  # it was killed, and this is another try
                 return None
             self.student.met = True
-            return trials.found(link, parts)
+            return trials.found(link, groups)
 
         for _ in range(MOST_SANDBOXES):
-            if self.student.met or self.student.ran != ran:
-                self.student.renew(ran)
-            if (came := self._forked(found)) is not None:
+            if self.student.met or self.student.ran != trials.ran:
+                self.student.renew(trials.ran)
+            if (came := self._forked(found, way)) is not None:
                 return came
         raise NotJudged(LOST)
 
-    def _repeats(self, trials: Trials, ran: list[Numbered]) -> bool:
-        """Whether the check says the same again of each half alone."""
-        return all(self._agrees(trials, ran, n) for n in range(len(trials.plantings)))
+    def _agrees(self, trials: Trials, result: QuestionResult) -> bool:
+        """Whether what a test said in one process can be relied on.
 
-    def _agrees(self, trials: Trials, ran: list[Numbered], number: int) -> bool:
-        """Whether the test gives the same verdicts where it has met no other half.
-
-        So what it knows of the hidden half, it does not know from the visible one.
+        It says the same of the hidden half where it has met no other: so what it knows
+        of that, it does not know from the visible one. If it lost points, it also says
+        the same of all functions in another order, and where a function is the first.
         """
+        *others, hidden = trials.plantings
         try:
-            found = self._tried(trials, ran, [trials.plantings[number]])
+            if result.full:
+                return self._repeats(trials, [[hidden]], InPlace)
+            if not self._repeats(trials, [[hidden], others], Together):
+                return False
+            doubtful, before = trials.costly()
+            again = self._forked(lambda link: trials.found(link, [[doubtful]]))
+        except Unsure:
+            return False
+        return said(again) == said([before])
+
+    def _repeats(
+        self, trials: Trials, groups: list[list[Planting]], way: type[Fork]
+    ) -> bool:
+        """Whether a test says the same again of some functions."""
+        groups = [group for group in groups if group]
+        try:
+            found = self._tried(trials, groups, way)
         except NotJudged:
             return False
-        return said(found) == said([trials.verdicts[number]])
+        return said(found) == said([trials.of_planting(p) for g in groups for p in g])
 
-    def _followed(self, cell: Cell, result: QuestionResult) -> QuestionResult:
+    def _followed(self, cell: Cell) -> QuestionResult:
         """The result with right code in place of earlier answers that lost points."""
-        if result.full:
+        given = {}
+        if self.lost:
+            given = {name: text for name, text in helpers(cell) if name in self.lost}
+
+        def ask(link: Link) -> tuple[QuestionResult, QuestionResult | None]:
+            result = self._result(cell, link, {})
+            if result.full or not given or link.stopped:
+                return result, None
+            # what passes now has passed; what does not may have been disturbed
+            again = self._result(cell, link, given)
+            return result, again if again.full else None
+
+        # for a helper that never ends, one question has waited
+        limits = brief(self.limits) if self.slow & given.keys() else self.limits
+        try:
+            result, again = self._forked(ask, limits=limits)
+        except NotJudged as why:
+            return nothing(cell, str(why))
+        if result.full or not given:
             return result
-        given = {name: text for name, text in helpers(cell) if name in self.lost}
-        if not given:
-            return result
-        again = self._asked(cell, given)
+        again = again or self._asked(cell, given)
         fewer = (again.score or 0.0) < (result.score or 0.0)
         if fewer or UNANSWERED in (again.message or ""):
             return result
@@ -216,21 +346,31 @@ class Judge:
             message = f"{message}\n{again.message}"
         return replace(again, message=message)
 
-    def _asked(self, cell: Cell, given: dict[str, str] | None = None) -> QuestionResult:
+    def _asked(
+        self,
+        cell: Cell,
+        given: dict[str, str] | None = None,
+        way: type[Fork] = Fork,
+    ) -> QuestionResult:
         """Run the instructor's cell against a fork of the student's process."""
         try:
-            return self._forked(lambda link: self._result(cell, link, given or {}))
+            return self._forked(lambda link: self._result(cell, link, given or {}), way)
         except NotJudged as why:
             return nothing(cell, str(why))
 
-    def _forked(self, ask: Callable[[Link], Any]) -> Any:
+    def _forked(
+        self,
+        ask: Callable[[Link], Any],
+        way: type[Fork] = Fork,
+        limits: Limits | None = None,
+    ) -> Any:
         """Ask in a fork of the student's process; NotJudged if there is none.
 
         As with cells, a fork that was killed gets a second try.
         """
         tries = 2
         while True:
-            with Fork(self.student, self.limits) as fork:
+            with way(self.student, limits or self.student.limits) as fork:
                 if fork.started:
                     came = ask(fork.link)
             if fork.given_up:
@@ -241,6 +381,8 @@ class Judge:
                 continue
             tries -= 1
             if not (fork.killed and tries):
+                if fork.late:
+                    self.slow.add(question_of(self.trials.cell))
                 return came
 
     def _result(self, cell: Cell, link: Link, given: dict[str, str]) -> QuestionResult:

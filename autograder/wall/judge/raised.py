@@ -44,6 +44,10 @@ class NoArray(TypeError):
         self.sentence = sentence
 
 
+class Unsure(Exception):
+    """What came of the student's own process, without a fork, does not count."""
+
+
 class Lost(BaseException):
     """The sandbox itself is gone, by no fault of the student's code."""
 

@@ -17,10 +17,12 @@ from autograder.errors import Closed, Held, Violation
 from autograder.explain.locations import Location
 from autograder.notebook.ending import ending
 from autograder.wall.channel import Channel
+from autograder.wall.judge.raised import Unsure
 from autograder.wall.locations import location_from
 from autograder.wall.records import Cell, Limits
 
 GRACE = 2.0  # seconds that the other side has beyond a limit of its own
+BRIEF = 3.0  # seconds for what need not be waited for: it is asked again, or was before
 MAX_LOST = 3
 Numbered = tuple[int, Cell]
 
@@ -48,19 +50,29 @@ class Ended:
 
 
 class StudentProcess:
-    """Runs cells and forks for questions; started again by the grader when it ends."""
+    """Runs cells and forks for questions; started again by the grader when it ends.
+
+    A ``hasty`` one is for a first look: Unsure is raised where it ends or runs long.
+    """
 
     def __init__(
-        self, grader: Channel, channel: Channel, limits: Limits, files: dict[str, bytes]
+        self,
+        grader: Channel,
+        channel: Channel,
+        limits: Limits,
+        files: dict[str, bytes],
+        *,
+        hasty: bool = False,
     ) -> None:
-        self.grader, self.channel = grader, channel
-        self.limits, self.files = limits, files
+        self.grader, self.channel, self.files = grader, channel, files
+        self.limits, self.hasty = limits, hasty
         self.end = time.monotonic() + limits.total_seconds
         self.ran: list[Numbered] = []  # what a new process has to run again
         self.given_up: str | None = None
         self.hurried = False
         self.crashes = self.lost = 0
         self.met = False  # whether a check was tried on a function in this sandbox
+        self.slow: set[int] = set()  # cells that ran out of time: once is enough
         self._send_files()
 
     def run(self, number: int, cell: Cell) -> Ran:
@@ -71,8 +83,13 @@ class StudentProcess:
             if self.given_up:
                 return Ran(skipped=self.given_up)
             came = self._try(number, cell)
+            late = isinstance(came, Ran) and came.failed == "OutOfTime"
+            if self.hasty and (late or isinstance(came, Ended)):
+                raise Unsure
             if isinstance(came, Ran):
                 self.ran.append((number, cell))
+                if late:
+                    self.slow.add(number)
                 return came
             if came.status is not None and (killed or came.status != -signal.SIGKILL):
                 self.start_again(lost=False)
@@ -82,6 +99,8 @@ class StudentProcess:
 
     def _try(self, number: int, cell: Cell) -> Ran | Ended:
         seconds = self.limits.cell_seconds
+        if number in self.slow:
+            seconds = min(seconds, BRIEF)
         deadline = min(time.monotonic() + seconds * self.limits.patience, self.end)
         deadline += GRACE
         try:
@@ -109,10 +128,10 @@ class StudentProcess:
         self.met = False
         return status
 
-    def renewed(self) -> StudentProcess:
+    def renewed(self, limits: Limits) -> StudentProcess:
         """An empty process in place of this one, with time of its own."""
         self.replace("stop")
-        return StudentProcess(self.grader, self.channel, self.limits, self.files)
+        return StudentProcess(self.grader, self.channel, limits, self.files)
 
     def start_again(self, *, lost: bool) -> None:
         """Bring the new process to where the old one was: run again what ran before.
@@ -168,14 +187,13 @@ class StudentProcess:
 
     # --------------------------------------------------------------- questions
 
-    def ask(self, descriptor: int, *, fork: bool) -> bool:
+    def ask(self, descriptor: int, request: tuple) -> bool:
         """Have the process or a fork answer a question; False if there is none."""
         self._look_at_the_clock()
         if self.given_up:
             return False
         deadline = time.monotonic() + GRACE
-        what = "question" if fork else "here"
-        self.channel.send((what,), deadline=deadline, fds=(descriptor,))
+        self.channel.send(request, deadline=deadline, fds=(descriptor,))
         return True
 
     def end_question(self) -> int:

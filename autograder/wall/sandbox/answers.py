@@ -19,7 +19,6 @@ from typing import Any
 from autograder.checks.crossing import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
-from autograder.checks.gradients import gradients
 from autograder.checks.isolation import seed, settled
 from autograder.checks.library import library
 from autograder.checks.memory import measured
@@ -38,7 +37,6 @@ from autograder.wall.wire import MAX_FRAME, decode, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
     "describe_axes": describe_axes,
-    "gradients": gradients,
     "library": library,
     "measured": measured,
 }

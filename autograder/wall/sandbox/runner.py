@@ -44,6 +44,7 @@ class Runner:
         self.channel, self.world, self.limits = channel, world, world.bounds
         self.notebook = LimitedNotebook(self.limits)
         self.child: int | None = None
+        self.seconds = 0.0  # of the question that it answers
 
     def serve(self) -> None:
         """Do what the judge asks until it hangs up."""
@@ -57,9 +58,10 @@ class Runner:
             elif what == "cell":
                 self._cell(*parts)
             elif what == "question":
-                self._fork(files[0])
+                self.seconds, apart = parts
+                self._fork(files[0], apart)
             elif what == "here":
-                self._here(files[0])
+                self._here(files[0], parts[0])
             elif what == "end":
                 self.channel.send(self._end())
 
@@ -74,7 +76,7 @@ class Runner:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.channel.send((outputs, failed, parts_of(self.notebook.place)))
 
-    def _fork(self, descriptor: int) -> None:
+    def _fork(self, descriptor: int, forks: bool) -> None:
         """Leave the question to a child, which sees all that the cells have made."""
         state = getstate()
         threads.before_fork()
@@ -92,16 +94,16 @@ class Runner:
             die_with_parent()
             self.world.enter_question()
             setstate(state)  # Python seeds this generator again in every fork
-            bound_time(self.limits.question_seconds)
+            bound_time(self.seconds)
             answers.hush()
             threads.after_fork()
             question = Channel(socket.socket(fileno=descriptor))
             notebook = self.notebook
-            answers.serve(question, notebook.names, notebook.defined(), forks=True)
+            answers.serve(question, notebook.names, notebook.defined(), forks=forks)
         finally:
             os._exit(0)
 
-    def _here(self, descriptor: int) -> None:
+    def _here(self, descriptor: int, seconds: float) -> None:
         """Answer a question in this process; what goes wrong ends it.
 
         With threads it is for a fork, which has none: so what earns points does not
@@ -112,7 +114,7 @@ class Runner:
         notebook, own = self.notebook, os.getpid()
         with contextlib.closing(Channel(socket.socket(fileno=descriptor))) as question:
             try:
-                with notebook.between_cells(self.limits.question_seconds):
+                with notebook.between_cells(seconds):
                     answers.serve(
                         question, notebook.names, notebook.defined(), forks=False
                     )
@@ -142,7 +144,7 @@ class Runner:
         ending = os.waitstatus_to_exitcode(status)
         if pid and ending == -signal.SIGKILL:  # by the hard limit of its time?
             seconds = used.ru_utime + used.ru_stime
-            if seconds >= self.limits.question_seconds:
+            if seconds >= self.seconds:
                 return -signal.SIGXCPU
         return ending
 

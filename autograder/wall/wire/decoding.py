@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,11 +17,11 @@ from autograder.checks.crossing import (
     MAX_INT_BYTES,
     MAX_ITEMS,
     MAX_KEYS,
-    TORCH_NAMES,
     expect_room,
     levels,
 )
 from autograder.errors import Violation
+from autograder.libraries import loaded
 from autograder.wall.wire.kinds import KINDS, Resolve
 
 MALFORMED = (
@@ -70,7 +69,7 @@ def decode(data: bytes | bytearray | memoryview, resolve: Resolve) -> Any:
         if mark.build:
             return mark.build(*parts)
         number, name = parts
-        return resolve(_typed(number, int), _typed(name, str))
+        return resolve(typed(number, int), typed(name, str))
 
     try:
         if len(data) > SHORT:
@@ -125,10 +124,13 @@ def _expect_few(data: bytes | bytearray | memoryview) -> None:
 def _mark(number: int, content: bytes) -> Mark:
     if content:
         raise Violation("a mark that has content")
+    if number not in MARKS:
+        _ = [*loaded("wire")]  # they register their own
     return MARKS[number]
 
 
-def _typed(value: Any, *kinds: type) -> Any:
+def typed(value: Any, *kinds: type) -> Any:
+    """A value that is of one of these types."""
     if type(value) not in kinds:
         raise Violation(f"a {kinds[0].__name__} was expected")
     return value
@@ -139,17 +141,17 @@ def _tuple(*items: Any) -> tuple:
 
 
 def _integer(content: Any) -> int:
-    if len(_typed(content, bytes)) > MAX_INT_BYTES:
+    if len(typed(content, bytes)) > MAX_INT_BYTES:
         raise Violation("a number with too many digits")
     return int.from_bytes(content, "little", signed=True)
 
 
 def _complex(real: Any, imaginary: Any) -> complex:
-    return complex(_typed(real, float), _typed(imaginary, float))
+    return complex(typed(real, float), typed(imaginary, float))
 
 
 def _slice(*ends: Any) -> slice:
-    start, stop, step = (_typed(end, *_ENDS) for end in ends)
+    start, stop, step = (typed(end, *_ENDS) for end in ends)
     return slice(start, stop, step)
 
 
@@ -164,73 +166,44 @@ def _scalar(name: Any, content: Any) -> Any:
 
 def _array(name: Any, packed: Any, order: Any, writeable: Any, content: Any) -> Any:
     dtype = NUMPY_DTYPES[name]
-    shape = _shape(packed, dtype, content)
-    value = np.frombuffer(_truth(content, dtype), dtype).copy()
+    shape = shape_of(packed, dtype, content)
+    value = np.frombuffer(boolean_bytes(content, dtype), dtype).copy()
     if order is None:
         value.shape = shape
     else:
-        order = _order(order, shape)
+        order = axes_of(order, shape)
         value.shape = tuple(shape[i] for i in order)
         value = value.transpose([order.index(i) for i in range(len(order))])
-    if not _typed(writeable, bool):
+    if not typed(writeable, bool):
         value.flags.writeable = False
     return value
 
 
-def _tensor(name: Any, packed: Any, order: Any, flags: Any, content: Any) -> Any:
-    torch = _torch()
-    dtype = getattr(torch, TORCH_NAMES[f"torch.{name}"])
-    shape = _shape(packed, dtype, content)
-    order = bytes(range(len(shape))) if order is None else _order(order, shape)
-    value = torch.empty([shape[i] for i in order], dtype=dtype)
-    if content:
-        content = bytearray(_truth(content, dtype))
-        value = torch.frombuffer(content, dtype=dtype).reshape(value.shape)
-    value = value.permute([order.index(i) for i in range(len(order))])
-    requires = bool(_typed(flags, int) & 1)
-    if not 0 <= flags <= 3 or (
-        requires and not (dtype.is_floating_point or dtype.is_complex)
-    ):
-        raise Violation("a tensor with impossible flags")
-    if flags & 2:
-        return torch.nn.Parameter(value, requires_grad=requires)
-    return value.requires_grad_(requires)
-
-
-def _shape(packed: Any, dtype: Any, content: Any) -> tuple[int, ...]:
+def shape_of(packed: Any, dtype: Any, content: Any) -> tuple[int, ...]:
     """The shape of an array, whose content must be as long as it says."""
-    dimensions = len(_typed(packed, bytes)) // 8
+    dimensions = len(typed(packed, bytes)) // 8
     if dimensions > MAX_DIMENSIONS:
         raise Violation("too many dimensions")
     shape = struct.unpack(f"<{dimensions}Q", packed)
-    if math.prod(shape) * dtype.itemsize != len(_typed(content, bytes)):
+    if math.prod(shape) * dtype.itemsize != len(typed(content, bytes)):
         raise Violation("an array that is shorter or longer than its shape")
     if not content:
         expect_room(shape, dtype.itemsize)
     return shape
 
 
-def _order(order: Any, shape: tuple[int, ...]) -> bytes:
-    if sorted(_typed(order, bytes)) != [*range(len(shape))]:
+def axes_of(order: Any, shape: tuple[int, ...]) -> bytes:
+    """The axes from the outermost in memory to the innermost, each of them once."""
+    if sorted(typed(order, bytes)) != [*range(len(shape))]:
         raise Violation("an impossible order of axes")
     return order
 
 
-def _truth(content: bytes, dtype: Any) -> bytes:
+def boolean_bytes(content: bytes, dtype: Any) -> bytes:
     """Any other byte than 0 and 1 would be a third truth value."""
     if dtype.itemsize == 1 and str(dtype).endswith("bool"):
         return (np.frombuffer(content, np.uint8) != 0).tobytes()
     return content
-
-
-def _torch() -> Any:
-    if (torch := sys.modules.get("torch")) is None:
-        raise Violation("a tensor where there is no torch")
-    return torch
-
-
-def _torch_dtype(name: Any) -> Any:
-    return getattr(_torch(), TORCH_NAMES[f"torch.{name}"])
 
 
 def generator(*numbers: Any) -> Any:
@@ -238,7 +211,7 @@ def generator(*numbers: Any) -> Any:
 
     The other kinds keep positions in their state, which NumPy uses unchecked.
     """
-    state, inc, has_uint32, uinteger = (_typed(number, int) for number in numbers)
+    state, inc, has_uint32, uinteger = (typed(number, int) for number in numbers)
     if not (
         0 <= state < 1 << 128
         and 0 <= inc < 1 << 128
@@ -272,9 +245,7 @@ _BUILDERS: dict[str, Callable[..., Any] | None] = {
     "ellipsis": _ellipsis,
     "scalar": _scalar,
     "array": _array,
-    "tensor": _tensor,
     "dtype": NUMPY_DTYPES.__getitem__,
-    "torch dtype": _torch_dtype,
     "generator": generator,
 }
 MARKS = {number: Mark(_BUILDERS[kind]) for number, kind in enumerate(KINDS)}

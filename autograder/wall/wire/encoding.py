@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -17,12 +16,12 @@ from autograder.checks.crossing import (
     MAX_FRAME,
     MAX_INT_BYTES,
     NUMPY_NAMES,
-    TORCH_NAMES,
     TooLarge,
     expect_room,
     levels,
     odd,
 )
+from autograder.libraries import loaded
 from autograder.wall.wire.kinds import KINDS, WIDE, Refer
 
 MARKS = {kind: ExtType(number, b"") for number, kind in enumerate(KINDS)}
@@ -37,7 +36,7 @@ def encode(value: Any, refer: Refer) -> bytes:
     """
     for _ in levels(value):
         pass
-    writer = _Writer(refer)
+    writer = Writer(refer)
     packer = Packer(
         default=writer.parts,
         strict_types=True,
@@ -50,7 +49,7 @@ def encode(value: Any, refer: Refer) -> bytes:
     return content
 
 
-class _Writer:
+class Writer:
     """Takes apart what msgpack does not know: a mark of its kind, and plain parts."""
 
     def __init__(self, refer: Refer) -> None:
@@ -66,7 +65,7 @@ class _Writer:
             return self.array(value)
         if issubclass(kind, tuple):  # named ones too, as the tuples that they are
             return [TUPLE, *tuple.__iter__(value)]
-        return _plain(value, kind) or self.tensor(value, kind) or self.handle(value)
+        return _plain(value, kind) or self.supported(value) or self.handle(value)
 
     def handle(self, value: Any) -> list:
         number, name = self.refer(value)
@@ -79,32 +78,19 @@ class _Writer:
             value = value.astype(WIDE[value.dtype.char])
         dtype = value.dtype
         self.expect_room(value.shape, dtype.itemsize)
-        order, packed = None, _packed(value.shape)
+        order, shape = None, packed(value.shape)
         writeable = value.flags.writeable
         if not (value.flags.c_contiguous and dtype.isnative):
             dtype = dtype.newbyteorder("=")
-            order = _order(value.shape, value.strides)
+            order = order_of(value.shape, value.strides)
             value = value.transpose([*order]) if order else value
             value = value.astype(dtype, order="C", copy=False)
         content = value.tobytes()
-        return [ARRAY, NUMPY_NAMES[dtype], packed, order, writeable, content]
+        return [ARRAY, NUMPY_NAMES[dtype], shape, order, writeable, content]
 
-    def tensor(self, value: Any, kind: type) -> list | None:
-        torch = sys.modules.get("torch")
-        if torch is None or not isinstance(value, torch.Tensor) or odd(value):
-            return None
-        name = TORCH_NAMES[str(value.dtype)]
-        flags = value.requires_grad | isinstance(value, torch.nn.Parameter) << 1
-        value = value.as_subclass(torch.Tensor)  # one of the student's, as what it is
-        shape = tuple(value.shape)
-        self.expect_room(shape, value.dtype.itemsize)
-        order = None if value.is_contiguous() else _order(shape, value.stride())
-        plain = value.detach().resolve_conj().resolve_neg()
-        # `contiguous()` may keep odd strides of axes of length 1; a copy has none
-        plain = plain.permute([*order]) if order else plain
-        plain = plain.clone(memory_format=torch.contiguous_format)
-        content = plain.flatten().view(torch.uint8).numpy().tobytes()
-        return [MARKS["tensor"], name, _packed(shape), order, flags, content]
+    def supported(self, value: Any) -> list | None:
+        found = (wire.parts(value, self) for wire in loaded("wire"))
+        return next(filter(None, found), None)
 
     def expect_room(self, shape: tuple[int, ...], itemsize: int) -> None:
         expect_room(shape, itemsize)
@@ -142,21 +128,15 @@ def _plain(value: Any, kind: type) -> Any:
         if state["bit_generator"] == "PCG64":  # see :func:`decoding.generator`
             numbers = [state["has_uint32"], state["uinteger"]]
             return [MARKS["generator"], *state["state"].values(), *numbers]
-    elif name := TORCH_NAMES.get(str(value)) if _is_torch_dtype(kind) else None:
-        return [MARKS["torch dtype"], name]
     return None
 
 
-def _is_torch_dtype(kind: type) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and kind is torch.dtype
-
-
-def _packed(shape: Any) -> bytes:
+def packed(shape: Any) -> bytes:
+    """The sizes of an array as bytes."""
     return struct.pack(f"<{len(shape)}Q", *shape)
 
 
-def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bytes | None:
+def order_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> bytes | None:
     """The axes from the outermost in memory to the innermost; None if they are so.
 
     Where an axis of length 1 lies makes no difference: these come last.

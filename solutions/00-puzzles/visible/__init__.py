@@ -9,7 +9,7 @@ from autograder.checks.puzzle import Agrees, Draw, Exposes, Inputs
 
 from . import allowed, right, shown, why
 
-assignment = Assignment(__name__, chapter="")
+assignment = Assignment(__name__)
 __getattr__ = assignment.hidden_half
 Rng = np.random.Generator
 

@@ -11,7 +11,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 
-assignment = Assignment(__name__, chapter="01-queries-keys-values")
+assignment = Assignment(__name__, page="01-queries-keys-values")
 __getattr__ = assignment.hidden_half
 
 softmax = assignment.question("softmax", 4, "softmax")

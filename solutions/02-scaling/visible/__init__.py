@@ -11,7 +11,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 
-assignment = Assignment(__name__, chapter="02-scaling")
+assignment = Assignment(__name__, page="02-scaling")
 __getattr__ = assignment.hidden_half
 
 score_std = assignment.question("score_std", 3, "variance-of-a-dot-product")
@@ -29,7 +29,7 @@ def number(value: Any) -> float:
         isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind == "f"
     ):
         return float(value)
-    seen = f"an array of shape {value.shape}" if hasattr(value, "shape") else None
+    seen = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else None
     seen = seen or f"a {type(value).__name__}"
     raise CheckFailed(f"your function returned {seen}", "one number", kind="type")
 

@@ -9,9 +9,10 @@ import torch
 from paying_attention.encoder_layer.visible.cases import filled, waves
 from torch import nn
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
+from autograder.torch_support import modules
 
 from .cases import (
     counting,
@@ -21,7 +22,7 @@ from .cases import (
     reached,
 )
 
-assignment = Assignment(__name__, chapter="03-multi-head")
+assignment = Assignment(__name__, page="03-multi-head")
 __getattr__ = assignment.hidden_half
 
 AttentionHead = assignment.question("AttentionHead", 6, "one-head")

@@ -10,10 +10,10 @@ import torch
 from autograder.checks import expect
 from autograder.checks.failures import CheckFailed, kind_of
 from autograder.checks.figures import describe_axes
-from autograder.checks.gradients import gradients
 from autograder.checks.outcomes import outcome
 from autograder.checks.question import failure_of
-from autograder.checks.tensors import seeded
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import seeded
 
 
 def behavior(answer: Any, arguments: tuple, *calls: tuple) -> list:

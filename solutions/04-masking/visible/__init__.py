@@ -11,7 +11,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
 
-assignment = Assignment(__name__, chapter="04-masking")
+assignment = Assignment(__name__, page="04-masking")
 __getattr__ = assignment.hidden_half
 
 causal_mask = assignment.question("causal_mask", 4, "the-causal-mask")

@@ -12,7 +12,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 
-assignment = Assignment(__name__, chapter="05-positional-encoding")
+assignment = Assignment(__name__, page="05-positional-encoding")
 __getattr__ = assignment.hidden_half
 
 positional_encoding = assignment.question("positional_encoding", 6, "sinusoids")

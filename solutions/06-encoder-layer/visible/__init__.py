@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
+from autograder.torch_support import modules
 
 from .cases import (
     embedded,
@@ -23,7 +24,7 @@ from .cases import (
     whole,
 )
 
-assignment = Assignment(__name__, chapter="06-encoder-layer")
+assignment = Assignment(__name__, page="06-encoder-layer")
 __getattr__ = assignment.hidden_half
 
 FeedForward = assignment.question("FeedForward", 5, "the-feed-forward-network")

@@ -8,7 +8,8 @@ import torch
 from torch.nn import functional as F
 
 from autograder.checks.outcomes import alike, outcome
-from autograder.checks.tensors import seeded
+from autograder.libraries import is_tensor
+from autograder.torch_support.tensors import seeded
 
 from .cases import (
     embedded,
@@ -89,7 +90,7 @@ def dropped(answer: Any, bias: float) -> list[float]:
     network.load_state_dict(ones | {"linear2.bias": torch.zeros(1)}, strict=False)
     network.train()
     _, value, *_ = outcome(network, torch.ones(1, 60, 1))
-    if not hasattr(value, "detach"):
+    if not is_tensor(value):
         return []
     shares = value.detach().flatten() / 16000 / F.gelu(torch.tensor(1.0 + bias))
     return sorted({round(4 * min(share, 2)) / 4 for share in shares.tolist()})

@@ -11,7 +11,7 @@ from torch import nn
 from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.question import Hidden
-from autograder.checks.tensors import draw
+from autograder.torch_support.tensors import draw
 
 from .. import visible
 from ..visible import (

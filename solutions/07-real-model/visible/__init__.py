@@ -12,8 +12,9 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.published import constant
+from autograder.libraries import is_tensor
 
-assignment = Assignment(__name__, chapter="07-reading-attention")
+assignment = Assignment(__name__, page="07-reading-attention")
 __getattr__ = assignment.hidden_half
 
 load_layer = assignment.question("load_layer", 10, "a-real-encoder")
@@ -156,7 +157,7 @@ def triple(value: Any) -> tuple[int, int, float]:
         )
     numbers = []
     for part, what in zip(value, ("layer", "head", "weight"), strict=True):
-        number = part.detach().numpy() if hasattr(part, "detach") else part
+        number = part.detach().numpy() if is_tensor(part) else part
         number = np.asarray(number)
         kinds = "f" if what == "weight" else "iu"
         if number.shape != () or number.dtype.kind not in kinds:

@@ -21,7 +21,7 @@ from .cases import (
     whole,
 )
 
-assignment = Assignment(__name__, chapter="08-cost")
+assignment = Assignment(__name__, page="08-cost")
 __getattr__ = assignment.hidden_half
 
 SECTION = "weights-that-are-never-stored"

@@ -13,12 +13,13 @@ from paying_attention.encoder_layer.hidden import (
 from paying_attention.encoder_layer.visible.cases import layer_shapes, torch_layer
 from torch.nn import functional as F
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
-from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.question import Hidden
-from autograder.checks.tensors import draw, loaded
+from autograder.torch_support import modules
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import draw, loaded
 
 from .. import visible
 from ..visible.cases import (

@@ -14,10 +14,11 @@ from paying_attention.encoder_layer.visible.cases import (
     waves,
 )
 
-from autograder.checks import expect, modules
+from autograder.checks import expect
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
-from autograder.checks.gradients import gradients
+from autograder.torch_support import modules
+from autograder.torch_support.gradients import gradients
 
 from .cases import (
     FOUR,
@@ -31,7 +32,7 @@ from .cases import (
     shares,
 )
 
-assignment = Assignment(__name__, chapter="09-language-model")
+assignment = Assignment(__name__, page="09-language-model")
 __getattr__ = assignment.hidden_half
 
 next_token_loss = assignment.question("next_token_loss", 6, "the-model")

@@ -9,10 +9,11 @@ import torch
 from paying_attention.encoder_layer.visible.cases import layer_shapes
 from paying_attention.encoder_layer.visible.probes import behavior
 
-from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
-from autograder.checks.tensors import seeded
+from autograder.libraries import is_tensor
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import seeded
 
 from . import generator
 
@@ -66,7 +67,7 @@ def kind_of(answer: Any, rows: torch.Tensor, temperature: float, top_k: Any) -> 
     changed = not torch.equal(given, rows)
     if found[0] == "raised":
         return [*found[:2], changed]
-    if not hasattr(found[1], "detach"):
+    if not is_tensor(found[1]):
         return [type(found[1]).__name__, changed]
     drawn = found[1].detach().numpy()
     if drawn.shape != rows.shape[:1] or drawn.dtype.kind != "i":
@@ -83,7 +84,7 @@ def one_for_all(answer: Any) -> bool:
     chance, found = generator(answer, 4), []
     for _ in range(12):
         result = outcome(answer, torch.zeros(60, 8), 1.0, None, chance)
-        if result[0] == "raised" or getattr(result[1], "shape", ()) != (60,):
+        if not is_tensor(result[1]) or result[1].shape != (60,):
             return False
         found.append(result[1].detach().numpy())
     alike = all((drawn == drawn[0]).all() for drawn in found)
@@ -95,7 +96,7 @@ def twice(answer: Any, *generators: Any) -> str:
     found = []
     for one in generators:
         result = outcome(answer, torch.zeros(60, 8), 1.0, None, one)
-        if result[0] == "raised" or not hasattr(result[1], "detach"):
+        if not is_tensor(result[1]):
             return "no draw"
         found.append(result[1].detach().numpy())
     varied = len(np.unique(found[0])) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.checks.assignment import Assignment
 
-assignment = Assignment(__package__, chapter="10-generating")
+assignment = Assignment(__package__, page="10-generating")
 
 rotate = assignment.question("rotate", 6, "turning-by-the-position")
 grouped_query_attention = assignment.question(

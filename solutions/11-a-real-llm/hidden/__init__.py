@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.question import Hidden
-from autograder.checks.tensors import draw
+from autograder.torch_support.tensors import draw
 
 from .. import visible
 from ..visible import compare_number

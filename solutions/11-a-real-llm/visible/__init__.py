@@ -18,7 +18,7 @@ from .cases import (
     published,
 )
 
-assignment = Assignment(__name__, chapter="11-a-real-llm")
+assignment = Assignment(__name__, page="11-a-real-llm")
 __getattr__ = assignment.hidden_half
 
 rms_norm = assignment.question("rms_norm", 3, "three-parts-that-are-new")

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks.outcomes import outcome
-from autograder.checks.tensors import seeded
+from autograder.torch_support.tensors import seeded
 
 from .cases import new_layer, published
 

@@ -9,10 +9,10 @@ import torch
 
 from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
-from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.question import Hidden
-from autograder.checks.tensors import draw
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import draw
 
 from .. import visible
 from ..visible import compare_composition, compare_cut, compare_head

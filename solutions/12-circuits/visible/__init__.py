@@ -26,7 +26,7 @@ from .cases import (
     number,
 )
 
-assignment = Assignment(__name__, chapter="12-a-head-is-born")
+assignment = Assignment(__name__, page="12-a-head-is-born")
 __getattr__ = assignment.hidden_half
 
 SCORES, CUT = "two-numbers-for-two-heads", "cut-one-head"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.gradients import gradients
 from autograder.checks.library import library
 from autograder.checks.outcomes import outcome
-from autograder.checks.tensors import seeded
+from autograder.torch_support.gradients import gradients
+from autograder.torch_support.tensors import seeded
 
 from . import CIRCUIT, SMALL, TOKENS, fewer_drawn
 from .cases import (

@@ -183,7 +183,6 @@ WIRE = [
     Case("axes-twice", forged('mark("array", "float64", struct.pack("<2Q", 1, 1), bytes(2), True, bytes(8))'), points=None, says="order of axes"),
     Case("unknown-dtype", forged('mark("scalar", "object", bytes(8))'), points=None, says="malformed"),
     Case("unhashable-key", forged('b"\\x81\\x90\\xc0"'), points=None, says="malformed"),
-    Case("tensor-without-torch", forged('mark("tensor", "float64", b"", None, 0, bytes(8))'), points=None, says="no torch"),
     Case("odd-generator", forged('mark("generator", 0, 0, 0, 2**32)'), points=None, says="random"),
     Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="malformed"),
     Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),

@@ -1,4 +1,4 @@
-"""Random tensors and parameters for the inputs of checks; needs torch."""
+"""Random tensors and parameters for the inputs of checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks import modules
+from autograder.torch_support import modules
 
 Shapes = dict[str, tuple[int, ...]]
 

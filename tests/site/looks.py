@@ -1,0 +1,22 @@
+"""How tests look at a page: an element at work, and what axe finds."""
+
+# colors are measured when they have arrived, not on their way
+STILL = "*, ::before, ::after { transition: none !important }"
+SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
+
+
+def violations(page, scope, **options):
+    """What axe finds: the rule and the first element that breaks it."""
+    options |= {"resultTypes": ["violations"], "preload": False}
+    run = "([scope, options]) => axe.run(scope, options)"
+    found = page.evaluate(run, [scope, options])["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
+
+
+def enliven(page, path, element, part):
+    """Open a page and go to an element; what it needs is loaded only now."""
+    page.goto(f"book/{path}")
+    place = page.locator(element)
+    place.scroll_into_view_if_needed()
+    place.locator(part).first.wait_for()
+    return place
