@@ -9,7 +9,7 @@ export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
 
-.PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint catalog mutants names dataset benchmark vendor wheels clean
+.PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint names dataset benchmark vendor wheels clean
 
 serve: book sample
 	@$(BIN)/python book/serve.py _build/html --port $(PORT)
@@ -142,15 +142,8 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet autograder benchmarks tests book/*.py
 	@$(BIN)/mypy --no-error-summary --cache-dir _build/mypy
 
-SEEDS ?= 5
-catalog: setup  ## which check catches which mistake: NAME=01-attention SEEDS=200
-	@$(BIN)/python -m autograder.tools.catalog_table --seeds $(SEEDS) $(NAME)
-
-mutants: setup  ## small errors in the solutions: the checks notice each; NAME=…
-	@$(BIN)/python -m autograder.tools.mutants $(NAME)
-
 names: setup  ## small changes to wrong answers: none gets an untrue name; NAME=…
-	@$(BIN)/python -m autograder.tools.names $(NAME)
+	@$(BIN)/python -m benchmarks.proven_names $(NAME)
 
 dataset: setup  ## the catalogs' wrong answers as JSON Lines with a description
 	@$(BIN)/python book/dataset.py --baseline _build/dataset

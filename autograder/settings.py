@@ -1,4 +1,4 @@
-"""nbgrader's own options: which this package honors, and what it says of the others."""
+"""nbgrader's own options: those that are honored here, refused, or without effect."""
 
 from __future__ import annotations
 
@@ -8,60 +8,7 @@ from typing import Any
 
 from autograder.errors import CourseError
 
-# By class, as in nbgrader_config.py; "*" is every option of the class.
-HONORED = {
-    "AssignLatePenalties": "plugin_class",
-    "Autograde": "autograde_preprocessors exclude_overwriting sanitize_preprocessors",
-    "BaseConverter": "exporter_class",
-    "ClearHiddenTests": "*",
-    "ClearMarkScheme": "*",
-    "ClearSolutions": "*",
-    "CourseDirectory": "course_id db_url ignore max_dir_size max_file_size "
-    "release_directory source_directory student_id_exclude",
-    "Execute": "timeout",
-    "GenerateAssignment": "preprocessors",
-    "GenerateFeedback": "preprocessors",
-    "GetGrades": "*",
-    "IncludeHeaderFooter": "*",
-    "InstantiateTests": "*",
-    "LateSubmissionPlugin": "*",
-    "LockCells": "*",
-    "NbGraderPreprocessor": "enabled",
-}
-# for commands and pages of nbgrader's that read it themselves, or for one command
-TOOLS = {
-    "Authenticator": "*",
-    "BaseConverter": "force permissions",
-    "CourseDirectory": "assignment_id include notebook_id root "
-    "solution_directory source_with_tests_directory student_id",
-    "DbAssignmentAddApp": "*",
-    "DbAssignmentRemoveApp": "*",
-    "DbStudentAddApp": "*",
-    "DbStudentRemoveApp": "*",
-    "Exchange": "*",
-    "ExchangeCollect": "*",
-    "ExchangeFactory": "*",
-    "ExchangeFetchAssignment": "*",
-    "ExchangeList": "*",
-    "ExchangeReleaseAssignment": "*",
-    "ExchangeSubmit": "*",
-    "ExportApp": "*",
-    "ExportPlugin": "*",
-    "ExtractorPlugin": "*",
-    "FileNameCollectorPlugin": "*",
-    "FormgradeExtension": "*",
-    "GenerateAssignment": "create_assignment no_database",
-    "GenerateAssignmentApp": "*",
-    "GenerateConfigApp": "*",
-    "GenerateSolution": "*",
-    "GenerateSourceWithTests": "*",
-    "NbGrader": "*",
-    "NbGraderAPI": "*",
-    "QuickStartApp": "*",
-    "UpdateApp": "*",
-    "Validator": "*",
-    "ZipCollectApp": "*",
-}
+# By class, as in nbgrader_config.py: what an option that nothing reads would do.
 UNUSED = {
     "Autograde": {"create_student": "students are always added to the gradebook"},
     "BaseConverter": {
@@ -107,20 +54,6 @@ LONGEST = 3600.0  # seconds of a cell
 SYSTEM_LIMIT = 120_000_000  # bytes of files that reach a sandbox at most
 
 
-def answer(section: str, option: str) -> str | None:
-    """What this package does with an option: None when the tables do not know it."""
-    sections = [section, *(["BaseConverter"] if section in CONVERTERS else [])]
-    for one in sections:
-        for said, table in (("honored", HONORED), ("not needed", TOOLS)):
-            if {"*", option} & set(table.get(one, "").split()):
-                return said
-        if option in UNUSED.get(one, {}):
-            return f"has no effect: {UNUSED[one][option]}"
-        if option in REFUSED.get(one, {}):
-            return "refused"
-    return "honored" if option == "enabled" else None
-
-
 def refuse(config: Mapping[str, Any], root: Path) -> None:
     """CourseError where folders have other places than ours; ``root`` is the course."""
     given = config.get("CourseDirectory", {}).get("root", root)
@@ -142,10 +75,11 @@ def refuse(config: Mapping[str, Any], root: Path) -> None:
 def without_effect(config: Mapping[str, Any]) -> Iterator[str]:
     """A sentence about each option that is set and that nothing here reads."""
     for section, options in sorted(config.items()):
+        base = UNUSED["BaseConverter"] if section in CONVERTERS else {}
+        told = base | UNUSED.get(section, {})
         for option in options:
-            said = answer(section, option)
-            if said and said.startswith("has no effect"):
-                yield f"c.{section}.{option} {said}."
+            if option in told:
+                yield f"c.{section}.{option} has no effect: {told[option]}."
 
 
 def ignored(config: Mapping[str, Any]) -> list[str]:

@@ -26,7 +26,7 @@ from autograder.checks.question import failure_of
 from autograder.course import Course
 from autograder.files import write_whole
 from autograder.tools.judging import catalog_of, packages
-from autograder.tools.outside import answers
+from benchmarks.outside import answers
 
 OURS, OTHERS = "authors", "outsider"
 TERMS = (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from statistics import StatisticsError, correlation, mean, median
 
 from markupsafe import Markup
@@ -54,19 +53,6 @@ class Mistake:
     diagnosis: str = ""
     place: str = ""
     address: str = ""
-
-
-@dataclass(frozen=True)
-class RunCost:
-    """What one run of `autograder grade` took."""
-
-    started: datetime
-    verdicts: int
-    workers: int
-    seconds: float
-    cost: float
-    slowest: str
-    longest: float
 
 
 class Section:
@@ -138,7 +124,10 @@ class Section:
         """How many submissions have how many points, final and so far."""
         step = rounded(self.highest / BINS)
         bars = max(math.ceil(self.highest / step - 1e-9), 1)
-        place = placed(step, bars)
+
+        def place(value: float) -> int:
+            return min(max(int(value / step + 1e-9), 0), bars - 1)
+
         final, so_far = Counter(map(place, self.values)), Counter(map(place, self.open))
         return [Bar(f"{n * step:g}", final[n], so_far[n]) for n in range(bars)]
 
@@ -152,24 +141,6 @@ class Section:
             "points",
             "Distribution of scores",
             f"Submissions by points: {', '.join(told)}. {self.average}",
-        )
-
-    def times(self) -> list[Bar]:
-        """How many submissions took how long."""
-        seconds = [v.seconds for v in self.verdicts.values()]
-        step = rounded(max(seconds, default=0.0) / BINS)
-        counts = Counter(map(placed(step, BINS), seconds))
-        return [Bar(f"{n * step:g}", counts[n]) for n in range(BINS)]
-
-    def times_drawn(self) -> Markup:
-        """The distribution of the time that judging took."""
-        told = (f"{bar.whole} from {bar.label} s" for bar in self.times() if bar.whole)
-        return histogram(
-            self.times(),
-            "",
-            "seconds",
-            "Time to grade",
-            f"Submissions by time to grade: {', '.join(told)}.",
         )
 
     def questions(self) -> list[Question]:
@@ -214,39 +185,10 @@ class Section:
                 rows.append(Mistake(name, count, share))
         return rows
 
-    def runs(self) -> list[RunCost]:
-        """When these verdicts were reached, how long it took, and what it cost."""
-        started: dict[int, list[str]] = defaultdict(list)
-        for student, verdict in self.verdicts.items():
-            if verdict.run:
-                started[verdict.run.started].append(student)
-        rows = []
-        for at, students in sorted(started.items()):
-            verdicts = [self.verdicts[student] for student in students]
-            runs = [verdict.run for verdict in verdicts if verdict.run]
-            slowest = max(students, key=lambda student: self.verdicts[student].seconds)
-            rows.append(
-                RunCost(
-                    datetime.fromtimestamp(at, UTC),
-                    len(verdicts),
-                    runs[0].workers,
-                    max(run.seconds for run in runs),
-                    sum(verdict.seconds for verdict in verdicts),
-                    slowest,
-                    self.verdicts[slowest].seconds,
-                )
-            )
-        return rows
-
 
 def counted(number: int, noun: str) -> str:
     """Such as "1 file" and "2 files"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def placed(step: float, bins: int) -> Callable[[float], int]:
-    """In which bin of this width a value lies; the last one has what is beyond."""
-    return lambda value: min(max(int(value / step + 1e-9), 0), bins - 1)
 
 
 def rounded(step: float) -> float:

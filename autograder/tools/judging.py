@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,16 @@ def catalog_of(package: ModuleType) -> Catalog:
     return package.assignment.catalog
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Discard what an answer prints or draws, and NumPy's warnings."""
+    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        try:
+            yield
+        finally:
+            plt.close("all")
+
+
 def judge(
     package: ModuleType, question: str, answer: Any, seed: int | None = 0
 ) -> tuple[float, str | None, str | None]:
@@ -35,14 +46,12 @@ def judge(
 
     Returns (points, message, misconception id or None).
     """
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        try:
+    try:
+        with quiet():
             getattr(package, question)(answer)
             score = getattr(package.hidden, question)(answer, seed)
-        except CheckFailed as failure:
-            named = failure.misconception
-            return 0.0, str(failure), named.id if named else None
-        finally:
-            plt.close("all")
+    except CheckFailed as failure:
+        named = failure.misconception
+        return 0.0, str(failure), named.id if named else None
     named = score.misconception
     return float(score), score.message, named.id if named else None

@@ -1,19 +1,15 @@
 """Mutation testing: the checks have to notice small errors in reference solutions.
 
-    python -m autograder.tools.mutants [--every N] [ASSIGNMENT ...]
-
-A mutant that keeps all points survives. Then the command fails, because a check has to
-become sharper, unless the catalog says why this mutant is no error. It also fails if
-the catalog explains a mutant that no longer survives. ``--every 5`` tries one in five.
+A mutant that keeps all points survives: a check has to become sharper, unless the
+catalog says why this mutant is no error. A mutant that the catalog explains and that no
+longer survives is an error as well.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import signal
-import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -22,7 +18,7 @@ from unittest.mock import patch
 from autograder import registry
 from autograder.checks.hunt import Hunt
 from autograder.checks.puzzle import Exposes
-from autograder.course import Assignment, Course
+from autograder.course import Assignment
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import catalog_of, judge
 
@@ -161,9 +157,7 @@ def survives(
     return points == package.assignment.questions[question].points
 
 
-def run(
-    assignment: Assignment, every: int = 1
-) -> tuple[int, list[tuple[str, str]], list[str]]:
+def run(assignment: Assignment) -> tuple[int, list[tuple[str, str]], list[str]]:
     """How many mutants were killed, the equivalent ones, and what nobody explained."""
     package = registry.checks_of(assignment.notebook)
     catalog = catalog_of(package)
@@ -180,7 +174,7 @@ def run(
         if not survives(package, question, namespace, code):
             unknown.append(f"{question}: the reference itself")
             print(f"  loses points: {unknown[-1]}", flush=True)
-        for name, mutant in list(mutants(code))[::every]:
+        for name, mutant in mutants(code):
             if not survives(package, question, namespace, mutant):
                 killed += 1
             elif (question, name) in catalog.equivalents:
@@ -188,33 +182,18 @@ def run(
             else:
                 unknown.append(f"{question}: {name}")
                 print(f"  survives: {unknown[-1]}", flush=True)
-    if every == 1:
-        for question, name in catalog.equivalents.keys() - set(equivalent):
-            unknown.append(f"{question}: {name}")
-            print(f"  explained, but no survivor: {unknown[-1]}", flush=True)
+    for question, name in catalog.equivalents.keys() - set(equivalent):
+        unknown.append(f"{question}: {name}")
+        print(f"  explained, but no survivor: {unknown[-1]}", flush=True)
     return killed, equivalent, unknown
 
 
-def report(assignment: Assignment, every: int = 1) -> list[str]:
+def report(assignment: Assignment) -> list[str]:
     """Print the numbers of an assignment; what nobody explained."""
-    killed, equivalent, unknown = run(assignment, every)
+    killed, equivalent, unknown = run(assignment)
     print(
         f"{assignment.name}: {killed} mutants killed, "
         f"{len(equivalent)} equivalent, {len(unknown)} unknown",
         flush=True,
     )
     return unknown
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT")
-    options.add_argument("--every", type=int, default=1, help="only every Nth mutant")
-    given = options.parse_args()
-    chosen = Course.find().chosen(given.assignments)
-    found = [report(assignment, given.every) for assignment in chosen]
-    return int(any(found))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

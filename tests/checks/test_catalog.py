@@ -105,7 +105,7 @@ def test_the_same_code_gets_the_same_points(package, seed):
 @pytest.mark.long
 @pytest.mark.parametrize(("package", "question"), QUESTIONS)
 def test_the_same_code_gets_the_same_points_whichever_it_is(package, question):
-    """Five seeds here, another one in each run above; `make catalog`: two hundred."""
+    """Five seeds here, another one in each run above; `autograder try` takes more."""
     entries = answers_to(package, question)
     assert not [one.id for one in entries if not same_points(package, one)]
 

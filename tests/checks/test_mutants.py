@@ -1,4 +1,4 @@
-"""A sample of the mutants; `make mutants` runs them all."""
+"""A sample of the mutants; `autograder try` runs them all."""
 
 import pytest
 

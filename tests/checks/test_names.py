@@ -7,8 +7,8 @@ import pytest
 from shared import drawn
 
 from autograder.checks import attention
-from autograder.tools import names
 from autograder.tools.judging import packages
+from benchmarks import proven_names as names
 
 PACKAGES = {package.assignment.name: package for package in packages()}
 SHARE = 60  # one change in so many, of drawn assignments

@@ -17,9 +17,9 @@ from autograder.checks import puzzles
 from autograder.checks.expect import LISTED
 from autograder.errors import CourseError
 from autograder.notebook.running import seed as seed_all
-from autograder.tools import outside
 from autograder.tools.judging import catalog_of, judge
-from autograder.tools.outside import answers, titles
+from benchmarks import outside
+from benchmarks.outside import answers, titles
 
 EVERY = [(name, answer) for name in titles() for answer in answers(name)]
 

@@ -20,8 +20,8 @@ from autograder.own_code.subject import Subject
 from autograder.own_code.supposed import breaks, change, raises
 from autograder.own_code.values import array
 from autograder.tools.judging import catalog_of
-from autograder.tools.outside import answers as outside
-from autograder.tools.outside import titles
+from benchmarks.outside import answers as outside
+from benchmarks.outside import titles
 
 # the result is a figure, or tensors are copied and nothing is computed: few questions
 LEFT_OUT = ("plot_", "load_")

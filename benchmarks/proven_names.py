@@ -1,6 +1,6 @@
 """Names are tested by mutation: what gets a name does what the name says.
 
-    python -m autograder.tools.names [--share N] [--seed N] [ASSIGNMENT ...]
+    python -m benchmarks.proven_names [--share N] [--seed N] [ASSIGNMENT ...]
 
 Checks name known mistakes. Here each known mistake and right answer is changed a
 little. A changed one that loses points and gets a name must give what the named mistake

@@ -1,9 +1,9 @@
 """Answers by people who had read neither checks nor catalogs, as JSON Lines.
 
 ``tests/outside/NN-name.jsonl`` has an answer in each line. ``python -m
-autograder.tools.outside`` counts them; with an assignment it lists its answers, and
-with an id after it prints them as Python, with what is known of each in comments.
-``--add FILE`` reads such Python and appends the answer.
+benchmarks.outside`` counts them; with an assignment it lists its answers, and with an
+id after it prints them as Python, with what is known of each in comments. ``--add
+FILE`` reads such Python and appends the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.checks.entries import Broken, parsed
 from autograder.errors import CourseError
 from autograder.tools.judging import packages
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "outside"
 
 
