@@ -44,6 +44,14 @@ def pins(name):
     }
 
 
+@cache
+def installed():
+    """What lies in this environment: name, version, and the Pythons that it wants."""
+    every = distributions(path=[sysconfig.get_path("purelib")])
+    about = [found.metadata for found in every]
+    return [(m["Name"], m["Version"], m["Requires-Python"] or "") for m in about]
+
+
 def imported():
     """The top-level modules that our code imports."""
     for folder in FOLDERS:
@@ -78,8 +86,8 @@ def test_the_lock_holds_every_requirement_in_its_version():
 def test_what_is_installed_is_what_the_lock_says():
     locked = pins("requirements.lock") | pins("requirements-model.txt")
     locked |= pins("requirements.txt")
-    for found in distributions(path=[sysconfig.get_path("purelib")]):
-        name, version = plain(found.name), found.version.removesuffix("+cpu")
+    for name, version, _ in installed():
+        name, version = plain(name), version.removesuffix("+cpu")
         if name in {*SEED, "nbjudge", "paying-attention"} or name.startswith(FOR_GPUS):
             continue
         assert locked.get(name) == version, f"{name} {version}: make lock"
@@ -90,10 +98,9 @@ def test_what_is_locked_says_that_it_runs_on_every_python_that_we_name(python):
     """Debian 12 has 3.11.2: a version that wants more has a marker, and another one."""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     marked = {plain(line.partition("==")[0]) for line in lines if ";" in line}
-    for found in distributions(path=[sysconfig.get_path("purelib")]):
-        wants = SpecifierSet(found.metadata.get("Requires-Python") or "")
-        fits = wants.contains(f"{python}.0") or plain(found.name) in marked
-        assert fits, f"{found.name} wants Python {wants}"
+    for name, _, wants in installed():
+        fits = SpecifierSet(wants).contains(f"{python}.0") or plain(name) in marked
+        assert fits, f"{name} wants Python {wants}"
 
 
 def binary_pins():

@@ -107,6 +107,13 @@ def test_a_finding_is_a_number_and_not_only_a_yes_or_no(notebook):
     assert [ln for ln in lines if YES_OR_NO.search(ln) and "[" not in ln] == []
 
 
+def test_a_largest_difference_that_a_chapter_prints_is_none(notebook):
+    """Two ways to compute the same, side by side: the chapter's own proof."""
+    lines = [line for cell in notebook.cells for line in printed(cell)]
+    told = [line.partition("largest difference")[2] for line in lines]
+    assert [said for said in told if re.search("[1-9]", said)] == []
+
+
 def test_a_figure_has_two_hundred_dots_an_inch(notebook):
     """Drawn at a hundred, and shown at half its size."""
     for cell in notebook.cells:

@@ -36,7 +36,7 @@ def defined(catalog, question, code):
     return names[question]
 
 
-SHARES = 10  # into which the answers about an assignment are dealt
+SHARES = 20  # into which the answers about an assignment are dealt
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -40,7 +40,7 @@ def remotely(idiom: Idiom, answer: str, grader: Grader) -> float | None:
     return None if transcript.held else transcript.results["test"].score
 
 
-@pytest.mark.parametrize("apart", some(IDIOMS, 10))
+@pytest.mark.parametrize("apart", some(IDIOMS, 6))
 def test_every_idiom_gets_nbgraders_points(foreign, apart):
     """Right and wrong answers to all idioms: a table of points, in three ways.
 

@@ -50,7 +50,7 @@ def checked(data, folder, capsys):
     return holds, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("case", drawn(CASES, 15), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", drawn(CASES, 10), ids=lambda case: case.id)
 def test_honest_work_gets_its_points_and_check_agrees(
     case, right, release, grader, tmp_path, capsys
 ):

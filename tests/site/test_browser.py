@@ -116,7 +116,7 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize("view", drawn(VIEWS, 4))
+@pytest.mark.parametrize("view", drawn(VIEWS, 3))
 def test_a_page_is_accessible(page, view, axe):
     path, scheme, width = view.split()
     inspect(page, path, axe, [scheme], int(width))
@@ -173,7 +173,7 @@ SCROLL = """async () => {
 WIDTHS = [f"{path} {width}" for path in PAGES for width in (1280, 375)]
 
 
-@pytest.mark.parametrize("view", drawn(WIDTHS, 4))
+@pytest.mark.parametrize("view", drawn(WIDTHS, 2))
 def test_nothing_jumps_while_a_page_is_read(page, view):
     path, width = view.split()
     page.set_viewport_size({"width": int(width), "height": 800})
@@ -186,7 +186,7 @@ LIVELY = ["index", "01-queries-keys-values", "02-scaling", "07-reading-attention
 LIVELY += ["solve/02-scaling"]
 
 
-@pytest.mark.parametrize("name", drawn(LIVELY, 2))
+@pytest.mark.parametrize("name", drawn(LIVELY))
 def test_scripts_that_come_late_move_nothing(page, site, monkeypatch, name):
     def wait(server):
         if server.path.partition("?")[0].endswith(".js"):

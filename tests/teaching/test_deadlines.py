@@ -153,6 +153,7 @@ def test_one_students_grading_moves_nobody_elses_deadline(
 
 
 HEAD = "student_id,assignment,due\n"
+TWICE = "ada,01-attention,2026-11-01\nada,01-attention,2026-11-09\n"
 SAID = 'c.Autograder.due = {"01-attention": "%s"}'
 WRONG = [  # a line of the configuration, the table of extensions, what is said
     (
@@ -167,7 +168,7 @@ WRONG = [  # a line of the configuration, the table of extensions, what is said
     ("", f"{HEAD}ada,01,2026-11-01\n", "line 2: there is no"),
     ("", f"{HEAD}ada,01-attention,x\n", "line 2, ada: 'x' is no"),
     ("", f"{HEAD}ada,01-attention,2026-11-01\n", "no due date"),
-    (DUE, HEAD + "ada,01-attention,2026-11-01\n" * 2, "line 3: ada has another exten"),
+    (DUE, f"{HEAD}{TWICE}", "line 3: ada has another extension for 01-attention in"),
     (DUE, f"{HEAD}ada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
     (DUE, f"{HEAD}ada,*,x0.5\n", "line 2, ada: 'x0.5' would shorten"),
     (DUE, f"{HEAD}ada,01-attention,x1.5\n", "line 2, ada: x1.5 needs the start"),

@@ -538,7 +538,7 @@ BAD_LAUNCHES = {
 }
 
 
-@pytest.mark.parametrize("case", drawn(BAD_LAUNCHES, 12))
+@pytest.mark.parametrize("case", drawn(BAD_LAUNCHES, 8))
 def test_a_bad_launch_is_refused_with_its_sentence(other, page, course, case):
     name, bad = BAD_LAUNCHES[case]
     other.control(bad=bad)

@@ -29,13 +29,13 @@ def ids(case):
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("case", drawn(HONEST, 25), ids=ids)
+@pytest.mark.parametrize("case", drawn(HONEST, 15), ids=ids)
 def test_cells_as_other_programs_save_them_have_their_points(wall, strict, case):
     assert_due(due_on(case, wall), strict.judge(case.cells(), files=case.files))
 
 
 @pytest.mark.either_wall
-@pytest.mark.parametrize("case", drawn(HARM, 20), ids=ids)
+@pytest.mark.parametrize("case", drawn(HARM, 12), ids=ids)
 def test_harm_earns_nothing_and_costs_nobody_else(hasty, case):
     transcript = hasty.judge(case.cells())
     if case.id in OPEN:
@@ -54,7 +54,7 @@ def runner(tmp_path_factory):
         yield runner
 
 
-@pytest.mark.parametrize("case", [*MISTAKES, *drawn(HONEST, 25)], ids=ids)
+@pytest.mark.parametrize("case", [*MISTAKES, *drawn(HONEST, 15)], ids=ids)
 def test_check_says_the_same_of_honest_cells(case, runner):
     for name, content in case.files.items():
         (runner.folder / name).parent.mkdir(exist_ok=True)
