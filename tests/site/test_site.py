@@ -109,6 +109,10 @@ def test_everything_loaded_exists(site, pages):
     assert not missing
 
 
+def test_no_page_is_read_in_quirks_mode(pages):
+    assert all(page.html.lstrip()[:9].upper() == "<!DOCTYPE" for page in pages)
+
+
 def test_there_is_one_search_box(articles):
     for page in articles:
         assert page.classes.count("search-button-field") == 1, page.path.name
