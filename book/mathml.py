@@ -65,6 +65,8 @@ def polish(row: ElementTree.Element, display: bool) -> None:
         polish(child, display and child.tag not in {"mfrac", *SCRIPTS})
     if row.tag == "mspace" and row.get("width") == "negativethinmathspace":
         row.set("width", f"-{THIN}")
+    if row.tag == "mover" and row[1].text == "~":
+        row.set("accent", "true")  # browsers stop inferring it
     if row.text == "∼":
         row.tag = "mo"
     if row.text in {"‖", "|"} and row.tag == "mo" and not row.get("stretchy"):

@@ -276,10 +276,20 @@ def add_wheel(folder: Path) -> None:
     subprocess.run([*command, "--wheel-dir", str(folder), engine, course], check=True)
 
 
+def correct_start(folder: Path) -> None:
+    """The root only leads to the first page, but it is a page, too."""
+    start = folder / "index.html"
+    text = start.read_text(encoding="utf-8")
+    if not text.startswith("<!DOCTYPE"):
+        head = '<!DOCTYPE html>\n<html lang="en">\n<title>Paying Attention</title>'
+        start.write_text(f"{head}{text}", encoding="utf-8")
+
+
 def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.name == "html":
         folder = Path(app.outdir)
         rewriting, whole = Rewriting(), not bundle.bundled(folder)
+        correct_start(folder)
         correct_pages(folder, rewriting)
         figures.add_twins(folder)
         shrink_icons(folder, rewriting)

@@ -138,14 +138,19 @@ def pytest_sessionfinish(session, exitstatus):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
+def playwright():
+    """What drives browsers: there is one in a process."""
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import is_tensor
 from autograder.checks.failures import kind_of
 from autograder.checks.isolation import settled
 from autograder.checks.known import rounded, short
+from autograder.libraries import is_tensor
 
 Call = tuple[tuple, dict[str, Any], Any]  # arguments, and the result or the exception
 Repair = Callable[..., Any]  # gets the answer and its arguments

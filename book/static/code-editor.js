@@ -1,13 +1,7 @@
 // Where one writes code: a text area, until CodeMirror is there (editor.py). In both
 // Escape, then Tab leaves; the text area leaves Tab to the browser.
 
-let module; // asked for once, after the page and its pictures
-async function load() {
-  if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
-  return import("./code-mirror/code-mirror.js");
-}
-
-// of a page's editors only those that come near the screen cost time
+// of a page's editors only those that come near the screen cost time, once it is drawn
 const near = new IntersectionObserver(
   (seen) => {
     for (const { isIntersecting, target } of seen) if (isIntersecting) target.editor.grow();
@@ -53,7 +47,7 @@ export class CodeEditor {
   /** Go on in CodeMirror, at the same place. */
   async grow() {
     near.unobserve(this.element);
-    const { CodeMirror } = await (module ??= load()).catch(() => ({}));
+    const { CodeMirror } = await import("./code-mirror/code-mirror.js").catch(() => ({}));
     if (!CodeMirror) return; // the text area stays
     const area = this.field;
     const { value, readOnly, selectionStart, selectionEnd } = area;

@@ -151,7 +151,11 @@ export class SentencePair {
   constructor(model, state) {
     this.state = state;
     const changed = () => {
+      const words = () => this.sides[0].tokens ?? [];
+      const word = words()[this.row];
       this.sides.forEach((side) => side.compute());
+      const row = words().indexOf(word); // it is followed where it moves
+      if (row >= 0 && words()[this.row] !== word) Object.assign(this, { row, key: undefined });
       this.keep();
       this.show();
     };

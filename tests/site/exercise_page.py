@@ -45,7 +45,10 @@ class Editor:
         return self.place.locator(".cm-content")
 
     def fill(self, code):
-        self.content.fill(code)
+        self.content.wait_for()
+        self.place.evaluate("({ editor }) => editor.select(0, editor.value.length)")
+        self.press("Delete")  # Firefox inserts no text over several lines
+        self.place.page.keyboard.insert_text(code)
 
     def press(self, key):
         self.content.press(key)

@@ -67,6 +67,8 @@ def test_sentences_and_choice_are_in_the_address(page):
     assert lab.get_by_label("Left sentence").input_value() == "my dog was tired"
     pressed = lab.locator(".pair-queries").first.locator("[aria-pressed=true]")
     assert pressed.text_content() == "was"
+    lab.get_by_label("Left sentence").fill("my dog it was")  # where the word moves
+    assert pressed.text_content() == "was"
     lab.get_by_label("Left sentence").fill("...")
     assert "Type a word or two." in lab.text_content()
     assert not page.troubles

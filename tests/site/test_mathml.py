@@ -54,6 +54,10 @@ def test_norm_bars_do_not_grow_with_their_neighbors():
     assert [o.get("stretchy") for o in bars if o.text == "‖"] == ["false"] * 2
 
 
+def test_what_stands_over_a_letter_is_an_accent():
+    assert render(r"\tilde{s}").find(f".//{MATHML}mover").get("accent") == "true"
+
+
 @pytest.mark.parametrize(
     ("tex", "text"),
     [

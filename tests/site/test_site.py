@@ -103,6 +103,10 @@ def test_everything_loaded_exists(site, pages):
     assert not missing
 
 
+def test_no_page_is_read_in_quirks_mode(pages):
+    assert all(page.html.lstrip()[:9].upper() == "<!DOCTYPE" for page in pages)
+
+
 def test_formulas_are_mathml(articles):
     assert sum(page.html.count("<math ") for page in articles) > 50
     for page in articles:
