@@ -18,8 +18,14 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
-from torch import nn
+
+try:
+    import torch
+    from torch import nn
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        'this module needs PyTorch: pip install "paying-attention[torch]"'
+    ) from error
 
 # --------------------------------------------------------------------------
 # Chapter 1: queries, keys and values

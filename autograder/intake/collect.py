@@ -23,7 +23,7 @@ from autograder.intake.names import hidden, safe
 from autograder.intake.owners import ASKED, Owner, Owners
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
-from autograder.intake.versions import Version
+from autograder.intake.versions import Version, hours_apart
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, add_flag, describe
 from autograder.release.plan import plan
@@ -182,7 +182,15 @@ class Collector:
                 except Left as why:  # it has changed meanwhile
                     self.leave(groups[key][0].entry, str(why))
         self.keeper.conclude()
-        self.look_at_status(version for group in groups.values() for version in group)
+        versions = [version for group in groups.values() for version in group]
+        self.look_at_status(versions)
+        if hours := hours_apart(versions):
+            self.lines.append(
+                f"the worksheet's times are {abs(hours):g} hours "
+                f"{'before' if hours > 0 else 'after'} those of the files, so your "
+                "Moodle profile and its server seem to be in different time zones; "
+                "set c.Exchange.timezone to that of your profile, and collect again"
+            )
         if self.numbered:
             self.lines.append(
                 f"students who kept the number from blind marking: {len(self.numbered)}"

@@ -28,6 +28,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "team": ("team", "group", "group_name"),
     "grade": ("grade",),
     "most": ("maximum grade",),
+    "open": ("grade can be changed",),
     "time": ("last modified (submission)",),
     "graded": ("last modified (grade)",),
     "comments": ("feedback comments",),
@@ -145,6 +146,8 @@ def by_content(
             if all(v in ("", "-") or MOMENT.fullmatch(v) for v in columns[n])
         ]
         known |= dict(zip(("time", "graded"), times, strict=False)) | known
+        if times:
+            known.setdefault("open", times[0] - 1)
         if times and times[0] > found[1] + 2:  # one more before "can be changed"
             known.setdefault("workflow", found[1] + 1)
         if len(times) > 1 and times[1] + 1 < len(sheet.columns):

@@ -17,7 +17,9 @@ from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
 from autograder.release.times import of_worksheet
 
-# what Moodle's status begins with, in languages with many users
+# Moodle's word for a grade that nobody can change, in languages with many users
+NO = ("no", "nein", "non", "não", "nee", "nej", "nei", "nie", "ne", "нет", "否")
+# what Moodle's status begins with
 STATUS = {
     "draft": (
         *("draft", "entwurf", "brouillon", "borrador", "bozza", "kladwerk", "rascunho"),
@@ -149,7 +151,7 @@ class Roster:
     def team(self, name: str) -> list[Person]:
         """The members of a team. Unknown when the name may be of several teams."""
         teams = {person.team for person in self.people if person.team}
-        found = {team for team in teams if name in in_folders(team)}
+        found = {team for team in teams if " ".join(name.split()) in in_folders(team)}
         if not found and (wanted := plain(name)):
             found = {team for team in teams if plain(team) == wanted}
         if len(found) > 1:
@@ -160,7 +162,7 @@ class Roster:
     def is_team(self, name: str, people: list[Person]) -> bool:
         """Whether these are all members of a team, and the name is the team's."""
         team = people[0].team
-        named = name in in_folders(team) or plain(name) == plain(team)
+        named = " ".join(name.split()) in in_folders(team) or plain(name) == plain(team)
         return bool(team and named) and people == [
             person for person in self.people if person.team == team
         ]
@@ -183,6 +185,11 @@ class Roster:
         """Whether Moodle's worksheet calls work a draft, or an attempt reopened."""
         text = self.sheet.value(person.row, self.columns["status"]).casefold()
         return self.moodle and text.startswith(STATUS[status])
+
+    def is_locked(self, person: Person) -> bool:
+        """Whether Moodle's worksheet says that a grade cannot be changed."""
+        word = self.sheet.value(person.row, self.columns["open"]).casefold()
+        return self.moodle and word in NO
 
     def of_student(self, student: str) -> Person | None:
         """By the name of a folder in submitted/."""
@@ -241,7 +248,7 @@ def in_folders(team: str) -> set[str]:
     """
     escaped = team.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     ways = (re.sub(r"[\x00-\x1f&<>\"`|':\\/]", "", way) for way in (team, escaped))
-    return {team} | {" ".join(way.replace("_", " ").split()) for way in ways}
+    return {" ".join(way.replace("_", " ").split()) for way in (team, *ways)}
 
 
 def words_of(name: str) -> set[str]:

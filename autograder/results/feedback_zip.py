@@ -125,10 +125,14 @@ def place_of(origin: Origin | None, name: str, platform: str, older: bool) -> st
         raise Unsent("was collected without the team's number; collect the zip again")
     text = origin.label if older else origin.group or origin.label
     if not re.fullmatch(r"[^_]+_\d+", text):
-        whose = "team's" if origin.group and not older else "participant's"
+        if origin.group and not older:
+            raise Unsent(
+                "is in no group on Moodle, or in several, and Moodle gives pages of a "
+                "team assignment to groups alone; send these pages one by one"
+            )
         raise Unsent(
-            f"has work without the {whose} number on Moodle; collect Moodle's zip of "
-            "all submissions again, with its grading worksheet"
+            "has work without the participant's number on Moodle; collect Moodle's zip "
+            "of all submissions again, with its grading worksheet"
         )
     # the last underscore is for Moodle before 4.1, and later ones take it too
     clean = re.sub(r'[\\/:*?"<>|\x00-\x1f]', "", text)

@@ -19,7 +19,7 @@ from autograder.files import write_whole
 from autograder.grading import record
 from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
-from autograder.intake.roster import Roster, read_roster
+from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.sheet import Sheet
 from autograder.release.times import course_zone
 from autograder.results.worksheet import Worksheet
@@ -209,6 +209,9 @@ def fill(
             finals = [line for line in earlier.get(student, ()) if line["final"]]
             ours = {round(line["score"] * factor, 2) for line in finals}
             stays = there is not None and there not in ours and not told
+            if roster.moodle and not stays and (why := refused(roster, person, given)):
+                lines.add(person.student, why)
+                continue
             if there is not None:
                 line = f"{one_line(person.student)}: {there:g} there, {given:g} here"
                 (kept if stays else replaced).append(line)
@@ -220,6 +223,19 @@ def fill(
     words = "changed there, and kept (--replace ID writes the points from here)"
     pairs = ("replaced", replaced), (words, kept)
     return [f"{name}, {text}: {'; '.join(found)}" for text, found in pairs if found]
+
+
+def refused(roster: Roster, person: Person, given: float) -> str:
+    """Why Moodle would skip a row without a word; empty where it would not."""
+    most = roster.sheet.value(person.row, roster.columns["most"])
+    if roster.is_locked(person):
+        return "has a locked or overridden grade there; unlock it, or change it there"
+    if NUMBER.fullmatch(most) and given > number(most):
+        return (
+            f"has more than {number(most):g} points, and Moodle takes no grade above "
+            "the maximum; enter it in Moodle's gradebook, or raise the maximum"
+        )
+    return ""
 
 
 def comments_of(course: Course, assignment: str) -> dict[str, dict[str, str]]:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -84,6 +85,17 @@ def refused(capsys, *verbs):
         capsys.readouterr()
         assert main([verb]) == 2
         yield capsys.readouterr().err
+
+
+def test_the_folder_comes_before_the_students_wheel(made, monkeypatch, tmp_path):
+    """On a hub where everybody shares an environment, graders have both."""
+    assert main(["pack"]) == 0
+    (wheel,) = Path("dist").glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    forget()
+    registry.work_on(Path.cwd())
+    assert registry.checks_of("means").__file__ == str(made / VISIBLE)
 
 
 @pytest.mark.parametrize(("file", "line", "says"), ADDED)

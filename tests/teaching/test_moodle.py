@@ -648,6 +648,14 @@ ODD = {
         },
         {1: "lt;3 q_1", 2: "\N{ROCKET}_2", 3: "AB x_3", 4: "Zwei Leer_8"},
     ),
+    "teams as a live Moodle wrote them": (
+        ["Ramp;D, Group _1", "Team 7 \N{ROCKET}_2", "A amp; B  C_3"],
+        {
+            **{1: ("A", 'R&D, ""Group"" '), 2: ("B", "Team 7_\N{ROCKET}")},
+            **{3: ("C", "A & B / C")},
+        },
+        {1: "Ramp;D, Group _1", 2: "Team 7 \N{ROCKET}_2", 3: "A amp; B  C_3"},
+    ),
     "a team called as a participant of the same number": (
         ["Ada Test_80", "Bob Ross_81"],
         {80: ("Ada Test", "Bob Ross"), 81: ("Bob Ross", "Ada Test")},
@@ -687,7 +695,7 @@ def test_without_a_groups_number_its_page_stays_here(invented, sent, course):
     invented(["Default group", "West_7"], people)
     files, lines = sent(course, "01-attention")
     assert list(files) == ["West_7_assignfeedback_file_/attention.html"]
-    assert "without the team's number on Moodle" in lines[0]
+    assert "2 (is in no group on Moodle, or in several" in lines[0]
 
 
 @pytest.mark.parametrize(
