@@ -79,8 +79,8 @@ def earned(points, *sources):
 
 @pytest.mark.parametrize("name", hunts.PACKAGES)
 def test_who_guesses_the_first_right_function_is_lucky_once_in_fifty_at_best(name):
-    """The fast path has one sandbox for all functions and one for the hidden half; the
-    slow one, which is asked when the first says no, one more for the visible half.
+    """In place there is one sandbox for all functions and one for the hidden half; in
+    forks, which are asked when these differ, one more for the visible half.
 
     Whoever takes the k-th function for the first right one is as lucky for every k.
     """

@@ -187,14 +187,13 @@ class Judge:
         for number, cell in enumerate(self.cells, 1):
             if cell.test is None:
                 self._student_cell(number, cell)
-            elif not cell.inside and not self._is_settled(cell):
+            elif trials := self.hunts.get(cell.test):
+                trials.ran = list(self.student.ran)
+            elif not cell.inside and cell.test not in self.transcript.results:
                 self._test_cell(cell, Fork)
         for trials in self.hunts.values():
             start = time.monotonic()
             self._judged(trials.cell, start, self._hunted(trials))
-
-    def _is_settled(self, cell: Cell) -> bool:
-        return cell.test in self.transcript.results or cell.test in self.hunts
 
     def _student_cell(self, number: int, cell: Cell) -> None:
         kept = self.transcript.outputs

@@ -1,7 +1,7 @@
 """The student's process in the sandbox: runs cells, and answers the judge's questions.
 
 It is a fork of a warm process. For each question it forks, so that a crash or a hang
-costs that question alone, except on the fast path, where all is thought to be right.
+costs that question alone, except in the first run, where all is thought to be right.
 """
 
 from __future__ import annotations
