@@ -80,6 +80,11 @@ class CheckedCourse:
 
     def pages(self, number: str = "[0-9][0-9]") -> list[Path]:
         """The texts of the book's pages, or of the one with this number."""
+        if self.texts and not self.texts.is_dir():
+            says = (
+                f"{self.root / FILE}: book.texts is {self.texts}, which is no folder."
+            )
+            raise CourseError(says)
         return sorted(self.texts.glob(f"{number}-*.md")) if self.texts else []
 
 
@@ -126,11 +131,9 @@ def read(root: Path) -> CheckedCourse:
             f"{path}: published has {one!r}, but the modules of library are {known}."
         )
     book = found.get("book", {})
-    places = {"solutions": found.get("solutions"), "book.texts": book.get("texts")}
-    installed = (root / "__init__.py").is_file()  # a wheel has neither
-    for key, folder in places.items():
-        if folder and not installed and not (root / folder).is_dir():
-            raise CourseError(f"{path}: {key} is {folder!r}, which is no folder there.")
+    place = root / found.get("solutions", "")
+    if not place.is_dir() and not (root / "__init__.py").is_file():  # as a wheel has
+        raise CourseError(f"{path}: solutions is {place}, which is no folder.")
     released = root / "release"
     return CheckedCourse(
         root,

@@ -21,8 +21,7 @@ ADDED = [  # the file, a line more in it, what is said, and by which commands
     ("course.toml", "published = ['m']", "'m', but the modules of library are none"),
     ("course.toml", "needs = '1.x'", "needs has to be like \"1.2\", not '1.x'"),
     ("course.toml", "least = ['3', 2]", "has to be a list of two whole numbers"),
-    ("course.toml", "solutions = 's'", "solutions is 's', which is no folder there"),
-    ("course.toml", "book = {texts = 't'}", "book.texts is 't', which is no folder"),
+    ("course.toml", "solutions = 's'", "numerics/s, which is no folder"),
     ("course.toml", "book = {unit = 3}", "book.unit has to be a text in quotes, not 3"),
     ("course.toml", "wheel = {size = 3}", "unknown key wheel.size; it can have"),
     ("course.toml", "library = ['m.py']", "lists the module m.py, but"),
@@ -130,6 +129,14 @@ def test_what_is_missing_is_named(made, capsys, part, says):
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     (said,) = refused(capsys, "release")
     assert says.format(made) in said
+
+
+def test_a_missing_folder_of_pages_is_named(made, capsys):
+    with Path("course.toml").open("a") as file:
+        file.write("[book]\ntexts = 'pages'\n")
+    assert main(["new", "02-roots"]) == 2
+    assert "numerics/pages, which is no folder" in capsys.readouterr().err
+    assert not made.with_name("02-roots").exists()
 
 
 def test_one_folder_without_a_notebook_stops_no_other(made, capsys):

@@ -149,8 +149,8 @@ import autograder.wall.sandbox.answers as c
 import autograder.wall.wire.encoding as w
 class Forged: pass
 def mark(kind, *parts): return w.Packer().pack([w.MARKS[kind], *parts])
-parts, real = w._Writer.parts, c.encode
-w._Writer.parts = lambda self, v: b"FORGED" if type(v) is Forged else parts(self, v)
+parts, real = w.Writer.parts, c.encode
+w.Writer.parts = lambda self, v: b"FORGED" if type(v) is Forged else parts(self, v)
 c.encode = lambda v, r: real(v, r).replace(b"\xc4\x06FORGED", content)
 """
 
