@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import StatisticsError, correlation, mean, median
 
 from markupsafe import Markup
@@ -53,6 +54,19 @@ class Mistake:
     diagnosis: str = ""
     place: str = ""
     address: str = ""
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """What one run of `autograder grade` took."""
+
+    started: datetime
+    verdicts: int
+    workers: int
+    seconds: float
+    cost: float
+    slowest: str
+    longest: float
 
 
 class Section:
@@ -183,6 +197,30 @@ class Section:
                 rows.append(Mistake(name, count, share, *about))
             else:
                 rows.append(Mistake(name, count, share))
+        return rows
+
+    def runs(self) -> list[RunCost]:
+        """When these verdicts were reached, how long it took, and what it cost."""
+        started: dict[int, list[str]] = defaultdict(list)
+        for student, verdict in self.verdicts.items():
+            if verdict.run:
+                started[verdict.run.started].append(student)
+        rows = []
+        for at, students in sorted(started.items()):
+            verdicts = [self.verdicts[student] for student in students]
+            runs = [verdict.run for verdict in verdicts if verdict.run]
+            slowest = max(students, key=lambda student: self.verdicts[student].seconds)
+            rows.append(
+                RunCost(
+                    datetime.fromtimestamp(at, UTC),
+                    len(verdicts),
+                    runs[0].workers,
+                    max(run.seconds for run in runs),
+                    sum(verdict.seconds for verdict in verdicts),
+                    slowest,
+                    self.verdicts[slowest].seconds,
+                )
+            )
         return rows
 
 

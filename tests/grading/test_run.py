@@ -10,6 +10,7 @@ from autograder.cli import main
 from autograder.grading import jobs
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
+from autograder.results.report import Section
 
 
 def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
@@ -58,7 +59,7 @@ def test_several_assignments_give_a_list(classroom, right, repository, monkeypat
     assert names == ["01-attention", "02-other"]
 
 
-def test_a_verdict_tells_the_run_that_it_came_from(classroom, right):
+def test_the_report_tells_each_run_with_its_time_and_cost(classroom, right):
     ends_with_text = classroom.solution.read_text().replace(
         "check.hidden.softmax(softmax)", "str(check.hidden.softmax(softmax))"
     )
@@ -77,4 +78,6 @@ def test_a_verdict_tells_the_run_that_it_came_from(classroom, right):
     with Store(classroom.course) as store:
         results = store.results("01-attention")
     assert results["bela"].seconds > 0
-    assert results["bela"].run.started > results["ada"].run.started
+    first, second = Section(classroom.course.assignments()[0], results, "").runs()
+    assert (first.slowest, second.slowest) == ("ada", "bela")
+    assert second.started > first.started
