@@ -115,6 +115,16 @@ def test_feedback_links_to_the_paragraphs_of_the_published_book(classroom, wrong
     assert paragraph in links(Page(path.read_text()))
 
 
+def test_nothing_that_a_student_wrote_runs_on_a_feedback_page(classroom, hostile):
+    classroom.hand_in("eve", hostile)
+    classroom.grade()
+    text = feedback(classroom, "eve")
+    page = Page(text)
+    assert dangers(page) == []
+    assert "default-src 'none'" in text
+    assert page.text.count("<script>alert(1)</script>") >= 4  # told, not run
+
+
 def test_nbgrader_s_own_feedback_is_clean_too(classroom, hostile, repository):
     from nbgrader.apps.generatefeedbackapp import GenerateFeedbackApp
 
