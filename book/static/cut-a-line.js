@@ -76,7 +76,7 @@ class Prompt {
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
     const word = this.words[now];
-    const down = this.tokens[line[2]].trim() === word ? ` This line kept “${word}” down.` : "";
+    const down = this.tokens[line[2]].trim() === word ? ` It kept “${word}” down.` : "";
     const [, , , looks] = this.deciding.find((each) => same(each, line));
     const instead = looks.map(([key, share]) => `${this.named(key)} (${told(share)})`).join(" and ");
     return `${begin} becomes “${word}” (${chance}).${down} Its head now looks at ${instead}.`;

@@ -166,7 +166,7 @@ def test_each_sentence_has_its_own_lines(place):
         assert answer(place)[0] == DATA[name]["words"][0]
         button(place, "Cut this one").click()
         assert answer(place)[0] == word
-    assert "This line kept “cat” down." in place.inner_text()
+    assert "It kept “cat” down." in place.inner_text()
     assert "1 of 4,050 tried" in place.inner_text()
     assert not place.page.troubles
 
@@ -225,7 +225,8 @@ def test_it_is_seen_without_scrolling_and_nothing_moves(place):
         for name in DATA:
             button(place, name).click()
             button(place, "Cut this one").click()
-            assert place.bounding_box()["height"] == whole, (name, width)
+            moved = place.bounding_box()["height"] - whole
+            assert abs(moved) < 1, (name, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -90,20 +90,16 @@ def test_what_was_undone_before_a_reload_can_be_undone_after_it(area, quiet):
     assert area.input_value() == "first = 1\nsecond = 2"
     area.press("Control+z")
     assert area.input_value() == "first = 1\n"
-    area.press("Control+z")
-    area.press("Control+z")
-    assert "raise NotImplementedError" in area.input_value()
     quiet.reload()
     area.press("Control+y")
-    area.press("Control+y")
-    assert area.input_value() == "first = 1\n"
+    assert area.input_value() == "first = 1\nsecond = 2"
     # what another version of the page would have kept does no harm
-    strange = json.dumps({"softmax": {"doc": "first = 1\n"}})
+    strange = json.dumps({"softmax": {"doc": "first = 1\nsecond = 2"}})
     keep = "text => localStorage.setItem('exercise:01-attention:undo', text)"
     quiet.evaluate(f"text => (onunload = () => ({keep})(text))", strange)
     quiet.reload()
     area.press("Control+z")
-    assert area.input_value() == "first = 1\n"
+    assert area.input_value() == "first = 1\nsecond = 2"
     assert not quiet.troubles
 
 
