@@ -21,6 +21,7 @@ MAX_DEPTH = 24
 MAX_ITEMS = 400_000
 MAX_KEYS = 20_000
 MAX_INT_BYTES = 512
+MAX_TEXT = 1 << 20  # characters, of all texts beyond ASCII together
 MAX_DIMENSIONS = 16
 
 DEEP = f"is nested more than {MAX_DEPTH} deep"
@@ -28,8 +29,9 @@ LONG = f"has more than {MAX_ITEMS:,} items"
 MANY_KEYS = f"has a dict of more than {MAX_KEYS:,} keys"
 DIGITS = "has an integer of more than 1,200 digits"
 LARGE = f"has more than {MAX_FRAME >> 20} MB"
+TEXT = f"has texts beyond ASCII of more than {MAX_TEXT:,} characters"
 DIMENSIONS = f"has an array of more than {MAX_DIMENSIONS} dimensions"
-REASONS = (DEEP, LONG, MANY_KEYS, DIGITS, LARGE, DIMENSIONS)
+REASONS = (DEEP, LONG, MANY_KEYS, DIGITS, LARGE, TEXT, DIMENSIONS)
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"),
@@ -55,8 +57,11 @@ class TooLarge(ValueError):
 
 def levels(value: Any) -> Iterator[list[Any]]:
     """All that a value is made of, level by level; raises TooLarge beyond bounds."""
-    level, items = [value], 1
+    level, items, text = [value], 1, 0
     for _ in range(MAX_DEPTH + 1):
+        text += sum(len(one) for one in level if type(one) is str and not one.isascii())
+        if text > MAX_TEXT:
+            raise TooLarge(TEXT)
         yield level
         holding = [
             k for k in {*map(type, level)} if k in HOLDING or issubclass(k, tuple)

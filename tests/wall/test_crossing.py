@@ -188,6 +188,7 @@ HOSTILE = {
     "a mark as a key": b"\x81" + MARK[1] + b"\xc0",
     "a mark in a tuple": b"\x92" + MARK[1] + MARK[0],
     "text that is none": b"\xa1\xff",
+    "too much text": b"\xdb\0\x48\0\0" + b"\xed\xa0\x80" * (3 << 19),
     **{
         f"a mark without its parts: {n}": b"\x91" + MARK[n]
         for n in sorted(MARKS.keys() - {1, 5})  # an empty tuple, an ellipsis
@@ -221,6 +222,7 @@ BEYOND = {
     "items": [[0] * 1000] * 401,
     "keys": dict.fromkeys(range(20_001)),
     "digits": [10**1300],
+    "characters": ["\ud800" * (1 << 20), "é"],
     "megabytes": [np.zeros(1 << 24)] * 2,
     "expanded": np.broadcast_to(0.0, (1 << 14, 1 << 14)),
     "expanded tensor": torch.zeros(1).expand(1 << 14, 1 << 14),

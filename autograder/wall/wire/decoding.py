@@ -17,6 +17,7 @@ from autograder.checks.crossing import (
     MAX_INT_BYTES,
     MAX_ITEMS,
     MAX_KEYS,
+    MAX_TEXT,
     expect_room,
     levels,
 )
@@ -45,6 +46,7 @@ FORMATS = [
     *[(n, 0, each) for each in (1, 2) for n in (2, 4)],
     *[(0, 0, 0)] * 32,
 ]
+TEXTS = range(0xD9, 0xDC)  # first bytes of texts that are not short
 NUMPY_DTYPES = {name: np.dtype(name) for name in DTYPES}
 
 
@@ -96,18 +98,23 @@ def _expect_few(data: bytes | bytearray | memoryview) -> None:
 
     msgpack makes room for all that a list says it has before it reads the first item.
     """
-    at = parts = 0
+    at = parts = text = 0
     lists = [1]  # of each list that is not at its end, the number of items to come
     while lists:
         due = lists.pop()
         while due:
             due -= 1
-            wide, number, each = FORMATS[data[at]]
+            first = data[at]
+            wide, number, each = FORMATS[first]
             at += 1
             if wide:
                 number += int.from_bytes(data[at : at + wide], "big")
                 at += wide
             if not each:
+                if first in TEXTS and not bytes(data[at : at + number]).isascii():
+                    text += number  # lone surrogates are read very slowly
+                    if text > 4 * MAX_TEXT:
+                        raise Violation("too much text")
                 at += number
                 continue
             lists.append(due)
