@@ -80,8 +80,11 @@ class Hub:
         text = HUB.format(ports=ports, root=self.root, token=self.token)
         (self.root / "jupyterhub_config.py").write_text(text)
         program = self.root / "env" / "bin" / "jupyterhub"
+        own = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         with (self.root / "log").open("w") as log:
-            return subprocess.Popen([program], cwd=self.root, stdout=log, stderr=log)
+            return subprocess.Popen(
+                [program], cwd=self.root, env=own, stdout=log, stderr=log
+            )
 
     def ask(self, path: str, kind: str = "get", **more: object) -> requests.Response:
         headers = {"Authorization": f"token {self.token}"}
@@ -260,3 +263,6 @@ def test_a_round_on_a_real_hub(hub, course):
 
     said = hub.run("ada", "python", "-c", "import attention").stdout
     assert 'needs PyTorch: pip install "paying-attention[torch]"' in said
+    (closed,) = (hub.root / "env").glob("lib/*/site-packages/msgpack")
+    closed.chmod(0o700)  # as root's umask may leave it
+    assert f"cannot read {closed}" in grader("autograder", "grade", code=2)
