@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> int:
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         print(f"autograder: {missing(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -164,13 +164,22 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def missing(error: ModuleNotFoundError) -> str:
-    """Which extra of the engine has a package that is not installed.
+def missing(error: ImportError) -> str:
+    """Which extra has a package that is not installed, or which folder is closed.
 
     Raises the error again where it is about one of ours.
     """
     package = (error.name or "").partition(".")[0]
     if package in ("", "autograder"):
+        raise error
+    spec = importlib.util.find_spec(package)
+    for place in (spec and spec.submodule_search_locations) or ():
+        if not os.access(place, os.R_OK | os.X_OK):
+            return (
+                f"this account cannot read {one_line(place)}; whoever installed it "
+                f"can change that: chmod -R a+rX {one_line(sys.prefix)}"
+            )
+    if not isinstance(error, ModuleNotFoundError):
         raise error
     extra = next((e for e, names in EXTRAS.items() if package in names), "grade")
     return (

@@ -108,6 +108,18 @@ def test_a_round_on_a_hub(course, hub, right, untouched, tmp_path):
     assert files(course.feedback) == before
 
 
+def test_the_folder_of_an_exchange_is_collected(course):
+    """As nbgrader wrote it on a hub; the times are those in the names of folders."""
+    inbound = Path(__file__).parents[1] / "platforms/nbgrader-0.9.6/inbound.zip"
+    assert main(["collect", str(inbound)]) == 0
+    stamps = course.submitted.glob(f"*/{PS}/timestamp.txt")
+    assert {path.parts[-3]: path.read_text()[:19] for path in stamps} == {
+        "ada": "2026-11-28 13:34:56",
+        "bob": "2026-11-28 13:34:57",
+        "cy": "2026-11-28 13:34:57",
+    }
+
+
 def files(folder: Path) -> dict[str, bytes]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

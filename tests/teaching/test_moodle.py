@@ -135,6 +135,7 @@ COLLECTED = {
         *(BERLIN, "ada1 eva", {"ada1": "05:43", "eva": "05:43"}),
     ),
 }
+PS = "01-attention"
 NUMBERED = ("01-attention", "02-scaling", "03-multi-head", "04-masking")
 
 
@@ -159,7 +160,13 @@ def test_each_gets_the_own_work_and_the_worksheets_time(school, capsys, form):
     assert moments.keys() == found.keys()
     assert {student: moments[student] for student in times} == times
     said = capsys.readouterr().out
-    assert "handed in again" not in said and "such as" not in said
+    assert not any(words in said for words in ("handed in again", "such as", "zones"))
+
+
+def test_a_worksheet_of_another_zone_than_the_archives_is_named(school, capsys):
+    school()
+    assert collect("made/other-zone.zip", "made/other-zone.csv") == 0
+    assert "times are 6 hours before those of the files" in capsys.readouterr().out
 
 
 # archive, worksheet: the members of each team, in the order of the groups' numbers
@@ -454,6 +461,20 @@ def test_points_go_into_the_own_row_alone(school, export, form):
     assert found == {student: str(value) for student, value in expected.items()}
     assert ("Moodle will skip" in said) == ("erman" in form and bool(found))
     assert ("there is nothing to import" in said) == (not found)
+
+
+def test_grades_that_moodle_would_skip_are_listed(school, export):
+    course = school()
+    export("made/locked.csv", all_of("ada bob cy dora", 24.0), assignment=PS)
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        (notebook,) = book.find_submission(PS, "cy@example.org").notebooks
+        notebook.grades[0].extra_credit = 1.0
+        book.db.commit()
+    code, found, said = export("made/locked.csv", {}, assignment=PS)
+    assert (code, found) == (0, {"dora": "24.0"})
+    assert "locked or overridden grade there" in said
+    assert "ada@example.org, bob@example.org" in said
+    assert "cy@example.org has more than 24 points" in said
 
 
 def copied(sheet: str, path: Path, **changes: str) -> str:

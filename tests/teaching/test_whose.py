@@ -124,7 +124,6 @@ def handed_in(course, student):
     [
         (ATTEMPT.format("ada", 9, "a.ipynb"), "2026-03-09 22:10:11"),
         (BRIGHT.format(50, "Ada Lovelace", 9, 112) + "/a.ipynb", "2026-03-09 13:12:00"),
-        ("ada+01-attention+2026-03-09 21:10:11 UTC/a.ipynb", "2026-03-09 21:10:11"),
     ],
 )
 def test_the_time_in_a_platforms_name_is_that_of_the_submission(
