@@ -75,7 +75,6 @@ export class CodeMirror {
       lineNumbers(),
       wrong,
       syntaxHighlighting(COLORS),
-      matchMedia("(max-width: 600px)").matches ? EditorView.lineWrapping : [],
       EditorView.contentAttributes.of(attributes),
       this.access.of([]),
       EditorView.updateListener.of(({ docChanged, transactions }) => {

@@ -56,11 +56,12 @@ def site_in(output: Path) -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def vendored():
-    """Why there is no Python for the pages, or None."""
+    """Why there is no Python or no editor for the pages, or None."""
     try:
         vendor.vendor(vendor.TARGET)
+        vendor.editor.bundle(vendor.editor.target())
     except vendor.VendorError as error:
-        return f"there is no Python for the exercise pages: {error}"
+        return f"the exercise pages lack something: {error}"
     return None
 
 
