@@ -105,6 +105,14 @@ def test_every_question_has_as_many_entries_as_its_kind_takes(package, question)
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
+def test_a_test_of_shapes_alone_earns_a_third_at_most(package, verdicts):
+    catalog = catalog_of(package)
+    for entry in [*catalog.misconceptions, *catalog.variants]:
+        if entry.id.endswith(("-shape-only", "-lengths-only", "-one-head")):
+            assert verdicts.of(package, entry)[0] <= 4 / 3
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_ids_of_misconceptions_are_unique(package):
     ids = Counter(entry.id for entry in catalog_of(package).misconceptions)
     assert max(ids.values()) == 1
