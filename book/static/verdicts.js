@@ -9,6 +9,19 @@ export const make = (tag, properties = {}, ...children) => {
 const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
 const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 
+const ROOM = 8; // lines that a phone shows at once
+
+/** A message, with what is beyond a phone's screen to open; a piece of code is not cut. */
+function folded(text) {
+  const lines = text.split("\n");
+  let end = lines.length > ROOM + 2 ? ROOM : lines.length;
+  while (lines[end]?.startsWith("      ")) end += 1;
+  const rest = lines.slice(end);
+  if (!rest.length) return [message(text)];
+  const summary = make("summary", { textContent: `${rest.length} more lines` });
+  return [message(lines.slice(0, end).join("\n")), make("details", {}, summary, message(rest.join("\n")))];
+}
+
 /** A message: its likely cause is prose, code scrolls as a whole, places are links. */
 function message(text) {
   const place = make("pre");
@@ -73,7 +86,7 @@ export function panel(result, next) {
     if (question && problem && broken) continue; // its cause is told already
     const box = make("div", { className: `exercise-said ${problem ? "wrong" : question ? "right" : "plain"}` });
     const text = [elsewhere && "In another cell:", said.trimEnd(), problem].filter(Boolean).join("\n");
-    if (text) box.append(message(text));
+    if (text) box.append(...folded(text));
     if (drawing) box.append(tables(drawing));
     box.append(...figures.map(picture));
     if (box.childNodes.length) parts.push(box);
