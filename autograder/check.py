@@ -8,9 +8,10 @@ with the same engine, so that both say the same about a visible check.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from autograder.options import add_flag, add_seconds, describe
 from autograder.text import printable
 
 GRADED_WITH = (3, 11)
+MOST_LINES = 8  # about a wrong answer and all others
+BESIDES = re.compile(r"  (?:in it|read): |  expected: no exception$")
 GATHERED = "# My answers"  # so begins the page's notebook of all answers
 
 
@@ -49,6 +52,11 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     add_flag(
         verb,
+        "--all",
+        "tell everything about each question, even where an answer is wrong",
+    )
+    add_flag(
+        verb,
         "--ask",
         "then ask two questions about your own code for each answer that passes "
         "(no points; Ctrl-D stops the questions)",
@@ -60,17 +68,19 @@ def run(options: argparse.Namespace) -> int:
     registry.work_on(registry.enclosing(options.notebook.resolve().parent))
     if options.watch:
         return watch(options.notebook, options.seconds)
-    return check(options.notebook, options.seconds, options.ask)
+    return check(options.notebook, options.seconds, options.ask, options.all)
 
 
-def check(path: Path, seconds: float, ask: bool = False) -> int:
-    """Print a line or a message for each question; 0 when every check passes.
+def check(path: Path, seconds: float, ask: bool = False, every: bool = False) -> int:
+    """Print what came of the questions; 0 when every check passes.
 
+    ``every``: a line or a message for each of them, even where one is wrong.
     ``ask``: then questions about the answers that pass, which change nothing of it.
     """
     plan = plan_of(path)
     with Runner(path.resolve().parent, plan, seconds) as runner:
-        code = report(plan, runner.outcomes(plan))
+        outcomes = runner.outcomes(plan)
+        code = report(plan, outcomes) if every else in_short(plan, list(outcomes))
         if ask:
             from autograder.own_code.asking import dialog
 
@@ -214,28 +224,81 @@ def verdict(outcome: Outcome) -> str:
     return f"{said}\n\n{Drawing(**outcome.drawing)}\n" if outcome.drawing else said
 
 
-def report(plan: Plan, outcomes: Iterator[Outcome], brief: bool = False) -> int:
-    """Print what came of the cells, as it comes; 0 when every check passes."""
-    for note in plan.notes:
-        print(printable(note))
-    held, before = 0, None
+def told(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The outcomes that are told: not of a cell whose failure a question tells."""
+    before = None
     for outcome in outcomes:
         if before and f"because cell {before.number} failed" not in str(
             outcome.problem
         ):
-            print(verdict(before))
+            yield before
         before = None if outcome.question or not outcome.problem else outcome
-        if outcome.question is None:
-            continue
-        held += outcome.problem is None
+        if outcome.question is not None:
+            yield outcome
+    if before:
+        yield before
+
+
+def report(plan: Plan, outcomes: Iterable[Outcome], brief: bool = False) -> int:
+    """Print what came of the cells, as it comes; 0 when every check passes."""
+    for note in plan.notes:
+        print(printable(note))
+    held = 0
+    for outcome in told(outcomes):
+        held += outcome.question is not None and outcome.problem is None
         if outcome.problem or not brief:
             print(verdict(outcome), flush=True)
-    if before:
-        print(verdict(before))
     for name in plan.written:
         print(f"{name}: not answered yet (graded by hand)")
-    total = len(plan.questions)
+    print(f"{counted(plan, held)}.", flush=True)
+    return 0 if held == len(plan.questions) else 1
+
+
+def counted(plan: Plan, held: int) -> str:
+    """How many questions pass."""
     verb = "passes" if held == 1 else "pass"
-    line = f"{held} of {total} questions {verb} all visible checks."
-    print(line, flush=True)
-    return 0 if held == total else 1
+    return f"{held} of {len(plan.questions)} questions {verb} all visible checks"
+
+
+def in_short(plan: Plan, outcomes: list[Outcome]) -> int:
+    """Print the first wrong answer, and lists of the others; 0 when all checks pass.
+
+    Where no answer is wrong, everything is printed.
+    """
+    wrong = [o for o in outcomes if o.question and o.problem and not is_open(o)]
+    if not wrong:
+        return report(plan, outcomes)
+    for note in plan.notes:
+        print(printable(note))
+    for outcome in told(outcomes):
+        if outcome.question is None:
+            print(verdict(outcome))
+    right = [str(o.question) for o in outcomes if o.question and not o.problem]
+    still = [str(o.question) for o in outcomes if is_open(o)] + plan.written
+    others = [str(o.question) for o in wrong[1:]]
+    lists = [("wrong, too", others), ("no answer yet", still), ("pass", right)]
+    lines = [f"{said}: {', '.join(names)}" for said, names in lists if names]
+    message = essence(printable(wrong[0].problem or ""))
+    if len(message) + len(lines) >= MOST_LINES:
+        lines = ["; ".join(lines)]
+    print("\n".join([*message, *lines]))
+    print(
+        f"{counted(plan, len(right))}; look at {wrong[0].question} first "
+        "(--all tells everything)."
+    )
+    return 1
+
+
+def is_open(outcome: Outcome) -> bool:
+    """Whether an answer is not written yet, or calls one that is not."""
+    return bool(outcome.question) and str(outcome.problem).endswith("no answer yet")
+
+
+def essence(problem: str) -> list[str]:
+    """The lines of a message, without what is only to be read or known besides."""
+    found, kept = [], True
+    for line in problem.splitlines():
+        if not line.startswith("      "):  # else it goes on from the one before
+            kept = not BESIDES.match(line)
+        found += [line] if kept else []
+    return found

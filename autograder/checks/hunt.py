@@ -16,6 +16,8 @@ from autograder.checks.half import Game, refused
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict
 from autograder.checks.question import Hidden, Question, Score
 
+FEW = 1 / 3  # of the mistakes, and then of the points
+
 
 class Hunt(Hidden):
     """Half of the points for accepting every right style, half for catching mistakes.
@@ -24,7 +26,8 @@ class Hunt(Hidden):
     second grows with the mistakes that are rejected. Those that the example on the card
     catches are worth nothing, but each that is missed counts as one more to find. A
     check that accepts no right style, or rejects no mistake beyond
-    these, gets nothing.
+    these, gets nothing. One that rejects no more than a third of them, such as a check
+    of shapes alone, gets a third of the points at most.
     """
 
     def __init__(self, question: Question, assignment: Assignment) -> None:
@@ -52,7 +55,10 @@ class Hunt(Hidden):
         if worth and len(refusals) < len(right):
             kept = {0: 0.5, 1: 0.25}.get(len(refusals), 0.0)
             missed = [entry for entry in wrong if entry not in [*caught, *hard]]
-            share = kept + 0.5 * len(worth) / (len(hard) + len(missed))
+            found_of_all = len(worth) / (len(hard) + len(missed))
+            share = kept + 0.5 * found_of_all
+            if found_of_all <= FEW:
+                share = min(share, FEW)
         lines = [
             f"{self.question.name}: your check accepts {len(right) - len(refusals)} of "
             f"{len(right)} right ways to write `{name}` and rejects {len(caught)} of "

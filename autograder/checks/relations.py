@@ -22,7 +22,7 @@ import numpy as np
 from autograder.checks.failures import kind_of
 from autograder.checks.isolation import settled
 from autograder.checks.known import rounded, short
-from autograder.libraries import is_tensor
+from autograder.libraries import is_tensor, support_of
 
 Call = tuple[tuple, dict[str, Any], Any]  # arguments, and the result or the exception
 Repair = Callable[..., Any]  # gets the answer and its arguments
@@ -345,11 +345,8 @@ def stacked(parts: list[Any]) -> Any:
     """Results in one array, or each part of tuples in one."""
     if isinstance(parts[0], tuple):
         return tuple(stacked(list(each)) for each in zip(*parts, strict=True))
-    if is_tensor(parts[0]):
-        import torch
-
-        return torch.stack(parts)
-    return np.stack(parts)
+    support = support_of(parts[0])
+    return support.stack(parts) if support else np.stack(parts)
 
 
 # ----------------------------------------------------------------- call by call

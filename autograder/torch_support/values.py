@@ -51,6 +51,11 @@ def as_array(tensor: torch.Tensor) -> np.ndarray:
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
+def stack(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """Tensors of one shape as one, with an axis in front."""
+    return torch.stack(tensors)
+
+
 def described(value: Any) -> tuple[str, tuple[int, ...], object] | None:
     """What messages call a value, its shape and dtype; None if they say nothing."""
     if issubclass(type(value), torch.Tensor):

@@ -10,6 +10,19 @@ const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
 export const LINE = /^(\s*at:\s+)(\w+), line (\d+)$/m;
 const READ = /^(\s*read:\s+)([\w-]+)#([\w-]+)$/;
 
+const ROOM = 8; // lines that a phone shows at once
+
+/** A message, with what is beyond a phone's screen to open; a piece of code is not cut. */
+function folded(text, editors) {
+  const lines = text.split("\n");
+  let end = lines.length > ROOM + 2 ? ROOM : lines.length;
+  while (lines[end]?.startsWith("      ")) end += 1;
+  const rest = lines.slice(end);
+  if (!rest.length) return [message(text, editors)];
+  const summary = make("summary", { textContent: `${rest.length} more lines` });
+  return [message(lines.slice(0, end).join("\n"), editors), make("details", {}, summary, message(rest.join("\n"), editors))];
+}
+
 /** A message: its likely cause is prose, code scrolls as a whole, places are links. */
 function message(text, editors) {
   const place = make("pre");
@@ -95,7 +108,7 @@ export function panel(result, next, editors) {
     if (question && problem && broken) continue; // its cause is told already
     const box = make("div", { className: `exercise-said ${problem ? "wrong" : question ? "right" : "plain"}` });
     const text = [elsewhere && "In another cell:", said.trimEnd(), problem].filter(Boolean).join("\n");
-    if (text) box.append(message(text, editors));
+    if (text) box.append(...folded(text, editors));
     if (drawing) box.append(tables(drawing));
     box.append(...figures.map(picture));
     if (box.childNodes.length) parts.push(box);

@@ -86,6 +86,14 @@ def test_the_shares_of_a_question_make_one(package):
             assert sum(shares) == pytest.approx(1), name
 
 
+@EACH
+def test_a_test_of_shapes_alone_earns_a_third_at_most(package, verdicts):
+    catalog = catalog_of(package)
+    for entry in [*catalog.misconceptions, *catalog.variants]:
+        if entry.id.endswith(("-shape-only", "-lengths-only", "-one-head")):
+            assert verdicts.of(package, entry)[0] <= 4 / 3
+
+
 def same_points(package, entry, seeds=range(1, 6)):
     """Whether an answer gets the same points each time, all of them if it is right."""
     answer = catalog_of(package).answer

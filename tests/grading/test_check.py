@@ -33,10 +33,33 @@ def check(tmp_path, capsys):
     def run(text: str, *options: str) -> tuple[int, str]:
         path = tmp_path / "attention.ipynb"
         path.write_text(text)
-        code = main(["check", str(path), *options])
+        code = main(["check", str(path), "--all", *options])
         return code, capsys.readouterr().out
 
     return run
+
+
+FIRST = {
+    "softmax": "def softmax(x, axis=-1):\n    return np.exp(x) / np.sum(np.exp(x))"
+}
+FIRST |= {"attention_scores": "def attention_scores(Q, K):\n    return Q @ K"}
+
+
+def test_a_wrong_answer_is_told_in_eight_lines_and_the_others_by_name(
+    check, tmp_path, capsys, untouched
+):
+    _, whole = check(solved(untouched, FIRST))
+    code = main(["check", str(tmp_path / "attention.ipynb")])
+    lines = capsys.readouterr().out.removeprefix(OTHER_PYTHON).splitlines()
+    assert code == 1 and len(lines) <= 8 < len(whole.splitlines())
+    assert lines[0].startswith("softmax, visible check 2 of 5: ")
+    assert lines[1].startswith("  likely:   There are two mistakes. First: ")
+    assert "wrong, too: attention_scores" in lines
+    assert "no answer yet: scaled_dot_product_attention, check_softmax" in lines
+    assert lines[-1] == (
+        "0 of 4 questions pass all visible checks; look at softmax first "
+        "(--all tells everything)."
+    )
 
 
 def with_code(text: str, source: str) -> str:
