@@ -49,6 +49,16 @@ def test_the_suites_pass_with_a_new_assignment(repository, tmp_path):
     run([sys.executable, "-m", "pytest", "-q", "-m", "", "-k", chosen, *SUITES])
 
 
+def test_all_entries_of_a_new_assignment_pass(repository, tmp_path):
+    shutil.copytree(repository.root / "autograder", tmp_path / "autograder")
+    shutil.copy(repository.root / "nbgrader_config.py", tmp_path)
+    (tmp_path / "solutions").mkdir()
+    env = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    for verb in ("new", "try"):
+        command = [sys.executable, "-m", "autograder", verb, "13-row-means"]
+        subprocess.run(command, cwd=tmp_path, env=env, check=True)
+
+
 def test_a_number_that_is_taken_is_refused(classroom, capsys):
     assert main(["new", "01-row-means"]) == 2
     error = capsys.readouterr().err
