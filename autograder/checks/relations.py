@@ -30,6 +30,7 @@ Change = tuple[str, Callable[[Any, tuple], Any]]  # gets a result and the argume
 Factor = Callable[[tuple], float]
 
 WORDS = ("first", "second", "third")
+CHANGED = "Your result is right, except that an argument was changed."
 SMALL = {"2": 2.0, "√2": math.sqrt(2), "log 2": math.log(2), "log 10": math.log(10)}
 CHANGES: tuple[Change, ...] = (
     ("the right one with its last two axes exchanged", lambda r, _: r.swapaxes(-1, -2)),
@@ -153,8 +154,14 @@ def relation(
     """
     watched, names = Watched(answer), right["takes"]
     run(watched)
-    if not any(numeric(result) for *_, result in watched.calls) or not names:
+    calls, due = watched.calls, right["calls"]
+    if not any(numeric(result) for *_, result in calls) or not names or drawn(calls):
         return ""
+    if len(calls) >= len(due) > 0 and all(
+        all(agree(call[2], parts)) for call, parts in zip(calls, due, strict=False)
+    ):
+        # something else is wrong: the memory, or an argument has changed
+        return CHANGED if holds(partial(unchanged, answer)) else ""
     for sentence, repair in repairs(watched.calls, names):
         if holds(partial(repair, answer)):
             return sentence
@@ -179,6 +186,11 @@ def facts(answer: Any, run: Callable[[Any], object]) -> dict[str, Any]:
     with settled():
         also = list(without(answer, watched.calls, names))
     return {"takes": names, "calls": [one for one, _ in steady], "also": also}
+
+
+def drawn(calls: list[Call]) -> bool:
+    """Whether random numbers have a part: trying again would take long, and vary."""
+    return any(type(arg).__name__ == "Generator" for call in calls for arg in call[0])
 
 
 def numeric(result: Any) -> bool:
@@ -258,9 +270,13 @@ def of_arguments(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Rep
     """Answers that would be right for other arguments."""
     yield "Your result is right for each part of a batch alone.", alone
     yield "Your result is right for one row at a time.", by_rows
-    yield "Your result is right, except that an argument was changed.", unchanged
+    yield CHANGED, unchanged
     yield "Your result is right for float64 only.", in_double
-    yield "Your result is right along the other axis.", crossed
+    yield (
+        "Your result is right where the last two axes of the first argument and of the "
+        "result are exchanged.",
+        crossed,
+    )
     first = calls[0][0]
     kinds = [getattr(getattr(arg, "dtype", None), "kind", "") for arg in first]
     for i, name in enumerate(names[: len(first)]):
@@ -370,6 +386,7 @@ def kind(array: Any) -> str:
 WHERE: tuple[tuple[str, Callable[[Call], bool]], ...] = (
     ("for a batch", lambda call: any(len(a.shape) > 2 for a in arrays(call))),
     ("without a batch", lambda call: all(len(a.shape) < 3 for a in arrays(call))),
+    ("for two axes and more", lambda call: any(len(a.shape) > 1 for a in arrays(call))),
     ("for a single row", lambda call: any(len(a.shape) == 1 for a in arrays(call))),
     (
         "where the sizes of an argument differ",
@@ -396,6 +413,7 @@ WHERE: tuple[tuple[str, Callable[[Call], bool]], ...] = (
         lambda call: any(
             np.abs(numbers(a)[np.isfinite(numbers(a))]).max(initial=0) > 99
             for a in arrays(call)
+            if "float" in kind(a)
         ),
     ),
     (
@@ -408,21 +426,26 @@ WHERE: tuple[tuple[str, Callable[[Call], bool]], ...] = (
 )
 
 
-def where_wrong(calls: list[Call], right: list[list[str]]) -> str:
+def where_wrong(calls: list[Call], due: list[list[str]]) -> str:
     """What all wrong calls have and no right one; else, which part is right."""
-    if len(calls) < len(right):
+    if len(calls) < len(due) or not due:
         return ""
-    found = [agree(call[2], due) for call, due in zip(calls, right, strict=False)]
+    found = [agree(call[2], parts) for call, parts in zip(calls, due, strict=False)]
     wrong = [not all(parts) for parts in found]
-    if len({*wrong}) > 1:
-        for said, holds in WHERE:
-            if [holds(call) for call in calls[: len(right)]] == wrong:
-                return f"Your result is wrong {said}, and right otherwise."
-    if len(due := {*map(len, right)}) == 1 and due != {1}:
-        parts = [all(part) for part in zip(*found, strict=True)]
-        for word, holds_ in zip(WORDS, parts, strict=False):
-            if holds_ and not all(parts):
-                return f"Your {word} result is right, but not the others."
+    fits = [said for said, holds in WHERE if [*map(holds, calls[: len(due)])] == wrong]
+    if len({*wrong}) > 1 and len(fits) == 1:
+        return (
+            f"Of the inputs that were tried, your result is wrong {fits[0]}, and right "
+            "for all others."
+        )
+    if len({*map(len, due)}) == 1 and len(due[0]) > 1:
+        parts = [*zip(WORDS, map(all, zip(*found, strict=True)), strict=False)]
+        good = " and ".join(word for word, holds in parts if holds)
+        bad = " and ".join(word for word, holds in parts if not holds)
+        if good and bad:
+            return (
+                f"What you return is wrong in the {bad} place, but right in the {good}."
+            )
     return ""
 
 
@@ -442,12 +465,23 @@ def without(answer: Any, calls: list[Call], names: list[str]) -> Iterator[str]:
 def again(answer: Any, call: Call, place: int) -> Any:
     """The result of the same call with other numbers in one argument."""
     args = list(copy.deepcopy(call[0]))
-    old = args[place]
+    args[place] = other(args[place])
     try:
-        args[place] = ~old if "bool" in kind(old) else flipped(old, -1) * 2
         return answer(*args, **copy.deepcopy(call[1]))
     except Exception as error:
         return error
+
+
+def other(array: Any) -> Any:
+    """An array or a tensor of the same kind with other entries."""
+    if "bool" in kind(array):
+        return ~array
+    if "float" not in kind(array):
+        return (array + 1) // 2  # no id is larger than before
+    noise = np.random.default_rng(0).uniform(0.5, 2, size=tuple(array.shape))
+    if is_tensor(array):
+        return array * array.new_tensor(noise) + 0.1
+    return (array * noise + 0.1).astype(array.dtype)
 
 
 def same_as(one: Any, other: Any) -> bool:

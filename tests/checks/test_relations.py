@@ -65,7 +65,9 @@ def test_parts_of_a_pair_have_relations_of_their_own():
     name = "scaled_dot_product_attention"
     assert "other order" in relate(name, lambda *a: attend(*a)[::-1])
     said = relate(name, lambda Q, K, V: (attend(Q, K, V)[0], scores_of(Q, K)))
-    assert said == "Your first result is right, but not the others."
+    assert (
+        said == "What you return is wrong in the second place, but right in the first."
+    )
     said = relate(name, lambda Q, K, V: attend(Q, K, np.ones_like(V)))
     assert said == "Your result does not depend on `V`."
 
