@@ -27,7 +27,7 @@ from pathlib import Path
 from autograder.course import CONFIG, Assignment, Course
 from autograder.grading import job
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Grader

@@ -17,7 +17,7 @@ from autograder.errors import Held
 from autograder.notebook.matching import match
 from autograder.notebook.reading import CELL_LIMIT, SIZE_LIMIT, read
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
 from autograder.results.feedback import safe_html
 from autograder.results.similar_code import similar_groups

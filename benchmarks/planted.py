@@ -62,7 +62,7 @@ FAULTS = [
     Fault(
         "names",
         "outcomes of different mistakes are rounded to the same",
-        "autograder/checks/known.py",
+        "autograder/checks/fingerprints.py",
         "8: 1e5}",
         "8: 1}",
         "tests/checks/test_fingerprints.py tests/checks/test_catalog.py",
@@ -78,7 +78,7 @@ FAULTS = [
     Fault(
         "collect",
         "of several versions the first is handed in",
-        "autograder/intake/keeper.py",
+        "autograder/intake/submissions.py",
         'max(moments) if self.keep == "latest" else min(moments)',
         "min(moments)",
         "tests/teaching/test_collect.py",

@@ -29,7 +29,7 @@ from autograder.grading.driver import Driver
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 from autograder.wall import Grader, Wall

@@ -30,14 +30,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from autograder import registry
-from autograder.checks import known
+from autograder.checks import fingerprints
 from autograder.checks.catalog import Catalog
 from autograder.checks.entries import Mistake, Style
+from autograder.checks.fingerprints import noted
 from autograder.checks.hunt import Hunt
+from autograder.checks.isolation import isolated
 from autograder.checks.isolation import seed as seed_all
-from autograder.checks.isolation import settled
-from autograder.checks.known import noted
-from autograder.checks.outcomes import alike
+from autograder.checks.outcomes import close_to
 from autograder.checks.question import failure_of
 from autograder.course import Course
 from autograder.libraries import is_tensor
@@ -69,7 +69,11 @@ def given(package: ModuleType, question: str, answer: Any) -> list:
             continue
         for _, check in half.checks:
             # the values themselves, since fingerprints of other dtypes are others
-            with settled(), noted() as notes, patch.object(known, "rounded", kept):
+            with (
+                isolated(),
+                noted() as notes,
+                patch.object(fingerprints, "rounded", kept),
+            ):
                 failure = failure_of(check, answer, rng)
             # names speak of one part of a figure, and notes describe all of it;
             # what is drawn is other for each way to draw
@@ -84,10 +88,12 @@ def given(package: ModuleType, question: str, answer: Any) -> list:
 
 def confirmed(mine: list, named: list) -> bool:
     """One of the checks fails for both answers alike, or none does for either."""
-    if alike(mine, named):  # where visible checks alone notice the mistake
+    if close_to(mine, named):  # where visible checks alone notice the mistake
         return True
     pairs = zip(mine, named, strict=True)
-    return any(one[:1] not in ([""], [False]) and alike(one, two) for one, two in pairs)
+    return any(
+        one[:1] not in ([""], [False]) and close_to(one, two) for one, two in pairs
+    )
 
 
 def kept(value: Any) -> Any:
@@ -173,7 +179,7 @@ class Names:
         if found is None:
             return None, False
         id, mine = found
-        agree = confirmed if id == entry.id else alike
+        agree = confirmed if id == entry.id else close_to
         named = self.of(id, entry.question)
         return id, not any(agree(mine, one) for one in named)
 

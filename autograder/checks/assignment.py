@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from autograder import registry
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
-from autograder.checks.half import Game, Half
-from autograder.checks.known import Trail, by_probe, fingerprints, table
+from autograder.checks.fingerprints import Trail, by_probe, fingerprints, table
 from autograder.checks.question import Question, expect_fit, noticed, probed
 from autograder.checks.relations import relation
+from autograder.checks.visible_hunt import Game, HuntFunctions
 
 if TYPE_CHECKING:
     from autograder.checks.catalog import Catalog
@@ -97,11 +97,11 @@ class Assignment:
         question.visible(Game(name, subject, partial(self.half, name)))
         return question
 
-    def half(self, name: str) -> Half:
+    def half(self, name: str) -> HuntFunctions:
         """The visible half of a hunt's functions."""
         if catalog := self.catalog:  # from which the text is made
             return catalog.half(name)
-        return Half.unpacked(self.table["questions"][name]["half"])
+        return HuntFunctions.unpacked(self.table["questions"][name]["half"])
 
     def builds_on(self, name: str) -> list[str]:
         """The questions that one is built on, directly or by way of others."""

@@ -18,10 +18,10 @@ import numpy as np
 
 from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
-from autograder.checks.half import Half
-from autograder.checks.isolation import settled
-from autograder.checks.known import rounded, short
+from autograder.checks.fingerprints import rounded, short
+from autograder.checks.isolation import isolated
 from autograder.checks.planted import REJECTS, Verdict, verdicts
+from autograder.checks.visible_hunt import HuntFunctions
 from autograder.errors import CourseError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Catalog:
         if question not in self.entries:
             return None
         try:
-            with settled():
+            with isolated():
                 outcomes = self.probe(question, answer)
         except Exception:  # the answer's own, and its points are decided already
             return None
@@ -171,7 +171,7 @@ class Catalog:
         """The mistakes of a question by the fingerprint of their outcomes; cached."""
         if question not in self._known:
             found: dict[str, dict[str, Mistake]] = defaultdict(dict)
-            with settled():
+            with isolated():
                 for entry in self.every(question):
                     outcomes = self.probe(question, self.answer(entry))
                     if outcomes is None:
@@ -203,14 +203,14 @@ class Catalog:
         said = verdicts(check, *functions, subject, rng)
         return dict(zip([*both[0], *both[1]], said, strict=True))
 
-    def half(self, question: str) -> Half:
+    def half(self, question: str) -> HuntFunctions:
         """What the students' wheel has of the functions that a question hunts.
 
         Every other one: they are in the order of the files.
         """
         subject = self.entries[question].hunts
         right = self.right(subject)[::2]
-        return Half(
+        return HuntFunctions(
             self.prelude,
             {one.id: (words(one), one.code) for one in right},
             {m.id: (m.diagnosis, m.code) for m in self.hunted(subject)[::2]},

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import a_kind, expect_crossing, odd
+from autograder.checks.accepted_results import a_kind, expect_crossing, odd
 from autograder.checks.drawing import beside
 from autograder.checks.failures import (
     NO_EXCEPTION,
@@ -27,8 +27,8 @@ from autograder.checks.failures import (
     kind_of,
 )
 from autograder.checks.figures import in_colors
+from autograder.checks.fingerprints import note
 from autograder.checks.isolation import NUMPY_ERRORS
-from autograder.checks.known import note
 from autograder.libraries import as_array, dtype_name, is_tensor
 
 

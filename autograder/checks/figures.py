@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.crossing import a_kind
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.failures import CheckFailed
-from autograder.checks.known import note
+from autograder.checks.fingerprints import note
 
 
 def describe_axes(ax: Any) -> dict[str, Any]:

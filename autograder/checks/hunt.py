@@ -12,9 +12,9 @@ import numpy as np
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog, words
-from autograder.checks.half import Game, refused
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict
 from autograder.checks.question import Hidden, Question, Score
+from autograder.checks.visible_hunt import Game, refused
 
 FEW = 1 / 3  # of the mistakes, and then of the points
 

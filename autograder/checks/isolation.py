@@ -40,7 +40,7 @@ NUMPY_PRINTS: dict[str, Any] = {
 
 
 @contextlib.contextmanager
-def settled() -> Iterator[None]:
+def isolated() -> Iterator[None]:
     """NumPy and torch as they are at the start, whatever a cell has set.
 
     So that checks see the same on a laptop, in the page and in grading, where they and

@@ -49,20 +49,20 @@ def any_error(result: Any) -> Any:
     return "raised" if result[0] == "raised" else result
 
 
-def alike(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
+def close_to(a: Any, b: Any, tolerance: float = 1e-5) -> bool:
     """Two outcomes agree: types of containers, shapes, and numbers up to rounding."""
     if isinstance(a, tuple | list) or isinstance(b, tuple | list):
         return (
             isinstance(a, tuple | list)
             and isinstance(b, tuple | list)
             and len(a) == len(b)
-            and all(alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
+            and all(close_to(x, y, tolerance) for x, y in zip(a, b, strict=True))
         )
     if isinstance(a, dict):
         return (
             isinstance(b, dict)
             and a.keys() == b.keys()
-            and all(alike(a[key], b[key], tolerance) for key in a)
+            and all(close_to(a[key], b[key], tolerance) for key in a)
         )
     if is_tensor(a):
         a = as_array(a)

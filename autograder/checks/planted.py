@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.asserted import Asserted, asserted
-from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed, failure_from
+from autograder.checks.fingerprints import note
 from autograder.checks.isolation import NUMPY_ERRORS
-from autograder.checks.known import note
 from autograder.explain.locations import CELL
 from autograder.libraries import loaded
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
-from autograder.checks.crossing import a_kind
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed, kind_of
-from autograder.checks.known import noted
+from autograder.checks.fingerprints import noted
 from autograder.checks.question import Hidden, Question
 
 Inputs = dict[str, Any]  # by the names of the parameters, in their order

@@ -21,8 +21,8 @@ from autograder.checks.failures import (
     failure_from,
     kind_of,
 )
-from autograder.checks.isolation import settled
-from autograder.checks.known import Note, Trail, noted, plain, rounded
+from autograder.checks.fingerprints import Note, Trail, noted, plain, rounded
+from autograder.checks.isolation import isolated
 from autograder.errors import CourseError
 from autograder.explain.values import DTYPES
 
@@ -188,7 +188,7 @@ class Hidden:
         rng = np.random.default_rng(seed)
         earned, broken = self.core, []
         for share, check in self.checks:
-            with settled():
+            with isolated():
                 failure = failure_of(check, answer, rng)
             if failure is None:
                 earned += share
@@ -248,7 +248,7 @@ def noticed(
     check: Callable[..., None], answer: Any
 ) -> tuple[CheckFailed | None, list[Note]]:
     """The failure of a visible check, if it fails, and what it has noted."""
-    with settled(), noted() as notes:
+    with isolated(), noted() as notes:
         failure = failure_of(check, answer)
     if failure is None:
         return None, [plain("holds"), plain(""), *notes]
@@ -259,7 +259,7 @@ def noticed(
 def probed(probe: Callable[[Any], list | None], answer: Any) -> list[Note]:
     """The notes of a probe; of an error its type, since texts differ by versions."""
     try:
-        with settled():
+        with isolated():
             outcomes = probe(answer) or []
     except (Exception, SystemExit) as error:
         outcomes = [("raised", kind_of(error)[0])]

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from autograder.checks.failures import kind_of
-from autograder.checks.isolation import settled
-from autograder.checks.known import rounded, short
+from autograder.checks.fingerprints import rounded, short
+from autograder.checks.isolation import isolated
 from autograder.libraries import is_tensor, support_of
 
 Call = tuple[tuple, dict[str, Any], Any]  # arguments, and the result or the exception
@@ -165,7 +165,7 @@ def relation(
     for sentence, repair in repairs(watched.calls, names):
         if holds(partial(repair, answer)):
             return sentence
-    with settled():
+    with isolated():
         for sentence in without(answer, watched.calls, names):
             if sentence not in right["also"]:
                 return sentence
@@ -183,7 +183,7 @@ def facts(answer: Any, run: Callable[[Any], object]) -> dict[str, Any]:
         lambda pair: pair[0] == pair[1], zip(*both, strict=True)
     )
     names = list(inspect.signature(answer).parameters)
-    with settled():
+    with isolated():
         also = list(without(answer, watched.calls, names))
     return {"takes": names, "calls": [one for one, _ in steady], "also": also}
 

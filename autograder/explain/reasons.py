@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.explain import axes, code, kinds, shapes
+from autograder.explain import axes, code, shapes, types
 from autograder.explain.lines import line_at
 from autograder.explain.values import Value
 
@@ -31,5 +31,5 @@ def likely(
     line = line_at(source, number, columns, text[:LONGEST_TEXT], values)
     if line is None:
         return ""
-    books = shapes, axes, kinds, code
+    books = shapes, axes, types, code
     return next(filter(None, (book.rules.first(line) for book in books)), "")

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from autograder.course import Course
 from autograder.files import write_whole
-from autograder.grading import record
+from autograder.grading import point_history
 from autograder.grading.store import VERDICTS, Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.versions import origin_of
@@ -63,20 +63,20 @@ def watch(course: Course) -> None:
     @event.listens_for(Session, "after_commit")
     def note(session: Any) -> None:
         if lines := session.info.pop(mine, None):
-            record.given(course, lines)
+            point_history.given(course, lines)
 
     @event.listens_for(Session, "after_rollback")
     def forget(session: Any) -> None:
         session.info.pop(mine, None)
 
 
-def about(row: Any) -> record.Line:
+def about(row: Any) -> point_history.Line:
     """Who gave what to whom."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "student": row.student.id,
         "assignment": row.assignment.name,
-        "by": record.user(),
+        "by": point_history.user(),
         "given": {row.name: getattr(row, VALUES[type(row)])},
     }
 

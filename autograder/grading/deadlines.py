@@ -23,7 +23,7 @@ from autograder.course import Course, Submission
 from autograder.errors import CourseError
 from autograder.grading.gradebook import OpenGradebook
 from autograder.intake.sheet import Sheet
-from autograder.release.times import course_zone, due_dates, meant, moment, read_stamp
+from autograder.release.dates import course_zone, due_dates, meant, moment, read_stamp
 from autograder.text import listed, one_line
 
 EXTENSIONS = "extensions.csv"

@@ -17,13 +17,13 @@ from typing import Any
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
-from autograder.grading import record
+from autograder.grading import point_history
+from autograder.grading.bulk_sql import Kept
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.missing_work import remarks
 from autograder.grading.progress import Progress
-from autograder.grading.rows import Kept
 from autograder.grading.store import Store
 from autograder.grading.verdict import (
     Run,
@@ -39,10 +39,10 @@ from autograder.intake.notebook_file import (
     receipt_of,
 )
 from autograder.notebook.records import Release
-from autograder.release.plan import one_hash, plans
+from autograder.release.grading_plan import one_hash, plans
 from autograder.release.proof import note, prove
-from autograder.release.rules import expect_points
 from autograder.release.solutions import solution_notebook
+from autograder.release.validation import expect_points
 from autograder.text import one_line
 
 LOCK = ".grading.lock"
@@ -90,7 +90,7 @@ class Driver:
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
         self.alone = alone  # one student's grading changes nobody else's points
-        self.why = record.user(), because  # who grades, and the reason that they gave
+        self.why = point_history.user(), because  # who grades, and why
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run

@@ -221,7 +221,7 @@ def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> None:
     """Print what a dry run would change, and for how many students."""
-    from autograder.grading.changes import changes, lost_by_all
+    from autograder.grading.dry_run_diff import changes, lost_by_all
 
     changed = changes(store, judged)
     for change in changed:

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from autograder.errors import Held
 from autograder.grading.autograded import autograded
 from autograder.grading.verdict import QuestionResult, Verdict, hold
-from autograder.notebook.clock import READING, at_most
 from autograder.notebook.matching import Matching, match
 from autograder.notebook.reading import read
 from autograder.notebook.records import BY_POINTS, MatchedCell, Release
+from autograder.notebook.time_limit import READING, at_most
 from autograder.release.proof import transcript_of
 from autograder.wall import Grader, Transcript
 
@@ -61,7 +61,7 @@ def verdict_on(
         answers=fingerprints(cells),
         unanswered=tuple(c.grade_id for c in cells if c.unanswered and c.grade_id),
         notebook=autograded(release, cells, transcript, notes),
-        hurried=transcript.hurried,
+        timed_out_under_load=transcript.timed_out_under_load,
         wall=transcript.wall,
     )
 

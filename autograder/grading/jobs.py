@@ -97,7 +97,7 @@ class Jobs:
         again = []
         for task, future in self.together(tasks):
             verdict = self.outcome(task, future)
-            if verdict is None or verdict.hurried:
+            if verdict is None or verdict.timed_out_under_load:
                 again.append(task)
             else:
                 yield task, verdict

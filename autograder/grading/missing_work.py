@@ -13,7 +13,7 @@ from autograder.course import Assignment, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.versions import origin_of
-from autograder.release.times import STAMP, course_zone, read_stamp
+from autograder.release.dates import STAMP, course_zone, read_stamp
 from autograder.text import listed, nearest, one_line
 
 

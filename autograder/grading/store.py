@@ -33,10 +33,10 @@ from sqlalchemy import (
 )
 
 from autograder.course import Course
-from autograder.grading import record
+from autograder.grading import point_history
+from autograder.grading.bulk_sql import Kept, add, cells_of, write
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import NotebookRows, OpenGradebook
-from autograder.grading.rows import Kept, add, cells_of, write
 from autograder.grading.verdict import Verdict
 
 VERDICTS = Table(
@@ -224,7 +224,7 @@ class Store(OpenGradebook):
                 student: "".join(f"{name}: {text}\n" for name, text in mine.items())
                 for student, mine in self.comments(assignment).items()
             }
-            record.note(self.course, assignment, results, comments)
+            point_history.note(self.course, assignment, results, comments)
         return results
 
     def comments(self, assignment: str) -> dict[str, dict[str, str]]:

@@ -40,10 +40,10 @@ class Verdict:
     ``files`` are the names that the student gave the notebooks, by ours; ``answers``
     are fingerprints of what each question's points rest on, ``unanswered``
     the names of cells that are as they were released. ``notebook`` is the text for
-    autograded/, and ``hurried`` tells that time ran out while the machine was busy with
-    others; both are not stored. ``wall`` is what the student's code ran behind, None
-    when nothing ran. ``late``, seconds after the deadline or None where nobody knows,
-    and ``penalty`` are the gradebook's.
+    autograded/, and ``timed_out_under_load`` tells that time ran out while the machine
+    was busy with others; both are not stored. ``wall`` is what the student's code ran
+    behind, None when nothing ran. ``late``, seconds after the deadline or None where
+    nobody knows, and ``penalty`` are the gradebook's.
     """
 
     status: Literal["graded", "held"]
@@ -60,7 +60,7 @@ class Verdict:
     late: float | None = None
     penalty: float = 0.0
     notebook: str | None = None
-    hurried: bool = False
+    timed_out_under_load: bool = False
 
     @property
     def held(self) -> bool:
@@ -115,7 +115,7 @@ class Verdict:
     def to_json(self) -> str:
         """What is stored. Decisions of people are not in it: the gradebook has them."""
         stored = asdict(self)
-        for name in ("notebook", "hurried", "penalty", "late"):
+        for name in ("notebook", "timed_out_under_load", "penalty", "late"):
             del stored[name]
         for question in stored["questions"]:
             del question["waiting"], question["by_hand"]

@@ -16,18 +16,18 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.intake.archive import PACKED, Entry, Left, opened
-from autograder.intake.assigning import assignment_of
+from autograder.intake.assignment_detection import assignment_of
 from autograder.intake.columns import parse_columns
-from autograder.intake.keeper import Keeper
 from autograder.intake.names import hidden, safe
 from autograder.intake.owners import ASKED, Owner, Owners
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
+from autograder.intake.submissions import Submissions
 from autograder.intake.versions import Version, hours_apart
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, add_flag, describe
-from autograder.release.plan import plan
-from autograder.release.times import course_zone
+from autograder.release.dates import course_zone
+from autograder.release.grading_plan import plan
 from autograder.text import listed, one_line
 
 
@@ -139,7 +139,7 @@ class Collector:
         self.newest: datetime | None = None  # time of a file in the archive
         self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
-        self.keeper = Keeper(course, keep, self.releases)
+        self.keeper = Submissions(course, keep, self.releases)
         if roster and roster.unread:
             self.lines.append(
                 "unreadable times in the roster, which make nobody late: "

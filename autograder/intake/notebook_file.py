@@ -16,7 +16,7 @@ from typing import NamedTuple
 from autograder.course import Submission
 from autograder.errors import Held
 from autograder.files import read_regular, stays
-from autograder.notebook.finding import resemblance
+from autograder.notebook.cell_search import resemblance
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.records import Release
 from autograder.text import one_line

@@ -19,7 +19,7 @@ from autograder.intake.archive import Entry, Left
 from autograder.intake.names import FORMS, Label, label_of, safe, tokens, within
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, Unknown, invented
-from autograder.release.times import moment, platform_time
+from autograder.release.dates import moment, platform_time
 from autograder.text import one_line
 
 GRADESCOPE = re.compile(

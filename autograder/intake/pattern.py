@@ -12,7 +12,7 @@ from datetime import tzinfo
 from autograder.errors import CourseError
 from autograder.intake.archive import Left
 from autograder.intake.names import Label
-from autograder.release.times import platform_time
+from autograder.release.dates import platform_time
 from autograder.text import meant
 
 WHO = ("student", "student_id", "first_name", "last_name", "email")

@@ -15,7 +15,7 @@ from autograder.errors import CourseError
 from autograder.intake.columns import NUMBERED, Columns, recognize
 from autograder.intake.names import Label, cleaned, plain, safe, tokens, within
 from autograder.intake.sheet import Sheet
-from autograder.release.times import of_worksheet
+from autograder.release.dates import of_worksheet
 
 # Moodle's word for a grade that nobody can change, in languages with many users
 NO = ("no", "nein", "non", "não", "nee", "nej", "nei", "nie", "ne", "нет", "否")

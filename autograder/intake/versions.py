@@ -11,7 +11,7 @@ from autograder.course import Assignment, Course
 from autograder.intake.archive import Entry
 from autograder.intake.names import Label
 from autograder.intake.roster import Person
-from autograder.release.times import stamp
+from autograder.release.dates import stamp
 
 ORIGIN = "origin.json"
 TOLERANCE = timedelta(hours=1)  # of the clocks of two machines

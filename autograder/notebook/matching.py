@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.errors import Held
-from autograder.notebook.adding import HERE, Added
-from autograder.notebook.clock import READING, at_most
-from autograder.notebook.finding import (
+from autograder.notebook.cell_search import (
     find_answers,
     find_by_id,
     find_by_text,
@@ -28,7 +26,8 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import (
+from autograder.notebook.student_additions import HERE, Added
+from autograder.notebook.text_diff import (
     defined_names,
     holds_code,
     is_stub,
@@ -36,7 +35,8 @@ from autograder.notebook.texts import (
     same_text,
     text_key,
 )
-from autograder.notebook.written import why_open, words_near
+from autograder.notebook.time_limit import READING, at_most
+from autograder.notebook.written_answers import why_open, words_near
 
 
 @at_most(READING)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from autograder.libraries import SUPPORT
-from autograder.notebook.ending import ending
+from autograder.notebook.exit_reason import ending
 from autograder.notebook.running import FORKS, Job, Outcome
 
 HOME = str(Path(__file__).resolve().parents[2])

@@ -19,7 +19,7 @@ from typing import Any
 from autograder import libraries, registry
 from autograder.checks.failures import CheckFailed
 from autograder.explain.locations import CELL, Location
-from autograder.notebook.texts import defined_names, is_empty
+from autograder.notebook.text_diff import defined_names, is_empty
 from autograder.text import letters, lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata

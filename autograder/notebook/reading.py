@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from autograder.errors import Held
-from autograder.notebook.clock import READING, at_most
 from autograder.notebook.pictures import kept
 from autograder.notebook.records import SubmittedCell
+from autograder.notebook.time_limit import READING, at_most
 
 SIZE_LIMIT = 20_000_000
 CELL_LIMIT = 2_000

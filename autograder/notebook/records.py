@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from autograder.notebook.texts import defined_names, stub_of, text_key
+from autograder.notebook.text_diff import defined_names, stub_of, text_key
 
 CellType = Literal["code", "markdown", "raw"]
 # answer: code that is graded by tests; written: graded by a person; test: grades code;

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import registry
-from autograder.notebook.finding import resemblance
+from autograder.notebook.cell_search import resemblance
 from autograder.notebook.questions import profile_of
 from autograder.notebook.reading import text_of
 from autograder.notebook.records import Kind, Release, ReleasedCell, SubmittedCell

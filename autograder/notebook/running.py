@@ -24,7 +24,7 @@ from typing import Any
 
 from autograder import libraries
 from autograder.checks.failures import CheckFailed, failure_from
-from autograder.checks.isolation import seed, settled
+from autograder.checks.isolation import isolated, seed
 from autograder.checks.published import BookModules
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
@@ -112,7 +112,7 @@ class Run:
         said, problem, drawing = io.StringIO(), None, None
         names = TestNames(self.find)
         try:
-            with contextlib.redirect_stdout(said), settled(), threads.watched():
+            with contextlib.redirect_stdout(said), isolated(), threads.watched():
                 value_of(source, f"test_{name}", names)
         except CheckFailed as failure:
             problem = str(explained(failure, self.failed, self.questions))

@@ -2,8 +2,8 @@
 
 Such a question is what shape a name has, or what a changed line would do. `autograder
 check --ask`, interviews and papers ask them. The answer and its one-line changes run on
-the visible checks; ``kinds`` lists what is asked. No language model, no hidden check
-and no reference solution is involved.
+the visible checks; ``question_types`` lists what is asked. No language model, no hidden
+check and no reference solution is involved.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from itertools import islice
 from typing import Any
 
 from autograder import registry
-from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
-from autograder.own_code.kinds import KINDS, Asked, posed
-from autograder.own_code.subject import Subject
-from autograder.own_code.supposed import breaks, fails
+from autograder.checks.visible_hunt import Game
+from autograder.own_code.answer_record import Subject
+from autograder.own_code.question_types import KINDS, Asked, posed
+from autograder.own_code.what_if_questions import breaks, fails
 
 LAST = (fails, breaks)  # others are clearer: some inputs do not show a change
 TRIED = 6  # questions of a kind, from which one is drawn

@@ -15,9 +15,9 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import describe
 from autograder.release.new import SKELETON, new
-from autograder.release.rules import catalog_of
 from autograder.release.sample_class import reference_answers, solved, text_of
 from autograder.release.solutions import notebook_text, students_notebook
+from autograder.release.validation import catalog_of
 from autograder.text import one_line
 
 FIRST = "01-means"

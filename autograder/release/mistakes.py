@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autograder import registry
-from autograder.checks import known
+from autograder.checks import fingerprints
 from autograder.checks.catalog import Catalog
 from autograder.checks.entries import Mistake
 from autograder.checks.isolation import seed
@@ -31,11 +31,11 @@ from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line, probed
 from autograder.checks.relations import facts
 from autograder.files import write_whole
+from autograder.release.grading_plan import DOCUMENTED
 from autograder.release.pairs import pairs
-from autograder.release.plan import DOCUMENTED
 
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
-Notes = list[list[known.Note]]
+Notes = list[list[fingerprints.Note]]
 
 
 def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> Notes:
@@ -114,13 +114,13 @@ class Keys:
         chance: set[str],
     ) -> None:
         notes = notes_of(package, question, answer, number)
-        self.probe = known.by_probe(len(notes), notes[-1], chance)
+        self.probe = fingerprints.by_probe(len(notes), notes[-1], chance)
         failing = (i for i, one in enumerate(notes[:-1]) if one[0][0] != "holds")
         place = next(failing, None)
         self.check, self.trail, self.kind = 0, list[str](), ""
         if place is not None:
             self.check, self.kind = place + 1, notes[place][0][0]
-            self.trail = known.fingerprints(place + 1, notes[place:], chance)
+            self.trail = fingerprints.fingerprints(place + 1, notes[place:], chance)
 
 
 def paired(
@@ -174,7 +174,7 @@ def right_one(package: ModuleType, question: str, chance: set[str]) -> dict[str,
         found = facts(answer, asked.steady)
         notes = [probed(asked.probe, answer)]
     drawn = any(place.startswith(f"{len(asked.checks) + 1}.") for place in chance)
-    keys = known.fingerprints(0, notes, set()) if len(notes[0]) > 2 else []
+    keys = fingerprints.fingerprints(0, notes, set()) if len(notes[0]) > 2 else []
     return {} if drawn else {"right": {"probe": keys, **found}}
 
 
@@ -216,8 +216,15 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 
 # what else the notes of an answer depend on: the sentence of a wrong type is one
 SHARED = (
-    *("shared.toml", "known.py", "outcomes.py"),
-    *("expect.py", "crossing.py", "puzzle.py", "figures.py", "memory.py", "half.py"),
+    *("shared.toml", "fingerprints.py", "outcomes.py"),
+    *(
+        "expect.py",
+        "accepted_results.py",
+        "puzzle.py",
+        "figures.py",
+        "memory.py",
+        "visible_hunt.py",
+    ),
     *("planted.py", "relations.py"),
     *("../torch_support/modules.py", "../torch_support/values.py"),
 )
@@ -225,7 +232,7 @@ SHARED = (
 
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from; docstrings but promises are left out."""
-    shared = [Path(known.__file__).parent / name for name in SHARED]
+    shared = [Path(fingerprints.__file__).parent / name for name in SHARED]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
     used = registry.folders_used(package.assignment.name)

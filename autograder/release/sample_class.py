@@ -20,12 +20,12 @@ from typing import Any
 from autograder import registry
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
-from autograder.release.rules import catalog_of
 from autograder.release.solutions import (
     notebook_text,
     solution_notebook,
     students_notebook,
 )
+from autograder.release.validation import catalog_of
 
 NAMES = [
     *("ada", "bela", "chen", "dana", "emil", "fatou", "goro", "hana", "ines", "jonas"),

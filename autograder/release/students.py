@@ -17,12 +17,12 @@ from autograder import settings
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import stays, write_whole
-from autograder.notebook.texts import with_due
+from autograder.notebook.text_diff import with_due
 from autograder.options import add_assignments, add_flag, describe
+from autograder.release.dates import course_zone, due_dates
+from autograder.release.grading_plan import plan, plans
 from autograder.release.leaks import find_leaks, leaks_of_files
-from autograder.release.plan import plan, plans
 from autograder.release.proof import note, shortcomings
-from autograder.release.rules import broken_rules, checks_of
 from autograder.release.solutions import (
     extra_files,
     files_in,
@@ -31,7 +31,7 @@ from autograder.release.solutions import (
     solution_notebook,
     students_notebook,
 )
-from autograder.release.times import course_zone, due_dates
+from autograder.release.validation import broken_rules, checks_of
 from autograder.text import one_line
 from autograder.wall import Grader, available
 

@@ -18,7 +18,7 @@ from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_file, describe, share
-from autograder.release.times import due_dates
+from autograder.release.dates import due_dates
 from autograder.results.templates import render
 from autograder.results.verify import PUBLIC, Json, base58, did, digest, verify
 from autograder.text import one_line

@@ -23,12 +23,12 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError, TooLong
 from autograder.files import write_whole
-from autograder.grading import record
+from autograder.grading import point_history
 from autograder.grading.autograded import with_attachments
 from autograder.grading.verdict import Verdict
 from autograder.intake.notebook_file import RECEIPT, receipt_of
 from autograder.intake.versions import origin_of
-from autograder.notebook.clock import at_most
+from autograder.notebook.time_limit import at_most
 from autograder.options import (
     add_assignments,
     add_book,
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     assignments = course.chosen(options.assignments)
     lines = up_to_date(course)
-    due = {a.name: record.to_send(lines, a.name) for a in assignments}
+    due = {a.name: point_history.to_send(lines, a.name) for a in assignments}
     only = due if options.again else None
     if options.again and not any(due.values()):
         raise CourseError("There are no new or changed feedback pages.")
@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
         for line in (*left, *(f"wrote {path}" for path in paths), *order):
             print(one_line(line))
     for name, students in written.items():
-        record.sent(course, name, students)
+        point_history.sent(course, name, students)
     return 1 if failures else 0
 
 

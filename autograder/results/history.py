@@ -10,8 +10,8 @@ from typing import Any
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import expect_writable, write_whole
-from autograder.grading import record
-from autograder.grading.record import Line
+from autograder.grading import point_history
+from autograder.grading.point_history import Line
 from autograder.options import add_file, describe
 from autograder.text import listed, nearest, one_line
 
@@ -49,17 +49,19 @@ def run(options: argparse.Namespace) -> None:
         if name not in known:
             near = nearest(name, [*known, *there])
             hint = f"; did you mean {one_line(near)}?" if near else "."
-            raise CourseError(f"{one_line(name)} is not in {record.RECORD}{hint}")
+            raise CourseError(
+                f"{one_line(name)} is not in {point_history.RECORD}{hint}"
+            )
     names, who = names or list(there), who or list(known)
     shown: list[Line] = []
     for name in names:
-        for student, mine in sorted(record.states(found, name).items()):
+        for student, mine in sorted(point_history.states(found, name).items()):
             if student in who:
                 shown += mine
                 for line in sentences(mine):
                     print(f"{one_line(student)}, {name}: {line}")
     for name in names:
-        pages = record.to_send(found, name)
+        pages = point_history.to_send(found, name)
         if listing := [words for student, words in pages.items() if student in who]:
             print(f"feedback pages of {name} to send: {listed(listing)}")
     if options.json:
@@ -70,11 +72,11 @@ def up_to_date(course: Course) -> list[Line]:
     """The record with what has come since it was written, such as points by hand."""
     from autograder.grading.store import Store
 
-    if (course.root / record.RECORD).exists():
+    if (course.root / point_history.RECORD).exists():
         with Store(course) as store:
             for assignment in store.assignments():
                 store.results(assignment)
-    return record.lines(course)
+    return point_history.lines(course)
 
 
 def sentences(mine: list[Line]) -> Iterator[str]:

@@ -18,13 +18,13 @@ from autograder.errors import Held
 from autograder.files import write_whole
 from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import open_submission
-from autograder.notebook.clock import READING, at_most
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
+from autograder.notebook.time_limit import READING, at_most
 from autograder.options import add_file, add_student, describe
 from autograder.own_code import CHECKS, defining
-from autograder.release.plan import plans
+from autograder.release.grading_plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line
 from autograder.wall import Cell, Grader, Transcript

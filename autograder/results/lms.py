@@ -16,12 +16,12 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.grading import record
+from autograder.grading import point_history
 from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.sheet import Sheet
-from autograder.release.times import course_zone
+from autograder.release.dates import course_zone
 from autograder.results.worksheet import Worksheet
 from autograder.text import Left, listed, one_line
 
@@ -186,7 +186,7 @@ def fill(
     elif row and not most and roster.columns.platform == "canvas":
         sheet.change(row, column, written(highest, comma))
     replace = [roster.of_student(student) for student in wishes.replace]
-    earlier = record.states(record.lines(course), name)
+    earlier = point_history.states(point_history.lines(course), name)
     comments = comments_of(course, name) if wishes.comments else {}
     kept: list[str] = []
     replaced: list[str] = []

@@ -13,7 +13,7 @@ from nbconvert.exporters import HTMLExporter
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.grading import record
+from autograder.grading import point_history
 from autograder.results.feedback import write_feedback
 
 
@@ -31,7 +31,7 @@ class FeedbackPage(HTMLExporter):  # type: ignore[misc]
         written, failures = write_feedback(course, chosen, [student], course.book())
         if failures:
             raise CourseError(f"no feedback: {failures[0]}")
-        record.sent(course, assignment, written.get(assignment, []))
+        point_history.sent(course, assignment, written.get(assignment, []))
         place = Path(student, assignment, f"{about['notebook']}.html")
         resources["output_extension"] = ".html"
         return (course.feedback / place).read_text("utf-8"), resources

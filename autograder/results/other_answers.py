@@ -21,7 +21,7 @@ from autograder.course import Course
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.release.rules import catalog_of
+from autograder.release.validation import catalog_of
 
 ROW, SUBMITTED = AssignmentRow.__table__, SubmittedAssignment.__table__
 MOST = 2  # that are shown of a question

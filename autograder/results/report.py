@@ -9,8 +9,8 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import add_assignments, add_book, add_file, add_flag, describe
+from autograder.results.assignment_statistics import Section
 from autograder.results.history import sentences
-from autograder.results.section import Section
 from autograder.results.templates import render
 from autograder.results.term import write_term
 from autograder.text import listed, one_line
@@ -52,10 +52,10 @@ def write_report(
     course: Course, assignments: list[Assignment], path: Path, book: str
 ) -> None:
     """Write the page; ``book`` is the address before the pages' names, or empty."""
-    from autograder.grading import record
+    from autograder.grading import point_history
     from autograder.grading.missing_work import remarks, unused
     from autograder.grading.store import Store
-    from autograder.release.plan import one_hash, plans
+    from autograder.release.grading_plan import one_hash, plans
 
     sections: list[Section] = []
     with Store(course) as store:
@@ -68,12 +68,12 @@ def write_report(
             except CourseError:  # what was graded can be told all the same
                 release = ""
             said = list(remarks(course, store, assignment, verdicts, release))
-            found = record.lines(course)
-            if old := record.to_send(found, assignment.name):
+            found = point_history.lines(course)
+            if old := point_history.to_send(found, assignment.name):
                 command = f"`autograder feedback {assignment.name} --again`"
                 pages = listed(list(old.values()))
                 said.append(f"pages to send: {pages}; {command} writes them")
-            mine = record.states(found, assignment.name).items()
+            mine = point_history.states(found, assignment.name).items()
             history = {who: list(sentences(each)) for who, each in mine}
             sections.append(Section(assignment, verdicts, book, said, history))
         people = store.names()

@@ -13,8 +13,8 @@ from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.options import add_file, describe, share
-from autograder.release.plan import plans
-from autograder.results.section import counted
+from autograder.release.grading_plan import plans
+from autograder.results.assignment_statistics import counted
 from autograder.results.similar_code import Sources, similar_groups
 from autograder.results.templates import render
 from autograder.text import one_line, printable

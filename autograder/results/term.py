@@ -11,7 +11,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.results.section import counted
+from autograder.results.assignment_statistics import counted
 from autograder.results.templates import render
 from autograder.text import listed
 

@@ -18,7 +18,7 @@ from autograder.errors import CourseError
 from autograder.intake.names import plain
 from autograder.intake.roster import Person, Roster
 from autograder.intake.versions import origin_of
-from autograder.release.times import read_stamp
+from autograder.release.dates import read_stamp
 from autograder.text import listed, one_line
 
 # PHP's strtotime, by which Moodle reads a time, knows no other language

@@ -15,7 +15,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import at_least_one, describe
-from autograder.release.rules import catalog_of
+from autograder.release.validation import catalog_of
 from autograder.results.templates import render
 from autograder.sitting.items import (
     PREDICTION,

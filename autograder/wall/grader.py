@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import Closed, NoSandbox, Violation
+from autograder.wall.backend_choice import best
 from autograder.wall.channel import Channel
-from autograder.wall.choosing import best
-from autograder.wall.parent import Parent
 from autograder.wall.records import Cell, Limits, Transcript, Wall
+from autograder.wall.warm_process import WarmProcess
 
 
 class Grader:
@@ -35,8 +35,8 @@ class Grader:
         abi: int | None = None,
     ) -> None:
         self.wall, self.abi, self.limits = wall, abi, limits or Limits()
-        self._parents: dict[tuple[str, str], Parent] = {}
-        self._busy: Parent | None = None
+        self._parents: dict[tuple[str, str], WarmProcess] = {}
+        self._busy: WarmProcess | None = None
 
     def __enter__(self) -> Grader:
         return self
@@ -61,7 +61,7 @@ class Grader:
                 continue
             if parent is not None:
                 parent.stop()
-            missing[kind, profile] = Parent(
+            missing[kind, profile] = WarmProcess(
                 kind, profile, self.wall, self.abi, self.limits
             )
         self._parents |= missing

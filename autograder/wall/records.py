@@ -109,15 +109,15 @@ class Transcript:
 
     ``outputs`` are nbformat-4 outputs of the student's cells by key, ``results`` are by
     the id of the question. ``held`` is the reason why a human has to look, else None;
-    with a reason, no score counts. ``hurried``: time ran out while the machine was
-    busy. ``wall`` is what the student's code ran behind.
+    with a reason, no score counts. ``timed_out_under_load``: time ran out while the
+    machine was busy. ``wall`` is what the student's code ran behind.
     """
 
     outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     results: dict[str, QuestionResult] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     held: str | None = None
-    hurried: bool = False
+    timed_out_under_load: bool = False
     wall: Wall | None = None
 
     def to_json(self) -> dict[str, Any]:

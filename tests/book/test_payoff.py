@@ -16,8 +16,8 @@ import smollm2
 
 from autograder.course import Course
 from autograder.notebook.running import Run
-from autograder.release.rules import catalog_of
 from autograder.release.sample_class import reference_answers, solved
+from autograder.release.validation import catalog_of
 from autograder.tools.judging import catalog_of as loaded
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import torch
 
 from autograder.checks import encoder_layer, expect, multi_head, planted, real_model
 from autograder.checks.failures import CheckFailed, kind_of
-from autograder.checks.half import nothing_caught
+from autograder.checks.visible_hunt import nothing_caught
 from autograder.tools.judging import catalog_of, judge
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from paying_attention.language_model.visible import probes
 
-from autograder.checks import attention, known, masking
+from autograder.checks import attention, fingerprints, masking
 from autograder.checks.failures import CheckFailed
 from autograder.release import mistakes
 from autograder.tools.judging import catalog_of, packages
@@ -19,7 +19,7 @@ PACKAGES = packages()
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda p: p.assignment.name)
 def test_the_tables_hold_sentences_once_and_no_code(package):
-    table = known.table(package.assignment.visible)
+    table = fingerprints.table(package.assignment.visible)
     entries = {entry.id: entry for entry in catalog_of(package).misconceptions}
     named = set()
     for question, one in table["questions"].items():
@@ -161,7 +161,7 @@ NUMBERS = np.random.default_rng(1).normal(size=(20, 4))
 
 
 def agree(one, two):
-    return bool(set(known.rounded(one)) & set(known.rounded(two)))
+    return bool(set(fingerprints.rounded(one)) & set(fingerprints.rounded(two)))
 
 
 @pytest.mark.parametrize(("kind", "noise"), [("f8", 1e-14), ("f4", 2e-7), ("f2", 1e-3)])
@@ -182,14 +182,18 @@ def test_a_number_of_python_has_the_fingerprint_of_the_same_one_in_an_array():
     """Most numbers are spelled without an array."""
     values = [0, -3, 7, 0.0, -0.0, 0.5, 1 / 3, -2.5e-7, 1e-6, 123456.789, 3e14, 4e20]
     values += [*NUMBERS[:, 0].tolist(), 2**70, float("nan"), float("-inf")]
-    assert all(known.rounded(v) == known.rounded(np.asarray(v)) for v in values)
+    assert all(
+        fingerprints.rounded(v) == fingerprints.rounded(np.asarray(v)) for v in values
+    )
 
 
 def test_values_of_other_shapes_and_kinds_have_other_fingerprints():
     values = [1.0, True, None, "1.0", [1.0], {"a": 1.0}, np.ones(1), np.ones((1, 1))]
-    texts = [known.rounded(value)[0] for value in values]
+    texts = [fingerprints.rounded(value)[0] for value in values]
     assert len(set(texts)) == len(texts)
-    assert known.rounded({"a": 1, "b": 2}) == known.rounded({"b": 2, "a": 1})
+    assert fingerprints.rounded({"a": 1, "b": 2}) == fingerprints.rounded(
+        {"b": 2, "a": 1}
+    )
 
 
 class Lookalike:

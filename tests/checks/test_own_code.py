@@ -10,15 +10,15 @@ import numpy as np
 import own_code
 import pytest
 
-from autograder.checks.half import Game
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
+from autograder.checks.visible_hunt import Game
 from autograder.own_code import questions
-from autograder.own_code.inside import dtype, times
-from autograder.own_code.kinds import posed
-from autograder.own_code.subject import Subject
-from autograder.own_code.supposed import breaks, change, raises
+from autograder.own_code.answer_record import Subject
+from autograder.own_code.call_questions import dtype, times
+from autograder.own_code.question_types import posed
 from autograder.own_code.values import array
+from autograder.own_code.what_if_questions import breaks, change, raises
 from autograder.tools.judging import catalog_of
 from benchmarks.outside import answers as outside
 from benchmarks.outside import titles

@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from autograder import registry
 from autograder.course import Course
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 

@@ -9,7 +9,7 @@ from classroom import UNPROTECTED
 
 from autograder import wall
 from autograder.cli import main
-from autograder.wall.sandbox import shown
+from autograder.wall.sandbox import readable_paths
 
 
 def sentence(capsys) -> str:
@@ -141,7 +141,7 @@ def test_a_course_among_the_libraries_that_students_see_is_not_graded(
 ):
     if wall.available():
         pytest.skip("there is no wall here that would show it")
-    monkeypatch.setattr(shown, "trees", lambda: [str(classroom.root.parent)])
+    monkeypatch.setattr(readable_paths, "trees", lambda: [str(classroom.root.parent)])
     classroom.hand_in("ada", right)
     assert main(["grade"]) == 2
     assert "The course is in" in sentence(capsys)

@@ -14,9 +14,9 @@ import pytest
 from classroom import Classroom
 
 from autograder.cli import main
-from autograder.release.rules import catalog_of
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
+from autograder.release.validation import catalog_of
 
 GOLDEN = Path(__file__).with_name("golden.json")
 NEWER = re.compile(r"You are using Python .*\n")

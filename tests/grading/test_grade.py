@@ -12,7 +12,7 @@ from sqlalchemy import text
 from autograder.cli import main
 from autograder.grading.store import Store
 from autograder.release.sample_class import delete_tests, with_cells, without_metadata
-from autograder.wall.choosing import best
+from autograder.wall.backend_choice import best
 
 NAMES = ("softmax", "attention_scores", "scaled_dot_product_attention", "check_softmax")
 

@@ -8,15 +8,15 @@ import time
 import pytest
 from shared import drawn
 
-from autograder.checks.known import rounded
+from autograder.checks.fingerprints import rounded
 from autograder.checks.memory import peak
-from autograder.checks.outcomes import alike
+from autograder.checks.outcomes import close_to
 from autograder.errors import TooLong
 from autograder.explain.locations import Location, definition
 from autograder.libraries import is_tensor
-from autograder.notebook.clock import at_most
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
+from autograder.notebook.time_limit import at_most
 from autograder.results.feedback import safe_html, safe_markdown
 from autograder.text import lines_of
 from benchmarks import greedy
@@ -115,5 +115,5 @@ class Mock:
 def test_what_looks_like_a_tensor_is_none():
     says = type("Says", (Mock,), {"__class__": list})
     assert rounded(Mock()) == rounded(says()) == ("object", "object")
-    assert not alike(Mock(), 1.0, 1e-6) and not is_tensor(Mock())
+    assert not close_to(Mock(), 1.0, 1e-6) and not is_tensor(Mock())
     assert type(peak(Mock())[0]) is Mock  # it was called, and asked for no hook

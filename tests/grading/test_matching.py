@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from autograder.errors import Held
-from autograder.notebook.finding import resemblance
+from autograder.notebook.cell_search import resemblance
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.notebook.texts import parsed, with_due
+from autograder.notebook.text_diff import parsed, with_due
 from autograder.release.sample_class import delete_tests, without_metadata
 
 

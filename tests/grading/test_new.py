@@ -13,8 +13,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.release.new import reading
-from autograder.release.rules import broken_rules
 from autograder.release.solutions import solution_notebook
+from autograder.release.validation import broken_rules
 
 SUITES = [
     "tests/checks/test_catalog.py",

@@ -10,8 +10,8 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.course import Course
 from autograder.grading.store import Store
-from autograder.release import plan
-from autograder.release.plan import engine_files, plans, without_words
+from autograder.release import grading_plan
+from autograder.release.grading_plan import engine_files, plans, without_words
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,13 +124,15 @@ def test_only_the_assignments_whose_checks_changed_are_judged_again():
 def test_the_books_modules_judge_again_the_assignments_that_come_with_them(monkeypatch):
     course = Course(ROOT)
     parts = course.chosen(["01-attention", "07-real-model"])
-    before = [plan.plan(course, part) for part in parts]
+    before = [grading_plan.plan(course, part) for part in parts]
     assert [sorted(release.files) for release in before] == [
         [],
         ["attention.py", "minilm.py", "payoff.py", "smollm2.py"],
     ]
-    monkeypatch.setattr(plan, "module_file", lambda name: ROOT / "pyproject.toml")
-    after = [plan.plan(course, part).hash for part in parts]
+    monkeypatch.setattr(
+        grading_plan, "module_file", lambda name: ROOT / "pyproject.toml"
+    )
+    after = [grading_plan.plan(course, part).hash for part in parts]
     same = [one.hash == other for one, other in zip(before, after, strict=True)]
     assert same == [True, False]
 
@@ -149,9 +151,11 @@ def test_another_version_of_a_library_judges_again_what_rests_on_it(
     course = Course(ROOT)
     (assignment,) = course.chosen([assignment])
     before = [release.hash for release in plans(course, assignment)]
-    installed = plan.version
+    installed = grading_plan.version
     monkeypatch.setattr(
-        plan, "version", lambda name: "99.0" if name == library else installed(name)
+        grading_plan,
+        "version",
+        lambda name: "99.0" if name == library else installed(name),
     )
     after = [release.hash for release in plans(course, assignment)]
     assert (before != after) is again

@@ -13,8 +13,8 @@ import pytest
 from autograder.cli import main
 from autograder.course import Course
 from autograder.grading.gradebook import OpenGradebook
+from autograder.release.grading_plan import plan
 from autograder.release.leaks import find_leaks
-from autograder.release.plan import plan
 from autograder.release.solutions import notebook_text, students_notebook
 
 ALL = Course.find(Path(__file__).parent).assignments()

@@ -156,7 +156,7 @@ def test_what_ran_out_of_time_among_others_is_judged_again_after_them(graded):
         if b"I, bela" not in submission:
             return hold("fine", 20.0), []
         tries.append(submission)
-        return Verdict("held", 20.0, f"try {len(tries)}", hurried=True), []
+        return Verdict("held", 20.0, f"try {len(tries)}", timed_out_under_load=True), []
 
     order, results, _ = graded(job, "ada", "bela", "chen")
     assert order == ["ada", "chen", "bela"]

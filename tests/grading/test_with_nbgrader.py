@@ -12,9 +12,9 @@ from nbgrader.api import Gradebook
 from shared import drawn
 
 from autograder.course import Course
-from autograder.release.rules import catalog_of
 from autograder.release.sample_class import by_question, reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
+from autograder.release.validation import catalog_of
 
 BIN = Path(sys.executable).parent
 

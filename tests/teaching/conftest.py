@@ -21,7 +21,7 @@ from autograder.course import CONFIG, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.notebook.records import Release
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.grading import by_hand, record
+from autograder.grading import by_hand, point_history
 from autograder.grading.store import Store
 from autograder.release.rubric import ShowRubric
 
@@ -96,7 +96,8 @@ def test_the_record_has_who_graded(team, enter):
     with Store(team) as store:
         store.results(NAME)
     last = {
-        who: mine[-1] for who, mine in record.states(record.lines(team), NAME).items()
+        who: mine[-1]
+        for who, mine in point_history.states(point_history.lines(team), NAME).items()
     }
     told = {who: (line["why"], line.get("by")) for who, line in last.items()}
     assert told["ada"] == told["bob"] == (["by hand"], "mara")

@@ -14,7 +14,7 @@ from autograder.cli import main
 from autograder.grading.missing_work import remarks, unused
 from autograder.grading.store import Store
 from autograder.grading.verdict import Run
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.results.report import write_report
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []

@@ -15,13 +15,13 @@ from autograder import wall
 from autograder.cli import main
 from autograder.course import Submission
 from autograder.errors import CourseError
-from autograder.grading.changes import Change, lost_by_all
 from autograder.grading.deadlines import Deadlines, Penalties
+from autograder.grading.dry_run_diff import Change, lost_by_all
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 from autograder.results.other_answers import last_moment
 from autograder.results.standing import moments
 

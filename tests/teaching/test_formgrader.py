@@ -8,7 +8,7 @@ from nbgrader.api import Gradebook
 
 from autograder import wall
 from autograder.cli import main
-from autograder.grading.record import lines
+from autograder.grading.point_history import lines
 from autograder.release.sample_class import with_cells
 
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []

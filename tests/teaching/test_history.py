@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from autograder import wall
 from autograder.cli import main
 from autograder.files import write_whole
-from autograder.grading import record
+from autograder.grading import point_history
 from autograder.grading.store import Store
 from autograder.grading.verdict import Run, hold
 from autograder.results.feedback_zip import write_zips
@@ -30,7 +30,10 @@ def read(course):
 
 
 def whys(course, student="ada"):
-    return [line["why"] for line in record.states(record.lines(course), NAME)[student]]
+    return [
+        line["why"]
+        for line in point_history.states(point_history.lines(course), NAME)[student]
+    ]
 
 
 def by_hand(course, student, score=None, comment=None):
@@ -54,7 +57,7 @@ def again(course, attention):
             old = store.results(NAME)[student]
             questions = (change(old.questions[0]), *old.questions[1:])
             verdict = replace(old, questions=questions, **changes)
-            from autograder.release.plan import plan
+            from autograder.release.grading_plan import plan
 
             store.prepare([plan(course, attention)])
             store.save(student, NAME, "key", verdict)
@@ -84,7 +87,7 @@ def test_every_reason_for_other_points_is_in_the_record(course, marked, again):
         ["other work"],
     ]
     assert whys(course, "bob") == [["graded"]]
-    mine = record.states(record.lines(course), NAME)["ada"]
+    mine = point_history.states(point_history.lines(course), NAME)["ada"]
     assert [line["score"] for line in mine[:2]] == [0.0, 3.0]
     assert mine[0]["questions"]["explain_roles"] is None
     assert mine[3]["time"] == "1970-01-01T00:01:41+00:00"  # that of the grading
@@ -97,14 +100,14 @@ def test_nothing_is_written_twice_and_a_line_that_was_cut_off_comes_again(
 ):
     marked({"ada": 16.0, "bob": 12.0})
     read(course)
-    path = course.root / record.RECORD
+    path = course.root / point_history.RECORD
     whole = path.read_bytes()
     read(course)
     assert path.read_bytes() == whole and whole.count(b"\n") == 2
     for end in range(0, len(whole), 41):  # a kill after any byte
         path.write_bytes(whole[:end])
         read(course)
-        found = record.states(record.lines(course), NAME)
+        found = point_history.states(point_history.lines(course), NAME)
         assert path.read_bytes().startswith(whole[:end])
         assert [len(found[who]) for who in ("ada", "bob")] == [1, 1]
 
@@ -135,9 +138,9 @@ def test_history_tells_it_of_one_and_finds_what_was_done_since(course, marked, c
 def test_pages_go_out_again_to_those_whose_points_have_changed(course, marked, capsys):
     marked({"ada": 16.0, "bob": 12.0})
     read(course)
-    assert record.to_send(record.lines(course), NAME) == {}
-    record.sent(course, NAME, ["ada", "bob"])
-    assert record.to_send(record.lines(course), NAME) == {}
+    assert point_history.to_send(point_history.lines(course), NAME) == {}
+    point_history.sent(course, NAME, ["ada", "bob"])
+    assert point_history.to_send(point_history.lines(course), NAME) == {}
     by_hand(course, "bob", comment="Look at the axis.")
     assert main(["history"]) == 0
     said = capsys.readouterr().out
@@ -146,7 +149,7 @@ def test_pages_go_out_again_to_those_whose_points_have_changed(course, marked, c
     report = (course.root / "report.html").read_text()
     assert "pages to send: bob; <code>autograder feedback 01-att" in report
     assert "12 of 24 (comment)" in report and "16 of 24 (graded)" not in report
-    record.sent(course, NAME, ["bob"])
+    point_history.sent(course, NAME, ["bob"])
     assert main(["feedback", "--again"]) == 2
     assert "There are no new or changed feedback pages." in capsys.readouterr().err
 
@@ -156,7 +159,7 @@ def test_a_first_page_goes_out_with_those_that_changed_in_a_zip_of_their_own(
 ):
     marked({"ada": 16.0, "bob": 12.0})
     read(course)
-    record.sent(course, NAME, ["ada"])
+    point_history.sent(course, NAME, ["ada"])
     assert main(["history", "bob"]) == 0
     first = "feedback pages of 01-attention to send: bob (first page)\n"
     assert capsys.readouterr().out.endswith(first)
@@ -166,7 +169,7 @@ def test_a_first_page_goes_out_with_those_that_changed_in_a_zip_of_their_own(
             origin, json.dumps({**MOODLE, "label": f"{student}_{len(student)}"})
         )
         write_whole(course.feedback / student / NAME / "attention.html", student)
-    due = {NAME: record.to_send(record.lines(course), NAME)}
+    due = {NAME: point_history.to_send(point_history.lines(course), NAME)}
     (every,), _ = write_zips(course, [attention], "moodle")
     (some,), _ = write_zips(course, [attention], "moodle", due)
     assert (every.name, some.name) == (

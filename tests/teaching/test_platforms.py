@@ -15,7 +15,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.grading.deadlines import Deadlines
-from autograder.release.times import of_worksheet, read_stamp, zone_of
+from autograder.release.dates import of_worksheet, read_stamp, zone_of
 
 WORKSHEET = """\
 Identifier,"Full name","Email address",Status,Grade,"Maximum grade",\

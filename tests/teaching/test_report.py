@@ -9,7 +9,7 @@ from shared import drawn
 
 from autograder.cli import main
 from autograder.grading.verdict import QuestionResult, Run, Verdict
-from autograder.results.section import Section
+from autograder.results.assignment_statistics import Section
 from autograder.results.similar_code import Group, Own, Pair, shape, side_by_side
 from autograder.results.templates import render
 from autograder.results.term import row, to_do

@@ -10,7 +10,7 @@ from test_platforms import GERMAN, GRADEBOOK, SEMICOLONS, WORKSHEET
 
 from autograder.cli import main
 from autograder.intake.sheet import Sheet
-from autograder.release.plan import plan
+from autograder.release.grading_plan import plan
 
 COLUMN = ["--column", "Homework 1 (4711)"]
 EXPORTED = {

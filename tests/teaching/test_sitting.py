@@ -12,7 +12,7 @@ from autograder.checks.puzzles import right
 
 from autograder.cli import main
 from autograder.course import Course
-from autograder.release.rules import catalog_of
+from autograder.release.validation import catalog_of
 from autograder.sitting.items import (
     code_questions,
     predictions,

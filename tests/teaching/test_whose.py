@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.release.times import platform_time, zone_of
+from autograder.release.dates import platform_time, zone_of
 
 OWN = """\
 student_id,name

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.grading.jobs import grader_of
 from autograder.wall import Cell, Grader, available
-from autograder.wall.choosing import best
+from autograder.wall.backend_choice import best
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import HASTY, SHORT, WALLS, missing

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from autograder.errors import NoSandbox
 from autograder.wall import Limits
-from autograder.wall.choosing import try_wall
-from autograder.wall.sandbox import calls, seccomp
-from autograder.wall.sandbox.family import descendants
+from autograder.wall.backend_choice import try_wall
+from autograder.wall.sandbox import seccomp, syscalls
+from autograder.wall.sandbox.process_tree import descendants
 
 WALLS = ["namespaces", "landlock"]
 SHORT = Limits(
@@ -49,7 +49,7 @@ def forbid(*names):
     if not names:
         return
     ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    numbers = calls.numbers(FORBIDDEN, platform.machine())
+    numbers = syscalls.numbers(FORBIDDEN, platform.machine())
     steps = [(seccomp.LOAD, 0, 0, seccomp.NUMBER)]
     for name in names:
         steps.append((seccomp.JUMP_EQUAL, 0, 1, numbers[name]))

@@ -11,8 +11,8 @@ from autograder.notebook.cells import OutOfTime
 from autograder.tools.judging import catalog_of
 from autograder.wall import Cell, Grader, Limits
 from autograder.wall.judge.forks import InPlace
-from autograder.wall.judge.raised import Stopped, Unsure
-from autograder.wall.sandbox import answers
+from autograder.wall.judge.remote_exceptions import Stopped, Unsure
+from autograder.wall.sandbox import request_handler
 
 ORDER = tomllib.loads(Path(__file__).with_name("order.toml").read_text("utf-8"))
 HOME = "import os\nimport numpy as np\nhome = os.getpid()"
@@ -192,7 +192,7 @@ def test_an_answer_that_is_out_of_time_gets_no_more_requests():
         raise OutOfTime
 
     with pytest.raises(OutOfTime):
-        answers.answer(("call", endless, (), {}), {}, answers.Objects())
+        request_handler.answer(("call", endless, (), {}), {}, request_handler.Objects())
 
 
 # What is left behind by a quick look that was all right, and one more question.

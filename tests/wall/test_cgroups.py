@@ -16,8 +16,8 @@ from machine import SHORT
 from autograder.errors import Closed, NoSandbox
 from autograder.wall import claim
 from autograder.wall.channel import Channel
-from autograder.wall.parent import Parent
 from autograder.wall.sandbox import cgroups
+from autograder.wall.warm_process import WarmProcess
 
 TOGETHER = 250 << 20
 SMALL = replace(SHORT, submission_bytes=TOGETHER)
@@ -32,7 +32,7 @@ def lent():
 @pytest.fixture
 def parent(lent, wall):
     """The warm parent of submissions that have little memory together."""
-    parent = Parent("sandbox", "none", wall, limits=SMALL)
+    parent = WarmProcess("sandbox", "none", wall, limits=SMALL)
     parent.wait_until_ready()
     yield parent
     parent.stop()
@@ -96,7 +96,7 @@ print(count)"""
 
 
 def test_a_group_holds_the_students_side_and_goes_with_it(lent, wall):
-    parent = Parent("sandbox", "none", wall, limits=SMALL)
+    parent = WarmProcess("sandbox", "none", wall, limits=SMALL)
     try:
         parent.wait_until_ready()
         group = parent.group
@@ -117,7 +117,7 @@ def test_a_warm_parent_joins_the_group_that_it_is_given(wall, tmp_path, monkeypa
     monkeypatch.setattr(cgroups, "new", lambda limits: tmp_path)
     removed = []
     monkeypatch.setattr(cgroups, "remove", removed.append)
-    parent = Parent("sandbox", "none", wall, limits=SMALL)
+    parent = WarmProcess("sandbox", "none", wall, limits=SMALL)
     try:
         parent.wait_until_ready()
         assert procs.read_text() == "0"  # to the kernel: the process that writes
@@ -125,7 +125,7 @@ def test_a_warm_parent_joins_the_group_that_it_is_given(wall, tmp_path, monkeypa
     finally:
         parent.stop()
     assert removed == [tmp_path]
-    judge = Parent("judge", "numpy", wall, limits=SMALL)
+    judge = WarmProcess("judge", "numpy", wall, limits=SMALL)
     judge.wait_until_ready()
     judge.stop()
     assert judge.group is None and not procs.exists()
@@ -134,7 +134,7 @@ def test_a_warm_parent_joins_the_group_that_it_is_given(wall, tmp_path, monkeypa
 def test_no_submission_is_run_where_its_group_cannot_be_made(monkeypatch, tmp_path):
     monkeypatch.setattr(cgroups, "lent", lambda: tmp_path / "gone")
     with pytest.raises(NoSandbox, match="no control group for a submission"):
-        Parent("sandbox", "none", "none", limits=SMALL)
+        WarmProcess("sandbox", "none", "none", limits=SMALL)
 
 
 @pytest.fixture

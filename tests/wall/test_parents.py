@@ -23,8 +23,8 @@ from shared import drawn
 from autograder.course import Course
 from autograder.errors import NoSandbox
 from autograder.release.sample_class import write_class
-from autograder.wall import Grader, available, choosing, zygote
-from autograder.wall.parent import Parent
+from autograder.wall import Grader, available, backend_choice, fork_server
+from autograder.wall.warm_process import WarmProcess
 
 RIGHT = Case("right", first="import time; time.sleep(0.3)")
 
@@ -91,7 +91,7 @@ def test_a_judge_that_is_killed_is_started_again(wall, grader, seed):
 def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
     wall, monkeypatch, kind
 ):
-    start, killed = Parent.wait_until_ready, []
+    start, killed = WarmProcess.wait_until_ready, []
 
     def kill_the_first(parent):
         if parent.kind == kind and not killed:
@@ -99,7 +99,7 @@ def test_a_warm_parent_that_is_killed_while_it_starts_is_started_again(
             parent.process.kill()
         start(parent)
 
-    monkeypatch.setattr(Parent, "wait_until_ready", kill_the_first)
+    monkeypatch.setattr(WarmProcess, "wait_until_ready", kill_the_first)
     with Grader(wall=wall) as grader:
         results = grader.judge(RIGHT.cells()).results
     assert killed and [r.score for r in results.values()] == [2.0, 3.0]
@@ -109,7 +109,7 @@ def test_a_sandbox_that_never_starts_holds_the_submission(monkeypatch):
     def refuse(parent):
         raise NoSandbox("no namespaces today")
 
-    monkeypatch.setattr(Parent, "wait_until_ready", refuse)
+    monkeypatch.setattr(WarmProcess, "wait_until_ready", refuse)
     with Grader(wall="namespaces") as grader:
         assert grader.judge(RIGHT.cells()).held == "no namespaces today"
 
@@ -159,7 +159,7 @@ def test_a_cell_that_is_killed_gets_a_second_try(grader):
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])
 def test_another_system_is_told_where_to_grade(monkeypatch, system):
-    monkeypatch.setattr(choosing.sys, "platform", system)
+    monkeypatch.setattr(backend_choice.sys, "platform", system)
     said = available()
     assert "neither user namespaces nor Landlock" in said and "--no-sandbox" in said
 
@@ -180,8 +180,8 @@ def test_a_linux_that_forbids_namespaces_is_told_the_remedy(
         return tmp_path / Path(*parts).name
 
     (tmp_path / setting).write_text(value + "\n")
-    monkeypatch.setattr(choosing, "Path", where)
-    said = choosing._advice("Operation not permitted", "no Landlock")
+    monkeypatch.setattr(backend_choice, "Path", where)
+    said = backend_choice._advice("Operation not permitted", "no Landlock")
     assert remedy in said and "Operation not permitted" in said
     assert "no Landlock" in said
     assert "--no-sandbox" in said
@@ -269,11 +269,11 @@ c.Notebook.run = lambda *a: ([("figure", "", picture)], None)"""
 
 def test_where_the_engine_is_a_wheel_other_packages_can_still_be_imported(monkeypatch):
     """It lies in the folder of all packages then; a source tree is forgotten."""
-    home = str(Path(zygote.__file__).resolve().parents[2])
+    home = str(Path(fork_server.__file__).resolve().parents[2])
     monkeypatch.setattr(sys, "orig_argv", [])
     monkeypatch.setattr(sys, "argv", [])
     for packages, left in ([home], [home, "/x"]), ([], ["/x"]):
         monkeypatch.setattr(sys, "path", [home, "/x"])
         monkeypatch.setattr("site.getsitepackages", lambda found=packages: found)
-        zygote.forget_places()
+        fork_server.forget_places()
         assert sys.path == left

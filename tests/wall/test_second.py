@@ -19,7 +19,7 @@ from shared import drawn
 
 from autograder.wall import Cell, Grader, Limits
 from autograder.wall.channel import Channel
-from autograder.wall.sandbox import folders, landlock, shown
+from autograder.wall.sandbox import landlock, readable_paths, workdir
 from autograder.wall.sandbox.limits import started_now
 
 ABIS = [version for version in (1, 3, 7) if version <= landlock.abi()]
@@ -92,7 +92,7 @@ except OSError as error: print('refused', error)"""
 
 def test_a_library_cannot_be_emptied_by_opening_it(run):
     """Landlock looks at this since ABI 3; before, seccomp does."""
-    path = Path(shown.files()[-1])
+    path = Path(readable_paths.files()[-1])
     before = path.stat().st_size
     seen = run(f"import os\nos.open({str(path)!r}, os.O_TRUNC)")
     assert "Error" in text_of(seen) and path.stat().st_size == before > 0
@@ -255,8 +255,8 @@ def test_files_without_a_name_count_when_the_disk_runs_out(
 ):
     """Removed while they are open, they are in no folder, and fill the disk."""
     size = SimpleNamespace(f_bavail=int(left * (1 << 18)), f_frsize=4096)
-    monkeypatch.setattr(folders.os, "statvfs", lambda path: size)
-    assert folders.runs_out("/", int(before * (1 << 30))) == due
+    monkeypatch.setattr(workdir.os, "statvfs", lambda path: size)
+    assert workdir.runs_out("/", int(before * (1 << 30))) == due
 
 
 def test_processes_are_counted_beside_those_that_the_user_has_already():
@@ -276,17 +276,17 @@ def test_the_courses_package_is_left_out_where_it_is_installed(monkeypatch, tmp_
     (package / "checks").mkdir(parents=True)
     (tmp_path / "lib" / "python" / "numpy").mkdir()
     (tmp_path / "lib" / "other").touch()
-    monkeypatch.setattr(shown, "private", lambda: [str(package)])
-    monkeypatch.setattr(shown, "trees", lambda: [str(tmp_path / "lib")])
-    monkeypatch.setattr(shown, "files", list)
-    read, listed = shown.readable.__wrapped__()
+    monkeypatch.setattr(readable_paths, "private", lambda: [str(package)])
+    monkeypatch.setattr(readable_paths, "trees", lambda: [str(tmp_path / "lib")])
+    monkeypatch.setattr(readable_paths, "files", list)
+    read, listed = readable_paths.readable.__wrapped__()
     assert sorted(read) == [
         str(tmp_path / "lib" / "other"),
         str(tmp_path / "lib" / "python" / "numpy"),
     ]
     assert listed == [str(tmp_path / "lib"), str(tmp_path / "lib" / "python")]
-    assert shown.masked() == [str(package)]
-    assert shown.holds(package / "checks") == str(tmp_path / "lib")
+    assert readable_paths.masked() == [str(package)]
+    assert readable_paths.holds(package / "checks") == str(tmp_path / "lib")
 
 
 def test_of_an_environment_in_the_course_folder_only_its_libraries_are_shown(
@@ -295,7 +295,7 @@ def test_of_an_environment_in_the_course_folder_only_its_libraries_are_shown(
     for name in ("bin", "lib", "solutions"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    found = shown.trees.__wrapped__()
+    found = readable_paths.trees.__wrapped__()
     assert str(tmp_path / "lib") in found
     assert not [tree for tree in found if str(tmp_path / "solutions").startswith(tree)]
 

@@ -102,7 +102,7 @@ def test_the_courses_visible_checks_earn_the_same_however_a_check_asks_them(earn
 
 
 FORGED = """
-import autograder.wall.sandbox.answers as answers
+import autograder.wall.sandbox.request_handler as answers
 class Axes:
     def __init__(self, values, labels): self.values, self.labels = values, labels
 def forged(axes):

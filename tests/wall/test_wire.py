@@ -1,6 +1,6 @@
 """The wire: what crosses in a way of its own, and frames and channels under attack.
 
-``test_crossing`` has what holds for all plain data, arrays and tensors.
+``test_accepted_results`` has what holds for all plain data, arrays and tensors.
 """
 
 import itertools

@@ -10,11 +10,11 @@ import socket
 from typing import Any
 
 from autograder.errors import Closed
-from autograder.notebook.ending import ending
+from autograder.notebook.exit_reason import ending
 from autograder.wall.channel import Channel
-from autograder.wall.judge.host import Host, Inhouse
-from autograder.wall.judge.raised import Lost, Unsure
+from autograder.wall.judge.hunt_host import Host, InProcess
 from autograder.wall.judge.remote import Link
+from autograder.wall.judge.remote_exceptions import Lost, Unsure
 from autograder.wall.judge.student import GRACE, StudentProcess
 from autograder.wall.records import Limits
 
@@ -96,7 +96,7 @@ class Fork:
 class Together(Fork):
     """A fork that tries a student's check on all functions itself."""
 
-    apart, holder = False, Inhouse
+    apart, holder = False, InProcess
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> bool:
         lost = super().__exit__(kind, *rest)
@@ -108,7 +108,7 @@ class Together(Fork):
 class InPlace(Fork):
     """The student's process itself, for one question: it forks for none."""
 
-    what, apart, holder = "here", False, Inhouse
+    what, apart, holder = "here", False, InProcess
 
     def __enter__(self) -> Fork:
         super().__enter__()

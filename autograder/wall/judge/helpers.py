@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from autograder.checks.assignment import Assignment
-from autograder.checks.half import Game
 from autograder.checks.published import source
+from autograder.checks.visible_hunt import Game
 from autograder.wall.records import Cell
 
 UNANSWERED = "no answer yet"

@@ -46,7 +46,6 @@ from autograder.notebook.questions import (
 from autograder.text import printable
 from autograder.wall.channel import Channel
 from autograder.wall.judge import outputs
-from autograder.wall.judge.answers import Answers
 from autograder.wall.judge.forks import Fork, InPlace, Together
 from autograder.wall.judge.helpers import (
     UNANSWERED,
@@ -55,11 +54,12 @@ from autograder.wall.judge.helpers import (
     judged_with,
     question_of,
 )
-from autograder.wall.judge.inside import Inside
-from autograder.wall.judge.raised import Lost, Stopped, Unsure
 from autograder.wall.judge.redaction import failure_of, readable
 from autograder.wall.judge.remote import Link
+from autograder.wall.judge.remote_exceptions import Lost, Stopped, Unsure
 from autograder.wall.judge.student import BRIEF, GRACE, StudentProcess
+from autograder.wall.judge.student_names import Answers
+from autograder.wall.judge.tests_inside import Inside
 from autograder.wall.judge.trials import (
     LOST,
     MOST_SANDBOXES,
@@ -135,7 +135,7 @@ class Judge:
                 self._run()
             if any(cell.inside for cell in cells):
                 # again: what students see comes from the run above, without the tests
-                self.transcript.hurried = self.student.hurried
+                self.transcript.timed_out_under_load = self.student.timed_out_under_load
                 self.student = self.student.renewed(self.limits)
                 inside = Inside(self.student, cells, self.limits)
                 self.transcript.results |= inside.results()
@@ -143,7 +143,7 @@ class Judge:
             self.transcript.held = f"the sandbox was broken into: {violation}"
         except Held as held:
             self.transcript.held = str(held)
-        self.transcript.hurried |= self.student.hurried
+        self.transcript.timed_out_under_load |= self.student.timed_out_under_load
         return self.transcript
 
     def _run_in_place(self) -> bool:
@@ -272,13 +272,13 @@ class Judge:
         """
 
         def found(link: Link) -> list[list[Verdict]] | None:
-            if self.student.met:  # it was killed, and this is another try
+            if self.student.hunt_started:  # it was killed, and this is another try
                 return None
-            self.student.met = True
+            self.student.hunt_started = True
             return trials.found(link, groups)
 
         for _ in range(MOST_SANDBOXES):
-            if self.student.met or self.student.ran != trials.ran:
+            if self.student.hunt_started or self.student.ran != trials.ran:
                 self.student.renew(trials.ran)
             if (came := self._forked(found, way)) is not None:
                 return came
@@ -395,7 +395,7 @@ class Judge:
         self.names.find = answers.find
         self._start_clock()
         try:
-            link.greet()
+            link.hello()
             link.give(given)
             with contextlib.redirect_stdout(io.StringIO()):
                 value = value_of(cell.source, cell.test or "test", self.names)
@@ -409,7 +409,7 @@ class Judge:
             return nothing(cell, str(failure), failure.misconception)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            link.uproot()
+            link.release()
 
     def _start_clock(self) -> None:
         """Set a test cell's time limit: an exception, and later the process's end."""

@@ -13,16 +13,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograder.checks.crossing import ODD, TooLarge, a_kind
+from autograder.checks.accepted_results import ODD, TooLarge, a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Closed, OverBudget, Violation
 from autograder.libraries import loaded
 from autograder.text import printable
 from autograder.wall.channel import Channel
-from autograder.wall.copies import Reshaped, update
-from autograder.wall.judge.host import Host, asks
-from autograder.wall.judge.raised import NoArray, Stopped, expect, raised, warning
+from autograder.wall.copy_back import Reshaped, update
+from autograder.wall.judge.hunt_host import Host, asks
+from autograder.wall.judge.remote_exceptions import (
+    NoArray,
+    Stopped,
+    expect,
+    raised,
+    warning,
+)
 from autograder.wall.records import Limits
 from autograder.wall.wire import decode
 
@@ -69,17 +75,17 @@ class Link:
 
     def plant(self, functions: list[Any]) -> Host:
         """Hold the functions that a student's test is tried on, outside the sandbox."""
-        self.uproot()
+        self.release()
         self.host = self.holder(functions, self.limits)
         return self.host
 
-    def uproot(self) -> None:
+    def release(self) -> None:
         """End that process, if there is one."""
         if self.host is not None:
             self.host.close()
             self.host = None
 
-    def greet(self) -> None:
+    def hello(self) -> None:
         """Read which names the student has defined, once."""
         if self.greeted:
             return

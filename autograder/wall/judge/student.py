@@ -15,9 +15,9 @@ from typing import Any
 
 from autograder.errors import Closed, Held, Violation
 from autograder.explain.locations import Location
-from autograder.notebook.ending import ending
+from autograder.notebook.exit_reason import ending
 from autograder.wall.channel import Channel
-from autograder.wall.judge.raised import Unsure
+from autograder.wall.judge.remote_exceptions import Unsure
 from autograder.wall.locations import location_from
 from autograder.wall.records import Cell, Limits
 
@@ -69,9 +69,9 @@ class StudentProcess:
         self.end = time.monotonic() + limits.total_seconds
         self.ran: list[Numbered] = []  # what a new process has to run again
         self.given_up: str | None = None
-        self.hurried = False
+        self.timed_out_under_load = False
         self.crashes = self.lost = 0
-        self.met = False  # whether a check was tried on a function in this sandbox
+        self.hunt_started = False  # a check was tried on a function in this sandbox
         self.slow: set[int] = set()  # cells that ran out of time: once is enough
         self._send_files()
 
@@ -115,7 +115,7 @@ class StudentProcess:
             return Ended(self.replace("dead"))
         match reply:
             case (list(outputs), None | str() as failed, place):
-                self.hurried |= failed == "OutOfTime" and busy()
+                self.timed_out_under_load |= failed == "OutOfTime" and busy()
                 return Ran(outputs, failed, location_from(place))
         raise Violation("the outputs of a cell were expected")
 
@@ -125,7 +125,7 @@ class StudentProcess:
         self.grader.send(("restart", word))
         (status,), descriptors = self.grader.receive_with_files(1)
         self.channel = Channel(socket.socket(fileno=descriptors[0]))
-        self.met = False
+        self.hunt_started = False
         return status
 
     def renewed(self, limits: Limits) -> StudentProcess:
@@ -181,7 +181,7 @@ class StudentProcess:
 
     def _look_at_the_clock(self) -> None:
         if time.monotonic() > self.end and not self.given_up:
-            self.hurried |= busy()
+            self.timed_out_under_load |= busy()
             total = f"{self.limits.total_seconds:g}"
             self.given_up = f"the notebook ran longer than {total} s in total"
 
@@ -210,7 +210,7 @@ class StudentProcess:
 
         Or because this process itself was stopped, and saw its deadline pass late.
         """
-        self.hurried |= busy() or time.monotonic() > deadline + 1
+        self.timed_out_under_load |= busy() or time.monotonic() > deadline + 1
 
     def ending(self, status: int, slow: bool = False) -> str:
         """In words, how a process ended."""

@@ -73,11 +73,11 @@ class Trials:
 
         Those of a group have their functions in one order; the groups come in turn.
         """
-        link.greet()
+        link.hello()
         try:
             return [one for group in groups for one in self._together(link, group)]
         finally:
-            link.uproot()
+            link.release()
 
     def _together(self, link: Link, parts: list[Planting]) -> list[list[Verdict]]:
         right = [f for part in parts for f in part.functions[: part.rights]]

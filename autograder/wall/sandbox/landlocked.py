@@ -12,14 +12,21 @@ import sys
 import time
 from typing import NoReturn
 
-from autograder.wall.sandbox import family, landlock, limits, rights, seccomp, shown
-from autograder.wall.sandbox.folders import free, remove, runs_out, too_full
-from autograder.wall.sandbox.worlds import World
+from autograder.wall.sandbox import (
+    landlock,
+    limits,
+    privileges,
+    process_tree,
+    readable_paths,
+    seccomp,
+)
+from autograder.wall.sandbox.backends import Backend
+from autograder.wall.sandbox.workdir import free, remove, runs_out, too_full
 
 WATCHED_EVERY = 1.0  # seconds
 
 
-class Landlocked(World):
+class Landlocked(Backend):
     """Isolation by Landlock: the machine as it is, with nearly everything forbidden.
 
     The warm parent is the subreaper: a process whose parent has ended becomes its
@@ -33,12 +40,12 @@ class Landlocked(World):
         """Look for what it takes; leave behind a process that cleans up if need be."""
         if not landlock.abi():
             raise OSError("this kernel has no Landlock")
-        if not family.listed():
+        if not process_tree.listed():
             raise OSError("this kernel does not list the children of a process")
         self.scoped = self.abi >= landlock.SCOPES_SINCE
         self.calls = seccomp.tried(alone=False, signals=self.scoped)
-        shown.readable()  # once for all forks
-        rights.adopt_orphans()
+        readable_paths.readable()  # once for all forks
+        privileges.adopt_orphans()
         guardian = os.getpid()
         first = os.fork()
         if first:
@@ -46,16 +53,16 @@ class Landlocked(World):
             os.waitpid(first, 0)
             self.close()
             os._exit(0)
-        rights.die_with_parent(signal.SIGTERM)
+        privileges.die_with_parent(signal.SIGTERM)
         signal.signal(signal.SIGTERM, _stop)
         if os.getppid() != guardian:
             sys.exit()
-        rights.adopt_orphans()
-        rights.hide_memory()
+        privileges.adopt_orphans()
+        privileges.hide_memory()
 
     def close(self) -> None:
         """End all processes and remove all files of students."""
-        family.end()
+        process_tree.end()
         remove(self.base)
 
     def _fork(self) -> int:
@@ -97,7 +104,7 @@ class Landlocked(World):
         try:
             if not self.keeper.recv(1):
                 return False
-            family.end(but=self.student)
+            process_tree.end(but=self.student)
             self.keeper.send(b".", socket.MSG_DONTWAIT)
         except BlockingIOError:  # it does not read what it has asked for
             return True
@@ -108,13 +115,13 @@ class Landlocked(World):
     def clean(self) -> None:
         """End what the student's process has left, and remove its folder."""
         self.keeper.close()
-        family.end()
+        process_tree.end()
         remove(self.folder)
 
     def enter(self) -> None:
         """An empty folder, and for root's students a user id of their own."""
         super().enter()
-        self.user = rights.given_away(self.folder) if os.geteuid() == 0 else None
+        self.user = privileges.given_away(self.folder) if os.geteuid() == 0 else None
 
     def lock(self) -> None:
         """Limits, rights, files, system calls, in this order."""
@@ -123,7 +130,7 @@ class Landlocked(World):
         self.nested = landlock.own_signals(self.folder) if self.scoped else None
         rules = landlock.everything(self.abi)
         rules.allow(self.folder, landlock.OWN)
-        read, listed = shown.readable()
+        read, listed = readable_paths.readable()
         for path in read:
             rules.allow(path, landlock.READ)
         for path in listed:
@@ -131,9 +138,9 @@ class Landlocked(World):
         for device in ("/dev/null", "/dev/full"):
             rules.allow(device, landlock.WRITE_FILE | landlock.TRUNCATE)
         if self.user is not None:
-            rights.become(self.user, paths=[self.folder, *shown.trees()])
+            privileges.become(self.user, paths=[self.folder, *readable_paths.trees()])
         else:
-            rights.give_up()
+            privileges.give_up()
         self.processes = limits.started_now() + self.bounds.processes
         self._allow(self.processes, self.processes + limits.MORE_THREADS)
         rules.enforce()

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from autograder.wall.records import Limits
-from autograder.wall.sandbox import rights
+from autograder.wall.sandbox import privileges
 
 STACK = 8 << 20
 TIMERS = 1024  # of the kernel: what counts them counts those of the whole user
@@ -23,7 +23,7 @@ MORE_THREADS = 1024  # of the runner itself, so that it can always fork
 
 def first_to_end() -> None:
     """Have the kernel end this process before others when memory is short."""
-    rights.show_memory()  # of a process that hides, the owner cannot change this
+    privileges.show_memory()  # of a process that hides, the owner cannot change this
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 

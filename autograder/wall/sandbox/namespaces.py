@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograder.wall.records import Limits
-from autograder.wall.sandbox import shown
+from autograder.wall.sandbox import readable_paths
 from autograder.wall.sandbox.libc import done, libc
 from autograder.wall.sandbox.limits import first_to_end
-from autograder.wall.sandbox.rights import NOBODY
+from autograder.wall.sandbox.privileges import NOBODY
 
 HOME = "/home/student"
 SCRATCH = (HOME, "/tmp", "/dev/shm")  # the only folders that can be written
@@ -89,7 +89,11 @@ def build_tree() -> None:
     """Make a read-only file system of what students may see, and nothing else."""
     root = "/tmp"  # covered by our own empty one: no folder is left behind
     _mount("none", "/", None, MS_REC | MS_PRIVATE)
-    trees, files, masked = shown.trees(), shown.files(), shown.masked()
+    trees, files, masked = (
+        readable_paths.trees(),
+        readable_paths.files(),
+        readable_paths.masked(),
+    )
     links = {tree: os.readlink(tree) for tree in trees if os.path.islink(tree)}
     folders = [tree for tree in trees if tree not in links]
     sources = {path: os.open(path, os.O_PATH) for path in [*folders, *files]}
@@ -146,7 +150,7 @@ def close_world(limits: Limits, more_bytes: int, mapped: Callable[[], None]) -> 
     mapped()
     quota = f"size={limits.disk_bytes + more_bytes},nr_inodes={limits.files}"
     quota += f",mode=700,uid={INSIDE},gid={INSIDE}"
-    paths = [path for path in shown.paths() if os.path.exists(path)]
+    paths = [path for path in readable_paths.paths() if os.path.exists(path)]
     for folder in SCRATCH:
         # an environment that lives below /tmp stays visible there
         inside = [path for path in paths if path.startswith(folder + "/")]

@@ -21,18 +21,18 @@ from autograder.errors import Closed
 from autograder.notebook import threads
 from autograder.wall.channel import Channel
 from autograder.wall.locations import parts_of
-from autograder.wall.sandbox import answers
-from autograder.wall.sandbox.clock import LimitedNotebook, bound_time
-from autograder.wall.sandbox.rights import die_with_parent
-from autograder.wall.sandbox.worlds import World
+from autograder.wall.sandbox import request_handler
+from autograder.wall.sandbox.backends import Backend
+from autograder.wall.sandbox.privileges import die_with_parent
+from autograder.wall.sandbox.time_limits import LimitedNotebook, bound_time
 
 
-def main(channel: Channel, world: World) -> None:
+def main(channel: Channel, backend: Backend) -> None:
     """Take up residence behind the wall and serve."""
-    world.enter()
+    backend.enter()
     sys.path.append(os.getcwd())  # last: a file called random.py shadows nothing
-    runner = Runner(channel, world)  # its files in memory come before the filter
-    world.lock()
+    runner = Runner(channel, backend)  # its files in memory come before the filter
+    backend.lock()
     seed()
     runner.serve()
 
@@ -40,8 +40,8 @@ def main(channel: Channel, world: World) -> None:
 class Runner:
     """Serves the judge's requests: files, cells, questions."""
 
-    def __init__(self, channel: Channel, world: World) -> None:
-        self.channel, self.world, self.limits = channel, world, world.bounds
+    def __init__(self, channel: Channel, backend: Backend) -> None:
+        self.channel, self.backend, self.limits = channel, backend, backend.bounds
         self.notebook = LimitedNotebook(self.limits)
         self.child: int | None = None
         self.seconds = 0.0  # of the question that it answers
@@ -81,25 +81,27 @@ class Runner:
         state = getstate()
         threads.before_fork()
         try:
-            self.child = self.world.fork_question()
+            self.child = self.backend.fork_question()
         except OSError:  # too many processes are left from the cells
-            self.world.end_others(None)
+            self.backend.end_others(None)
             self._take_leave()
-            self.child = self.world.fork_question()
+            self.child = self.backend.fork_question()
         if self.child:
             os.close(descriptor)
             return
         try:
             self.channel.close()
             die_with_parent()
-            self.world.enter_question()
+            self.backend.enter_question()
             setstate(state)  # Python seeds this generator again in every fork
             bound_time(self.seconds)
-            answers.hush()
+            request_handler.hush()
             threads.after_fork()
             question = Channel(socket.socket(fileno=descriptor))
             notebook = self.notebook
-            answers.serve(question, notebook.names, notebook.defined(), forks=forks)
+            request_handler.serve(
+                question, notebook.names, notebook.defined(), forks=forks
+            )
         finally:
             os._exit(0)
 
@@ -115,7 +117,7 @@ class Runner:
         with contextlib.closing(Channel(socket.socket(fileno=descriptor))) as question:
             try:
                 with notebook.between_cells(seconds):
-                    answers.serve(
+                    request_handler.serve(
                         question, notebook.names, notebook.defined(), forks=False
                     )
             except BaseException:
@@ -126,7 +128,7 @@ class Runner:
     def _end(self) -> int:
         """End the question and all it has started; how its process ended."""
         if self.child is None:  # it was answered here
-            self.world.end_others(None)
+            self.backend.end_others(None)
             self._take_leave()
             return 0
         # a child that ended on its own has a status to tell; give it a moment
@@ -136,7 +138,7 @@ class Runner:
             pid, status, used = os.wait4(self.child, os.WNOHANG)
             if pid:
                 break
-        self.world.end_others(None if pid else self.child)
+        self.backend.end_others(None if pid else self.child)
         if not pid:
             _, status, _ = os.wait4(self.child, 0)
         self._take_leave()
@@ -150,7 +152,7 @@ class Runner:
 
     def _take_leave(self) -> None:
         """Of all children that have ended."""
-        wait = 0 if self.world.ends_all else os.WNOHANG
+        wait = 0 if self.backend.ends_all else os.WNOHANG
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, wait)[0]:
                 continue

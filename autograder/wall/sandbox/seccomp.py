@@ -1,4 +1,4 @@
-"""A filter of system calls (seccomp): what is not in ``calls`` is refused.
+"""A filter of system calls (seccomp): what is not in ``syscalls`` is refused.
 
 It keeps a student's code away from parts of the kernel in which holes were found
 before, from memory that no limit counts, and, where there are no namespaces, from other
@@ -14,7 +14,7 @@ import platform
 import struct
 from dataclasses import dataclass
 
-from autograder.wall.sandbox import calls
+from autograder.wall.sandbox import syscalls
 from autograder.wall.sandbox.libc import done, libc
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
@@ -104,28 +104,28 @@ def program(machine: str, alone: bool, signals: bool = True) -> bytes:
     mounts keep the files as they are. ``signals``: something else, namespaces or
     Landlock, keeps them from other processes.
     """
-    groups = [*calls.ALWAYS]
+    groups = [*syscalls.ALWAYS]
     answers = dict.fromkeys(
-        calls.numbers(calls.EXTENDED_ATTRIBUTES, machine).values(), errno.ENOTSUP
+        syscalls.numbers(syscalls.EXTENDED_ATTRIBUTES, machine).values(), errno.ENOTSUP
     )
     if alone:
-        groups += [calls.ATTRIBUTES, calls.CONNECTIONS]
+        groups += [syscalls.ATTRIBUTES, syscalls.CONNECTIONS]
     else:
-        groups.append(calls.LANDLOCK)
+        groups.append(syscalls.LANDLOCK)
         # done, says the kernel, and does nothing: copies of files go on
-        attributes = calls.numbers(calls.ATTRIBUTES, machine)
+        attributes = syscalls.numbers(syscalls.ATTRIBUTES, machine)
         answers |= dict.fromkeys(attributes.values(), 0)
         answers[attributes["truncate"]] = errno.EPERM
-        connections = calls.numbers(calls.CONNECTIONS, machine)
+        connections = syscalls.numbers(syscalls.CONNECTIONS, machine)
         answers |= dict.fromkeys(connections.values(), errno.EACCES)
     if signals:
-        groups.append(calls.SIGNALS_TO_OTHERS)
+        groups.append(syscalls.SIGNALS_TO_OTHERS)
     else:
-        others = calls.numbers(calls.SIGNALS_TO_OTHERS, machine)
+        others = syscalls.numbers(syscalls.SIGNALS_TO_OTHERS, machine)
         answers |= dict.fromkeys(others.values(), errno.EPERM)
     allowed: dict[str, int] = {}
     for group in groups:
-        allowed |= calls.numbers(group, machine)
+        allowed |= syscalls.numbers(group, machine)
     return b"".join(struct.pack("HBBI", *s) for s in steps(machine, allowed, answers))
 
 
@@ -134,7 +134,7 @@ def steps(machine: str, allowed: dict[str, int], answers: dict[int, int]) -> lis
     no = (RETURN, 0, 0, ANSWER | errno.EPERM)
     found: list[Step] = [
         (LOAD, 0, 0, ARCHITECTURE),
-        (JUMP_EQUAL, 1, 0, calls.MACHINES[machine]),
+        (JUMP_EQUAL, 1, 0, syscalls.MACHINES[machine]),
         no,
         (LOAD, 0, 0, NUMBER),
         (JUMP_AT_LEAST, 0, 1, 0x40000000),  # a second set of numbers on x86
@@ -164,7 +164,7 @@ def tried(*, alone: bool, signals: bool = True) -> bytes:
     A fork tries it, since a filter stays.
     """
     machine = platform.machine()
-    if machine not in calls.MACHINES:
+    if machine not in syscalls.MACHINES:
         raise OSError(f"there is no table of system calls for {machine}")
     instructions = program(machine, alone, signals)
     pid = os.fork()

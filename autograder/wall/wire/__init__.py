@@ -11,10 +11,10 @@ from typing import Any
 
 from msgpack import ExtType
 
-from autograder.checks.crossing import MAX_DEPTH, MAX_FRAME, TooLarge
+from autograder.checks.accepted_results import MAX_DEPTH, MAX_FRAME, TooLarge
 from autograder.wall.wire.decoding import MARKS, Mark, decode
 from autograder.wall.wire.encoding import encode
-from autograder.wall.wire.kinds import Refer, Resolve, no_handles
+from autograder.wall.wire.extension_types import Refer, Resolve, no_handles
 
 __all__ = [
     "MAX_DEPTH",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from msgpack import Timestamp, UnpackException, unpackb
 
-from autograder.checks.crossing import (
+from autograder.checks.accepted_results import (
     DTYPES,
     MAX_DEPTH,
     MAX_DIMENSIONS,
@@ -23,7 +23,7 @@ from autograder.checks.crossing import (
 )
 from autograder.errors import Violation
 from autograder.libraries import loaded
-from autograder.wall.wire.kinds import KINDS, Resolve
+from autograder.wall.wire.extension_types import KINDS, Resolve
 
 MALFORMED = (
     *(ValueError, TypeError, LookupError, OverflowError, RecursionError),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from msgpack import ExtType, Packer
 
-from autograder.checks.crossing import (
+from autograder.checks.accepted_results import (
     DIGITS,
     LARGE,
     MAX_FRAME,
@@ -22,7 +22,7 @@ from autograder.checks.crossing import (
     odd,
 )
 from autograder.libraries import loaded
-from autograder.wall.wire.kinds import KINDS, WIDE, Refer
+from autograder.wall.wire.extension_types import KINDS, WIDE, Refer
 
 MARKS = {kind: ExtType(number, b"") for number, kind in enumerate(KINDS)}
 TUPLE, ARRAY = MARKS["tuple"], MARKS["array"]

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes
 from autograder.checks.isolation import NUMPY_ERRORS
-from autograder.checks.outcomes import alike, any_error, outcome
+from autograder.checks.outcomes import any_error, close_to, outcome
 
 
 def score_std(answer: Any) -> list:
@@ -19,8 +19,8 @@ def score_std(answer: Any) -> list:
         outcome(answer, 9, 5, np.random.default_rng(seed)) for seed in (8, 8, 9)
     )
     many = outcome(answer, 9, 4000, np.random.default_rng(8))
-    drawn = alike(many, ("returned", 3.0, False), 0.1) and not alike(many, first)
-    if drawn and (alike(first, other) or not alike(first, again)):
+    drawn = close_to(many, ("returned", 3.0, False), 0.1) and not close_to(many, first)
+    if drawn and (close_to(first, other) or not close_to(first, again)):
         return ["not from rng"]  # whichever numbers they are
     return [first, outcome(answer, 3, 40, np.random.default_rng(8))]
 

@@ -10,7 +10,7 @@ import torch
 from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 from autograder.checks.figures import describe_axes, labels_of
-from autograder.checks.known import note
+from autograder.checks.fingerprints import note
 from autograder.torch_support.gradients import gradients
 
 

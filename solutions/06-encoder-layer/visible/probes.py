@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from autograder.checks.outcomes import alike, outcome
+from autograder.checks.outcomes import close_to, outcome
 from autograder.libraries import is_tensor
 from autograder.torch_support.tensors import seeded
 
@@ -59,7 +59,7 @@ def behavior(
 def steady(module: Any, *inputs: torch.Tensor) -> Any:
     """The outcome, or "noisy" where calls differ; two could agree by chance."""
     first, *others = (outcome(module, *inputs) for _ in range(4))
-    return first if all(alike(first, other) for other in others) else "noisy"
+    return first if all(close_to(first, other) for other in others) else "noisy"
 
 
 def FeedForward(answer: Any) -> list:

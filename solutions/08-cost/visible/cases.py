@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
-from autograder.checks.crossing import a_kind
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.memory import peak
 

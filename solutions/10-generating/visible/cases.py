@@ -9,7 +9,7 @@ import numpy as np
 from autograder.checks import expect
 from autograder.checks.drawing import beside
 from autograder.checks.failures import CheckFailed
-from autograder.checks.known import note
+from autograder.checks.fingerprints import note
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from autograder.checks import expect
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.assignment import Assignment
-from autograder.checks.crossing import a_kind
 from autograder.checks.failures import CheckFailed
 
 from .cases import (

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from autograder.checks.failures import CheckFailed
-from autograder.checks.known import note
+from autograder.checks.fingerprints import note
 from autograder.checks.library import library
 from autograder.checks.published import constant
 

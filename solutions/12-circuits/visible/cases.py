@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from autograder.checks.crossing import a_kind
+from autograder.checks.accepted_results import a_kind
 from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.question import failure_of

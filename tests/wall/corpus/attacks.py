@@ -115,7 +115,7 @@ TAMPERING = [
     Case("own-np", first="np2 = np\nclass np:\n    ndarray = object", square=WRONG, points=Q),
     Case("own-judge-names", first="expect = check = value = x = 5\ndef print(*a): 1 / 0\nlen = abs = isinstance = None", square=WRONG, points=Q),
     Case("verdict-on-stdout", first="print('{\"score\": 2.0}')", square=WRONG, points=Q),
-    Case("verdict-by-the-protocol", "import autograder.wall.sandbox.answers as a\na.operate = lambda *p: 2.0\n" + WRONG, points=(0.0, 0.0)),
+    Case("verdict-by-the-protocol", "import autograder.wall.sandbox.request_handler as a\na.operate = lambda *p: 2.0\n" + WRONG, points=(0.0, 0.0)),
     Case("different-each-time", "class L(list):\n    def __iter__(self): return iter([1.0])\n" + body("return L([1, 2])"), points=Q),
     Case("property-that-changes", total="class T(tuple):\n    def __getitem__(s, i): return 1.0\ndef total(x): return T((1, 2))", points=(2.0, 0.0), says="is a tuple"),
     Case("remembers-the-visible", "known = {1.0: 1.0, 2.0: 4.0}\n" + body("return np.array([known.get(v, 0.0) for v in x])"), points=Q),
@@ -145,7 +145,7 @@ time.sleep(10**6)"""
 )
 _FORGER = r"""
 import struct
-import autograder.wall.sandbox.answers as c
+import autograder.wall.sandbox.request_handler as c
 import autograder.wall.wire.encoding as w
 class Forged: pass
 def mark(kind, *parts): return w.Packer().pack([w.MARKS[kind], *parts])
@@ -185,15 +185,15 @@ WIRE = [
     Case("unhashable-key", forged('b"\\x81\\x90\\xc0"'), points=None, says="malformed"),
     Case("odd-generator", forged('mark("generator", 0, 0, 0, 2**32)'), points=None, says="random"),
     Case("bytes-after-the-end", "import autograder.wall.channel as c\nreal = c.encode\nc.encode = lambda v, r: real(v, r) + b'NN'\n" + SQUARE, points=None, says="malformed"),
-    Case("reply-of-another-shape", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
-    Case("reply-of-another-kind", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
-    Case("names-that-are-none", "import autograder.wall.sandbox.answers as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False))\n" + SQUARE, points=None, says="a name was expected"),
+    Case("reply-of-another-shape", "import autograder.wall.sandbox.request_handler as a\na.answer = lambda *p: ('ok', 1)\n" + SQUARE, points=None, says="reply"),
+    Case("reply-of-another-kind", "import autograder.wall.sandbox.request_handler as a\na.answer = lambda *p: ('points', 2.0, None, [])\n" + SQUARE, points=None, says="unknown kind"),
+    Case("names-that-are-none", "import autograder.wall.sandbox.request_handler as a\na.serve = lambda c, *p, **k: c.send(([1, 2], False))\n" + SQUARE, points=None, says="a name was expected"),
     Case("forged-ending", "from autograder.wall.sandbox.runner import Runner\nRunner._end = lambda self: 'fine'\n" + SQUARE, points=None, says="the exit status of a process"),
     Case("forged-outputs", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('html', '<script>')], None)", points=None, says="unknown kind"),
     Case("forged-picture", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('figure', '', b'<svg>')], None)", points=None, says="a picture that is not too large was expected"),
     Case("forged-flood", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([('result', 'x' * 10**7)], None)", points=None, says="not too long"),
     Case("forged-array-for-a-kind", first="from autograder.notebook.cells import Notebook\nNotebook.run = lambda *a: ([(np.zeros(2), '')], None)", points=None, says="an output was expected"),
-    Case("forged-array-for-a-status", "import autograder.wall.sandbox.answers as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="a status was expected"),
+    Case("forged-array-for-a-status", "import autograder.wall.sandbox.request_handler as a\na.answer = lambda *p: (np.zeros(2), None, None, [])\n" + SQUARE, points=None, says="a status was expected"),
     Case("endless-iterator", body("return iter(int, 1)"), points=Q),
     Case("endless-list", body("y = []", "y.append(y)", "return y"), points=Q, says="nested more than 24 deep"),
     Case("deep-list", body("y = []", "for _ in range(10**5): y = [y]", "return y"), points=Q, says="nested more than 24 deep"),

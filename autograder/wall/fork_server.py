@@ -1,4 +1,4 @@
-"""Warm processes (zygotes): they have imported all libraries, and fork per submission.
+"""Fork servers: they have imported all libraries, and fork per submission.
 
 There are two kinds. The one of the sandbox is isolated, has the libraries and the
 visible checks, and forks students' processes. The one of the judge has the instructor's
@@ -31,17 +31,17 @@ from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
+from autograder.wall.sandbox.backends import Backend, Namespaces, NoWall
 from autograder.wall.sandbox.landlocked import Landlocked
 from autograder.wall.sandbox.limits import restrict_judge
-from autograder.wall.sandbox.rights import die_with_parent, hide_memory
-from autograder.wall.sandbox.worlds import Namespaces, NoWall, World
+from autograder.wall.sandbox.privileges import die_with_parent, hide_memory
 
 # NumPy loads numpy.random when it is first used: here, and not in every fork.
 # What checks need beyond this is imported with them.
 NUMPY = ("numpy", "numpy.random", "numpy.linalg")
 FIGURES = "matplotlib.pyplot"
 
-WORLDS: dict[Wall, type[World]] = {
+BACKENDS: dict[Wall, type[Backend]] = {
     "namespaces": Namespaces,
     "landlock": Landlocked,
     "none": NoWall,
@@ -76,15 +76,15 @@ def main(
     if profile != "none":
         _import_visible_checks()
     forget_places()
-    world = WORLDS[wall](channel, folder, abi)
+    backend = BACKENDS[wall](channel, folder, abi)
     try:
-        world.open()
+        backend.open()
         channel.send("ready")
-        _serve_students(channel, world)
+        _serve_students(channel, backend)
     except OSError as error:
         channel.send(f"failed: {error}")
     finally:
-        world.close()
+        backend.close()
         os._exit(0)
 
 
@@ -131,7 +131,7 @@ def forget_places() -> None:
     sys.orig_argv[:] = sys.argv[:] = [""]
 
 
-def _serve_students(channel: Channel, world: World) -> None:
+def _serve_students(channel: Channel, backend: Backend) -> None:
     """Fork a student's process on request, and tell how it ended."""
     while True:
         try:
@@ -139,11 +139,11 @@ def _serve_students(channel: Channel, world: World) -> None:
         except Closed:
             return
         _tidy()
-        pid = _fork_student(channel, world, Limits(*limits), more, files[0])
+        pid = _fork_student(channel, backend, Limits(*limits), more, files[0])
         ended = os.pidfd_open(pid)
         word = None
         with contextlib.suppress(Closed):
-            world.wait_for_word()
+            backend.wait_for_word()
             word = channel.receive()
         # "dead" says that it hung up: then it is about to end by itself
         patience = 5 if word == "dead" else 0
@@ -152,20 +152,20 @@ def _serve_students(channel: Channel, world: World) -> None:
         if not by_itself:
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        world.clean()
+        backend.clean()
         if word is None:
             return
         channel.send(status if by_itself else None)
 
 
 def _fork_student(
-    channel: Channel, world: World, limits: Limits, more: int, descriptor: int
+    channel: Channel, backend: Backend, limits: Limits, more: int, descriptor: int
 ) -> int:
-    pid = world.fork(limits, more)
+    pid = backend.fork(limits, more)
     if not pid:
         try:
             channel.close()
-            runner.main(Channel(socket.socket(fileno=descriptor)), world)
+            runner.main(Channel(socket.socket(fileno=descriptor)), backend)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from autograder.course import Assignment
 from autograder.grading.verdict import Verdict
-from autograder.release.rules import catalog_of
+from autograder.release.validation import catalog_of
 from autograder.results.drawing import Bar, histogram
 from autograder.text import one_line
 

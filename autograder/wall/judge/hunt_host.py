@@ -24,7 +24,7 @@ from autograder.checks.planted import Planted
 from autograder.errors import Closed, Violation
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
-from autograder.wall.sandbox.rights import die_with_parent
+from autograder.wall.sandbox.privileges import die_with_parent
 from autograder.wall.wire import decode, encode, no_handles
 
 MAX_WARNINGS = 20
@@ -96,7 +96,7 @@ class Host:
         self.pid = None
 
 
-class Inhouse(Host):
+class InProcess(Host):
     """Calls the functions in this process, which has the limits of the other one.
 
     Where it reaches them it ends, and another judge does without.

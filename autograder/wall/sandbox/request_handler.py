@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from autograder.checks.crossing import LONG, TooLarge, kind_name
+from autograder.checks.accepted_results import LONG, TooLarge, kind_name
 from autograder.checks.failures import kind_of
 from autograder.checks.figures import describe_axes
-from autograder.checks.isolation import seed, settled
+from autograder.checks.isolation import isolated, seed
 from autograder.checks.library import library
 from autograder.checks.memory import measured
 from autograder.checks.planted import attempt
@@ -29,10 +29,10 @@ from autograder.explain.locations import location_of
 from autograder.notebook.cells import OutOfTime
 from autograder.notebook.threads import watched
 from autograder.wall.channel import SIZE, Channel
-from autograder.wall.copies import update
+from autograder.wall.copy_back import update
 from autograder.wall.locations import parts_of
-from autograder.wall.sandbox.clock import bound_time
-from autograder.wall.sandbox.rights import die_with_parent
+from autograder.wall.sandbox.privileges import die_with_parent
+from autograder.wall.sandbox.time_limits import bound_time
 from autograder.wall.wire import MAX_FRAME, decode, encode
 
 HELPERS: dict[str, Callable[..., Any]] = {
@@ -79,7 +79,7 @@ def serve(
     With ``forks``, one of them tries a check on a function; else this process does, on
     as many as it is asked to, one after the other.
     """
-    with settled():
+    with isolated():
         _serve(channel, names, defined, forks)
 
 

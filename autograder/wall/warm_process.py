@@ -22,8 +22,8 @@ ROOT = str(Path(__file__).resolve().parents[2])
 START = (
     "import os, sys; sys.path.insert(0, {root!r}); "
     "from autograder import registry; registry.work_on({course!r}); "
-    "from autograder.wall import zygote; del sys.path[0]; "
-    "zygote.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {group!r}, {abi}, "
+    "from autograder.wall import fork_server; del sys.path[0]; "
+    "fork_server.main({kind!r}, {profile!r}, {wall!r}, {folder!r}, {group!r}, {abi}, "
     "{descriptor}); "
     "os._exit(0)"  # without half a second of taking libraries apart
 )
@@ -35,7 +35,7 @@ LARGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb
 SAME_ORDER = {"PYTHONHASHSEED": "0"}
 
 
-class Parent:
+class WarmProcess:
     """A warm parent, seen from the grader."""
 
     def __init__(

@@ -22,12 +22,12 @@ from autograder.intake.versions import (
 )
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
-from autograder.notebook.texts import text_key
-from autograder.release.times import STAMP, read_stamp, stamp
+from autograder.notebook.text_diff import text_key
+from autograder.release.dates import STAMP, read_stamp, stamp
 from autograder.text import listed, one_line
 
 
-class Keeper:
+class Submissions:
     """Puts versions into collected/ and submitted/; ``keep`` is latest or first.
 
     A notebook that is as it was released never counts while another has answers.

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.checks import attention, masking
 from autograder.checks.failures import CheckFailed
-from autograder.checks.half import Half
+from autograder.checks.visible_hunt import HuntFunctions
 
 GOOD = """
 def check_softmax(softmax):
@@ -101,9 +101,9 @@ def check_softmax(softmax):
 
 def test_a_packed_half_is_the_same_when_it_is_unpacked():
     half = attention.assignment.catalog.half("check_softmax")
-    assert Half.unpacked(
+    assert HuntFunctions.unpacked(
         attention.assignment.table["questions"]["check_softmax"]["half"]
-    ) == Half(
+    ) == HuntFunctions(
         half.prelude,
         {id: list(one) for id, one in half.right.items()},
         {id: list(one) for id, one in half.wrong.items()},

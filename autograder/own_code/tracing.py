@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.isolation import seed, settled
+from autograder.checks.isolation import isolated, seed
 from autograder.checks.question import failure_of
 from autograder.own_code.values import Seen, seen
 
@@ -268,7 +268,7 @@ class Watched:
         """The numbers of the visible checks that fail, and the calls of each check."""
         failed, calls = [], []
         for number, check in enumerate(checks):
-            with quiet(), repeatable(), settled():
+            with quiet(), repeatable(), isolated():
                 self.watch.begin()
                 try:
                     fails = failure_of(check, self.answer) is not None
@@ -281,7 +281,7 @@ class Watched:
     def called(self, call: Call, **changed: Any) -> Call | None:
         """A call once more, with other arguments."""
         names = copy.deepcopy(call.live) | changed
-        with quiet(), repeatable(), settled(), warnings.catch_warnings():
+        with quiet(), repeatable(), isolated(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.watch.begin()
             with contextlib.suppress(Exception, SystemExit, Endless):

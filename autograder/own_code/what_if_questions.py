@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from autograder.own_code.inside import selects
-from autograder.own_code.subject import (
+from autograder.own_code.answer_record import (
     LEAST,
     Altered,
     Draft,
@@ -18,8 +17,9 @@ from autograder.own_code.subject import (
     trace,
     written_out,
 )
+from autograder.own_code.call_questions import selects
+from autograder.own_code.tracing import Call
 from autograder.own_code.values import resized, spelled
-from autograder.own_code.watching import Call
 from autograder.text import one_line
 
 MODEST = 50  # numbers of which a thousand times as much is worth a question

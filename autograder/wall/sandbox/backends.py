@@ -16,12 +16,12 @@ import socket
 
 from autograder.wall.channel import Channel
 from autograder.wall.records import Limits
-from autograder.wall.sandbox import limits, namespaces, rights, seccomp
+from autograder.wall.sandbox import limits, namespaces, privileges, seccomp
 from autograder.wall.sandbox.environment import set_environment
-from autograder.wall.sandbox.folders import remove
+from autograder.wall.sandbox.workdir import remove
 
 
-class World:
+class Backend:
     """Base class of the walls: a folder for each process, and no protection.
 
     Students' code runs as the user; a wall overrides what it does better.
@@ -76,7 +76,7 @@ class World:
         """Give up all rights that students' cells must not have."""
         limits.first_to_end()
         limits.restrict(self.bounds)
-        rights.die_with_parent()
+        privileges.die_with_parent()
 
     def fork_question(self) -> int:
         """Fork a process that answers a question."""
@@ -91,11 +91,11 @@ class World:
             os.kill(child, signal.SIGKILL)
 
 
-class NoWall(World):
+class NoWall(Backend):
     """No isolation: the base class as it is."""
 
 
-class Namespaces(World):
+class Namespaces(Backend):
     """Isolation by Linux namespaces: its own files, with Python and nothing else."""
 
     ends_all = True
@@ -111,7 +111,7 @@ class Namespaces(World):
             self.channel.close()
             _, status = os.waitpid(first, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-        rights.die_with_parent()
+        privileges.die_with_parent()
         namespaces.build_tree()
         set_environment(namespaces.HOME, "/tmp")
 
@@ -146,7 +146,7 @@ class Namespaces(World):
     def lock(self) -> None:
         """Limits, rights, system calls; the number of processes is counted inside."""
         limits.restrict(self.bounds)
-        rights.give_up()
+        privileges.give_up()
         limits.bound(resource.RLIMIT_NPROC, self.bounds.processes)
         seccomp.install(self.calls)
 

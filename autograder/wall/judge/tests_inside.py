@@ -17,8 +17,8 @@ from autograder.checks.failures import CheckFailed
 from autograder.notebook.questions import Failed, offline, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs
-from autograder.wall.judge.raised import ERRORS
 from autograder.wall.judge.redaction import HIDDEN, TestText, is_written, readable
+from autograder.wall.judge.remote_exceptions import ERRORS
 from autograder.wall.judge.student import Ran, StudentProcess
 from autograder.wall.records import Cell, Limits, QuestionResult
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from autograder.notebook.finding import is_copy
+from autograder.notebook.cell_search import is_copy
 from autograder.notebook.records import (
     MatchedCell,
     Position,
@@ -13,7 +13,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import (
+from autograder.notebook.text_diff import (
     Lines,
     difference,
     parsed,

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from autograder.checks.crossing import (
+from autograder.checks.accepted_results import (
     DTYPES,
     REASONS,
     TooLarge,

@@ -17,7 +17,7 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import text_key
+from autograder.notebook.text_diff import text_key
 from autograder.text import lines_of
 
 # a comment, a long text, a text in a line

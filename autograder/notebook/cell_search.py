@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 from collections import defaultdict
 
-from autograder.notebook.clock import READING, at_most
 from autograder.notebook.records import (
     BY_POINTS,
     GRADED,
@@ -13,7 +12,8 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.texts import same_text, text_key
+from autograder.notebook.text_diff import same_text, text_key
+from autograder.notebook.time_limit import READING, at_most
 
 
 def find_by_id(release: Release, submitted: list[SubmittedCell]) -> dict[str, int]:

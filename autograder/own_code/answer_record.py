@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from autograder.checks.question import Question, first_line
-from autograder.own_code.changes import Change, changes
+from autograder.own_code.line_mutants import Change, changes
+from autograder.own_code.tracing import UNSET, Call, Watched
 from autograder.own_code.values import SHOWN, Seen
-from autograder.own_code.watching import UNSET, Call, Watched
 from autograder.text import lines_of
 
 MOST_CHANGES = 18

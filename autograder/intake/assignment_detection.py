@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from autograder.course import Assignment
 from autograder.errors import Held
-from autograder.notebook.finding import resemblance
+from autograder.notebook.cell_search import resemblance
 from autograder.notebook.reading import read
 from autograder.notebook.records import Release
 

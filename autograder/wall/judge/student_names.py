@@ -9,9 +9,9 @@ from typing import Any
 
 from autograder.errors import Held
 from autograder.notebook.questions import Failed, expect_answer, why_missing
-from autograder.wall.judge.raised import Stopped
 from autograder.wall.judge.redaction import HIDDEN, is_written
 from autograder.wall.judge.remote import Link, named
+from autograder.wall.judge.remote_exceptions import Stopped
 
 
 class Answers:

@@ -33,7 +33,7 @@ RIGHT_RESULTS = ("in-place", "warns-for-empty")  # mistakes whose results are ri
 
 
 @dataclass(frozen=True)
-class Half:
+class HuntFunctions:
     """Right and wrong functions by id: what is said of each, and its code."""
 
     prelude: str
@@ -46,7 +46,7 @@ class Half:
         return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
     @classmethod
-    def unpacked(cls, text: str) -> Half:
+    def unpacked(cls, text: str) -> HuntFunctions:
         """The inverse of :meth:`packed`."""
         return cls(*json.loads(zlib.decompress(base64.b85decode(text))))
 
@@ -70,13 +70,15 @@ class Half:
 class Game:
     """The visible check of a student's test: it accepts right functions only."""
 
-    def __init__(self, name: str, subject: str, half: Callable[[], Half]) -> None:
+    def __init__(
+        self, name: str, subject: str, half: Callable[[], HuntFunctions]
+    ) -> None:
         self.name, self.subject, self.find = name, subject, half
         self.__doc__ = f"Your check tells a right `{subject}` from wrong ones."
         self.last: tuple[Any, dict[str, Verdict]] | None = None
 
     @cached_property
-    def half(self) -> Half:
+    def half(self) -> HuntFunctions:
         """The functions of the visible half."""
         return self.find()
 

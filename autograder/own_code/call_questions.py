@@ -6,9 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from autograder.own_code.subject import Draft, Subject, listed, of_type, told, trace
+from autograder.own_code.answer_record import (
+    Draft,
+    Subject,
+    listed,
+    of_type,
+    told,
+    trace,
+)
+from autograder.own_code.tracing import Call, Key
 from autograder.own_code.values import Seen, is_float, of_dtype
-from autograder.own_code.watching import Call, Key
 
 DTYPES = ["bool", "float32", "float64", "int64"]
 TYPED = re.compile(r"dtype|astype|float|double|int\(|long|bool")  # it stands there

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from autograder.errors import NoSandbox
-from autograder.wall.parent import Parent
 from autograder.wall.records import Wall
+from autograder.wall.warm_process import WarmProcess
 
 
 @cache
@@ -29,7 +29,7 @@ def best() -> Wall:
 
 def try_wall(wall: Wall) -> None:
     """Build a wall and take it down again; NoSandbox if it does not stand here."""
-    parent = Parent("sandbox", "none", wall)
+    parent = WarmProcess("sandbox", "none", wall)
     try:
         parent.wait_until_ready()
     except OSError as error:

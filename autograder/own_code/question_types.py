@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.own_code.inside import DTYPES, dtype, shape, times, value
-from autograder.own_code.subject import LEAST, MOST, Draft, Subject
-from autograder.own_code.supposed import (
+from autograder.own_code.answer_record import LEAST, MOST, Draft, Subject
+from autograder.own_code.call_questions import DTYPES, dtype, shape, times, value
+from autograder.own_code.what_if_questions import (
     ENDINGS,
     breaks,
     change,
