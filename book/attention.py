@@ -18,14 +18,8 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
-
-try:
-    import torch
-    from torch import nn
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        'this module needs PyTorch: pip install "paying-attention[torch]"'
-    ) from error
+import torch
+from torch import nn
 
 # --------------------------------------------------------------------------
 # Chapter 1: queries, keys and values

@@ -29,8 +29,11 @@ def at_most(seconds: float, what: str = "read this notebook") -> Iterator[None]:
     elif not hasattr(signal, "setitimer"):  # Windows, and the browser
         yield
     else:
+        stopped = False
 
         def stop(*_: object) -> None:
+            nonlocal stopped
+            stopped = True
             raise TooLong(why)
 
         started = time.process_time()
@@ -39,6 +42,10 @@ def at_most(seconds: float, what: str = "read this notebook") -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, min(seconds, outer or seconds), 0.5)
         try:
             yield
+        except SystemError as error:  # of ast.parse, when it was interrupted
+            if not stopped:
+                raise
+            raise TooLong(why) from error
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)

@@ -18,6 +18,7 @@ from typing import Any
 import bleach
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from autograder.course import Assignment, Course
@@ -140,6 +141,28 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
     html = safe_html(source, attachments, min(left, TEXT_SECONDS))
     resources["seconds_for_texts"] = left - (time.process_time() - started)
     return html
+
+
+@pass_context
+def safe_code(
+    context: Context | Mapping[str, Any],
+    source: str,
+    language: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> str:
+    """The filter that colors code, within the time that texts of a page have."""
+    resources = context.get("resources", {})
+    left = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    started = time.process_time()
+    html = ""
+    if len(source) <= LONGEST and left > 0:
+        try:
+            with at_most(min(left, TEXT_SECONDS)):
+                html = Highlight2HTML("ipython3")(source, language, metadata)
+        except TooLong:
+            pass
+    resources["seconds_for_texts"] = left - (time.process_time() - started)
+    return html or f'<div class="highlight"><pre>{escape(source)}</pre></div>'
 
 
 def safe_html(
@@ -325,7 +348,10 @@ def make_exporter(course: Course) -> Any:
     config = course.nbgrader()
     converter = GenerateFeedback(coursedir=CourseDirectory(config=config))
     config.merge(converter.config)
-    config.HTMLExporter.filters = {"markdown2html": safe_markdown}
+    config.HTMLExporter.filters = {
+        "markdown2html": safe_markdown,
+        "highlight_code": safe_code,
+    }
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)
     for step in (FoldCards, ShowWays, *converter.preprocessors):

@@ -9,6 +9,8 @@ const near = new IntersectionObserver(
   { rootMargin: "100%" },
 );
 
+const painted = new Promise((done) => new PerformanceObserver(done).observe({ type: "paint", buffered: true }));
+
 /** What every editor's description says, once a page: Tab is its own key. */
 function keys() {
   const id = "editor-keys";
@@ -47,6 +49,7 @@ export class CodeEditor {
   /** Go on in CodeMirror, at the same place. */
   async grow() {
     near.unobserve(this.element);
+    await painted;
     const { CodeMirror } = await import("./code-mirror/code-mirror.js").catch(() => ({}));
     if (!CodeMirror) return; // the text area stays
     const area = this.field;

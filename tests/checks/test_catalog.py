@@ -3,6 +3,7 @@ style earns all points, and the reference and the stub get what they deserve."""
 
 import contextlib
 import copy
+import importlib
 import inspect
 import pickle
 import re
@@ -299,5 +300,6 @@ def test_a_library_that_the_instructors_side_lacks_is_told(tmp_path, monkeypatch
     (folder / "__init__.py").write_text("")
     (folder / "probes.py").write_text("import a_library_that_is_missing")
     monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("checks_of_mine")
     with pytest.raises(ModuleNotFoundError, match="a_library_that_is_missing"):
         Assignment("checks_of_mine", "01-chapter").load("probes")

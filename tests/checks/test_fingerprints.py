@@ -43,6 +43,8 @@ def test_changed_code_makes_a_table_stale_and_a_docstring_does_not(
     changed.parent.mkdir(parents=True)
     changed.write_text("x = 1")
     monkeypatch.setattr(attention, "__file__", str(changed))
+    folders = [changed.parents[1]]
+    monkeypatch.setattr(mistakes.registry, "folders_used", lambda name: folders)
     table = f'{{"made_from": "{mistakes.key(attention)}"}}'
     (changed.parent / "known.json").write_text(table)
     changed.write_text('"""Some\n\nwords."""\nx = 1')

@@ -17,7 +17,7 @@ from autograder.libraries import is_tensor
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.notebook.time_limit import at_most
-from autograder.results.feedback import safe_html, safe_markdown
+from autograder.results.feedback import safe_code, safe_html, safe_markdown
 from autograder.text import lines_of
 from benchmarks import greedy
 
@@ -117,3 +117,13 @@ def test_what_looks_like_a_tensor_is_none():
     assert rounded(Mock()) == rounded(says()) == ("object", "object")
     assert not close_to(Mock(), 1.0, 1e-6) and not is_tensor(Mock())
     assert type(peak(Mock())[0]) is Mock  # it was called, and asked for no hook
+
+
+def test_code_has_its_colors_while_the_page_has_time():
+    page = {"resources": {"seconds_for_texts": 5.0}}
+    assert "<span" in safe_code(page, "x = '<b>'")
+    assert page["resources"]["seconds_for_texts"] < 5
+    long = "x = 1\n" * 10_000
+    page["resources"]["seconds_for_texts"] = 0
+    for plain in safe_code({"resources": {}}, long), safe_code(page, "x = '<b>'"):
+        assert "<span" not in plain and "<b>" not in plain and "x = " in plain

@@ -228,7 +228,7 @@ def known_mistake(name, path, folder, capsys):
     wrong = folder / path.name
     wrong.write_text(json.dumps(notebook), encoding="utf-8")
     capsys.readouterr()
-    main(["check", str(wrong)])
+    main(["check", "--all", str(wrong)])
     lines = capsys.readouterr().out.splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith(mistake.question))
     message = [lines[first]]

@@ -171,7 +171,7 @@ def test_all_answers_make_one_notebook_that_check_reads(page, tmp_path, capsys):
     sources = [cell.source for cell in notebook.cells]
     assert sources[:2] == ["# My answers", "# Attention puzzles"]
     assert SOFTMAX in sources and MASK in sources and len(sources) < 20
-    assert main(["check", str(path)]) == 1
+    assert main(["check", "--all", str(path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines if "visible checks pass" in line]
     assert lines[-1] == "2 of 3 questions pass all visible checks."

@@ -66,7 +66,7 @@ LADDER = {
     "sums": (
         "    w = softmax(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, 1.0, 0.0]]))"
         "\n    assert np.allclose(np.sum(w, axis=-1), 1)",
-        2 + 2 * 1 / 7,  # a missed mistake counts, also an easy one
+        4 / 3,  # a test that catches few of them
     ),
     "good": (
         "    x = np.array([[1.0, 2.0, 4.0], [900.0, 0.0, 1.0], [0.0, 0.5, 1.0]])"
@@ -164,7 +164,7 @@ def test_what_a_check_asks_of_numpys_errors_prints_nothing_beside_the_judge(
 """
     with Grader(wall=wall) as own:  # that writes where we read
         score, message = hunt(code, by=own)
-    assert 2 < score < 4, message
+    assert 0 < score < 2, message
     assert "encountered" not in "".join(capfd.readouterr())
 
 
@@ -216,4 +216,4 @@ def test_gradients_and_random_numbers_cross_to_a_planted_module(hunt):
     score, message = hunt(code, "check_feed_forward", first)
     assert "caught:   The layers have no biases" in message
     assert message.count("caught:") == 2  # the other one earns nothing: it is easy
-    assert score == pytest.approx(2 + 2 * 1 / 12, abs=0.01), message
+    assert score == pytest.approx(4 / 3, abs=0.01), message  # for few of them
