@@ -21,7 +21,7 @@ from autograder.checks.published import books_of
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import IMPORTED, Plan, Runner
-from autograder.notebook.questions import CHECKED, not_there, profile_of
+from autograder.notebook.questions import CHECKED, imported, not_there, profile_of
 from autograder.notebook.reading import SIZE_LIMIT, read
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
@@ -158,7 +158,7 @@ def plan_of(path: Path) -> Plan:
         named = [CHECKED.search(source) for source in sources]
         questions = [match[1] if match else None for match in named]
         cells, profile = numbered(sources, questions), profile_of(sources)
-        plan = Plan(cells, profile, books_of(sources))
+        plan, given = Plan(cells, profile, books_of(sources)), set[str]()
     else:
         code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
         names = [
@@ -172,13 +172,14 @@ def plan_of(path: Path) -> Plan:
         ]
         cells = numbered([c.source for c in code], names)
         books = books_of([c.released for c in release.cells])
+        given = imported([c.released for c in release.cells])
         plan = Plan(cells, release.profile, books, matched.notes, open_ones)
     if not plan.questions:
         raise CourseError(f"{path} has no checks of this course.")
     expect_installed(path.name, plan)
     sources = [source for _, source, question in plan.cells if question is None]
     folder = path.resolve().parent
-    plan.notes += not_there(sources, folder, plan.profile, plan.books)
+    plan.notes += not_there(sources, folder, plan.profile, [*plan.books, *given])
     if sys.version_info[:2] > GRADED_WITH:
         plan.notes.append(
             "You are using Python {}.{}, but grading may use {}.{}, which lacks "

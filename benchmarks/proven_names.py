@@ -4,9 +4,10 @@
 
 Checks name known mistakes. Here each known mistake and right answer is changed a
 little. A changed one that loses points and gets a name must give what the named mistake
-gives, on the hidden checks' inputs; otherwise the name is wrong, and is printed. One
-that gets the name of what was changed may have a second mistake: then it suffices that
-one hidden check fails for it and gives what the named mistake gives.
+gives, alone or with a second one, on the hidden checks' inputs; otherwise the name is
+wrong, and is printed. One that gets the name of what was changed may have a second
+mistake: then it suffices that one hidden check fails for it and gives what the named
+mistake gives.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -41,6 +42,7 @@ from autograder.checks.outcomes import close_to
 from autograder.checks.question import failure_of
 from autograder.course import Course
 from autograder.libraries import is_tensor
+from autograder.release.pairs import pairs
 from autograder.tools.judging import judge
 from autograder.tools.mutants import SECONDS, mutants, too_long
 
@@ -163,6 +165,18 @@ class Names:
             ]
         return self.fresh[id]
 
+    def of_two(self, id: str, question: str) -> Iterator[list]:
+        """What a named mistake gives on fresh inputs together with each other one."""
+        reference = self.catalog.references[question]
+        named = self.package.assignment.table["questions"][question]["mistakes"]
+        every = self.catalog.every(question)
+        entries = [each for each in every if each.id in named.values()]
+        for one, other, code in pairs(reference.code, entries):
+            if id in (one.id, other.id):
+                with contextlib.suppress(Exception), Limit():  # not every two run
+                    answer = self.catalog.answer(replace(reference, code=code))
+                    yield given(self.package, question, answer)
+
     def changed(self, question: str) -> Iterator[tuple[Mistake | Style, str, str]]:
         """Each entry with a change to it: the entry, the change, the code."""
         seen = set()
@@ -181,7 +195,9 @@ class Names:
         id, mine = found
         agree = confirmed if id == entry.id else close_to
         named = self.of(id, entry.question)
-        return id, not any(agree(mine, one) for one in named)
+        true = any(agree(mine, one) for one in named)
+        two = () if true else self.of_two(id, entry.question)
+        return id, not (true or any(confirmed(mine, one) for one in two))
 
     def named(self, entry: Mistake | Style, code: str) -> tuple[str, list] | None:
         """The id that a changed answer gets, and what it gives on fresh inputs."""

@@ -228,7 +228,7 @@ def finite(value: np.ndarray, what: str = "the result") -> None:
 
 
 def close(
-    value: np.ndarray,
+    value: Any,
     expected: np.ndarray | float,
     seen: str = "different numbers",
     wanted: str = "",
@@ -239,7 +239,7 @@ def close(
     """Check that numbers agree with the expected ones.
 
     Args:
-        value: an array, already of the right shape.
+        value: an array, already of the right shape, or a number.
         expected: an array, or one number for all.
         seen, wanted: the two halves of the message, as sentences without values; hidden
             checks, whose values stay hidden, leave them out.
@@ -252,13 +252,16 @@ def close(
         CheckFailed: a difference, NaN or infinity ("value"), with the drawing.
     """
     note(value)
+    if type(value) in (int, float):  # as SciPy returns some results
+        value = np.float64(value)
     finite(value)
     expected = np.asarray(expected)
     if value.dtype.itemsize < 8:
         tolerance = max(tolerance, 1e-4)
     room = tolerance * max(1.0, float(np.abs(expected).max(initial=0.0)))
     if not (np.abs(value - expected) <= room).all():
-        drawing = beside(*(whole or (value, expected)), room)
+        yours, right = whole or (value, expected)
+        drawing = beside(yours, right, room)
         seen += apart(value, expected) if wanted else ""  # a hidden value stays hidden
         raise CheckFailed(seen, wanted, drawing=drawing)
 
@@ -273,14 +276,30 @@ def apart(value: Any, expected: Any) -> str:
     return f"; the largest difference is {gap:.1g}" if 0 < gap <= room else ""
 
 
+def number(value: Any, what: str = "the result") -> float:
+    """Check that this is one number, Python's or NumPy's, and return it.
+
+    Raises:
+        CheckFailed: anything else ("type").
+    """
+    note(value)
+    scalar = isinstance(value, np.ndarray | np.generic) and value.shape == ()
+    if not ((scalar and value.dtype.kind in "fiu") or type(value) in (int, float)):
+        raise CheckFailed(f"{what} is {a_kind(value)}", "a number", kind="type")
+    return float(value)
+
+
 def agree(
     value: Any, expected: Any, what: str = "the result", *, tolerance: float = 1e-6
 ) -> None:
-    """Check type, shape and numbers against an oracle's array or tensor.
+    """Check type, shape and numbers against an oracle's array, tensor or float.
 
     Raises:
-        CheckFailed: as :func:`array`, :func:`tensor` and :func:`close` do.
+        CheckFailed: as :func:`array`, :func:`tensor`, :func:`number` and :func:`close`.
     """
+    if isinstance(expected, int | float):
+        close(number(value, what), expected, tolerance=tolerance)
+        return
     shape = tuple(expected.shape)
     if isinstance(expected, np.ndarray):
         value = array(value, shape, what)

@@ -201,16 +201,21 @@ def profile_of(sources: Sequence[str]) -> str:
     return next((m[1] for m in map(LIBRARY.search, sources) if m), "numpy")
 
 
+def imported(sources: Sequence[str]) -> set[str]:
+    """The modules that these cells import."""
+    found = IMPORTED.findall("\n".join(sources))
+    return {first or second for first, second in found}
+
+
 def not_there(
     sources: Sequence[str], folder: Path, profile: str, books: Sequence[str]
 ) -> list[str]:
     """Notes on what these cells import and grading does not have."""
     text = "\n".join(sources)
     written = {Path(name).stem for name in WRITTEN_FILE.findall(text)}
-    names = {first or second for first, second in IMPORTED.findall(text)}
     offered = OFFERED | {*books, profile}
     notes = []
-    for name in sorted(names - offered - written - sys.stdlib_module_names):
+    for name in sorted(imported(sources) - offered - written - sys.stdlib_module_names):
         if (folder / f"{name}.py").exists() or (folder / name).is_dir():
             notes.append(
                 f"`{name}` is next to the notebook: hand in both, since grading has "

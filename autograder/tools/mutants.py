@@ -174,6 +174,10 @@ def run(assignment: Assignment) -> tuple[int, list[tuple[str, str]], list[str]]:
         if not survives(package, question, namespace, code):
             unknown.append(f"{question}: the reference itself")
             print(f"  loses points: {unknown[-1]}", flush=True)
+            answers_here = dict(namespace)
+            exec(code, answers_here)
+            _, message, _ = judge(package, question, answers_here[question])
+            print(f"    {message}", flush=True)
         for name, mutant in mutants(code):
             if not survives(package, question, namespace, mutant):
                 killed += 1

@@ -299,3 +299,15 @@ def test_a_difference_from_a_hidden_value_is_not_told():
     with pytest.raises(CheckFailed) as failed:
         expect.close(np.ones(2), np.ones(2) * 1.001)
     assert failed.value.seen == "different numbers"
+
+
+def test_a_number_may_be_pythons_or_numpys():
+    """As SciPy's quad and brentq return floats."""
+    for value in 2.0, 2, np.float64(2), np.array(2.0):
+        expect.agree(value, 2.0)
+        expect.close(value, 2.0)
+    for value in True, "2", [2.0], np.ones(1), None:
+        with pytest.raises(CheckFailed, match="expected: a number"):
+            expect.agree(value, 2.0)
+    with pytest.raises(CheckFailed, match="different numbers"):
+        expect.close(2.1, 2.0)

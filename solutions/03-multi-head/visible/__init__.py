@@ -25,7 +25,7 @@ from .cases import (
 assignment = Assignment(__name__, page="03-multi-head")
 __getattr__ = assignment.hidden_half
 
-AttentionHead = assignment.question("AttentionHead", 6, "one-head")
+AttentionHead = assignment.question("AttentionHead", 6, "the-module")
 plot_attention = assignment.question("plot_attention", 4, "one-head")
 split_heads = assignment.question("split_heads", 4, "split-and-merge")
 merge_heads = assignment.question("merge_heads", 4, "split-and-merge")
