@@ -75,7 +75,7 @@ export class CodeMirror {
       lineNumbers(),
       wrong,
       syntaxHighlighting(COLORS),
-      EditorView.contentAttributes.of(attributes),
+      EditorView.contentAttributes.of({ tabindex: "0", ...attributes }),
       this.access.of([]),
       EditorView.updateListener.of(({ docChanged, transactions }) => {
         if (docChanged && !transactions.some((each) => each.annotation(given))) changed(this.value);

@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("autograder", "book", "tests", "benchmarks")
-ELSEWHERE = {"pyodide"}  # there in the page only
+ELSEWHERE = {"paying_attention", "pyodide"}  # the course; there in the page only
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 SEED = {"pip", "setuptools"}  # every environment starts with them
 FOR_GPUS = ("nvidia-", "cuda-", "triton")  # come with PyTorch's build for GPUs
@@ -49,7 +49,7 @@ def installed():
     """What lies in this environment: name, version, and the Pythons that it wants."""
     every = distributions(path=[sysconfig.get_path("purelib")])
     about = [found.metadata for found in every]
-    return [(m["Name"], m["Version"], m["Requires-Python"] or "") for m in about]
+    return [(m["Name"], m["Version"], m.get("Requires-Python") or "") for m in about]
 
 
 def imported():
