@@ -227,8 +227,8 @@ FILL = {
     "hidden": "os.mkdir('closed', 0o300)",
     "with-a-watch-that-is-kept-busy": """import sys, threading
 frame = sys._getframe()
-while not hasattr(frame.f_locals.get("self"), "world"): frame = frame.f_back
-keeper = frame.f_locals["self"].world.keeper
+while not hasattr(frame.f_locals.get("self"), "backend"): frame = frame.f_back
+keeper = frame.f_locals["self"].backend.keeper
 def keep_busy():
     while keeper.send(b"?") and keeper.recv(1): time.sleep(0.1)
 threading.Thread(target=keep_busy, daemon=True).start()
