@@ -226,7 +226,7 @@ def verdict(outcome: Outcome) -> str:
 
 
 def told(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """The outcomes that are told: not of a cell whose failure a question tells."""
+    """The outcomes to print: a failed cell is left out if a question reports it."""
     before = None
     for outcome in outcomes:
         if before and f"because cell {before.number} failed" not in str(

@@ -133,8 +133,8 @@ def paired(
 ) -> dict[str, str]:
     """Which two mistakes lead to a fingerprint that no single one has, by their names.
 
-    The one to mend first comes first. Where several pairs lead to it that share one
-    mistake, it is named alone.
+    The mistake that an earlier check notices comes first. If several pairs lead to the
+    same fingerprint, only the mistake that they share is named.
     """
     catalog: Catalog = package.assignment.catalog
     reference = catalog.references[question]

@@ -1,6 +1,6 @@
 """Processes that answer questions: a fork for one question, or the student's own.
 
-How each of them ended is told here, too.
+It also says how each of them ended.
 """
 
 from __future__ import annotations
