@@ -101,6 +101,18 @@ CASES = {
         settings={"attemptreopenmethod": "manual", "maxattempts": -1},
         again=({"reopen": 0, "who": "ada"},),
         without=("ada",),
+        pageless=("ada",),
+    ),
+    "reopened-teams": Case(
+        settings={
+            "teamsubmission": 1,
+            "attemptreopenmethod": "manual",
+            "maxattempts": -1,
+        },
+        teams={"West": ["ada", "bob"], "East": ["cy", "dora"], "North": ["eva", "fox"]},
+        again=({"reopen": 0, "who": "ada"},),
+        without=("ada", "bob"),
+        pageless=("ada", "bob"),
     ),
     "locked": Case(
         steps=(
@@ -210,13 +222,19 @@ def play(moodle: Moodle, name: str, case: Case, folder: Path, home: Course) -> s
         {"zone": case.zone},
     )
     moodle.log_in()
-    archive, sheet = folder / f"{name}.zip", folder / f"{name}.csv"
-    archive.write_bytes(moodle.archive(module))
-    sheet.write_bytes(moodle.worksheet(module))
+
+    def downloaded(stem: str) -> tuple[Path, Path]:
+        archive, sheet = folder / f"{stem}.zip", folder / f"{stem}.csv"
+        archive.write_bytes(moodle.archive(module))
+        sheet.write_bytes(moodle.worksheet(module))
+        return archive, sheet
+
+    archive, sheet = downloaded(name)
     if case.zone != ZONE:
         return f"{name}: files written"
     moodle.do(*map(told, case.again))
-    points, pages = answer(moodle, module, archive, sheet, home)
+    fresh = downloaded(f"{name}-again")[1]
+    points, pages = answer(moodle, module, archive, sheet, fresh, home)
     held = moodle.do({"held": module})[0]
     wrong = []
     for who in case.people:
@@ -234,7 +252,7 @@ def play(moodle: Moodle, name: str, case: Case, folder: Path, home: Course) -> s
 
 
 def answer(
-    moodle: Moodle, module: int, archive: Path, sheet: Path, home: Course
+    moodle: Moodle, module: int, archive: Path, sheet: Path, fresh: Path, home: Course
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Collect, grade, export, upload; our points and pages by student."""
     with tempfile.TemporaryDirectory() as place:
@@ -257,9 +275,8 @@ def answer(
                     if grade.needs_manual_grade:
                         grade.manual_score, grade.needs_manual_grade = 0.25, False
             book.db.commit()
-        (root / "fresh.csv").write_bytes(moodle.worksheet(module))
         run("export", PS)
-        run("export", PS, "--format", "moodle", "--roster", "fresh.csv")
+        run("export", PS, "--format", "moodle", "--roster", str(fresh))
         run("feedback", PS, "--zip", "moodle")
         grades, zipped = f"moodle-{PS}.csv", f"feedback-moodle-{PS}.zip"
         moodle.do({"grades": module, "data": encoded((root / grades).read_bytes())})
