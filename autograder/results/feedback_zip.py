@@ -93,8 +93,8 @@ def pages(
         found, ready = set(), []
         for student in students:
             page = course.feedback / student / assignment.name / name
-            if why := results[student].unfinished or gone.get(place):
-                lines.add(student, why)
+            if reason := results[student].unfinished or gone.get(place):
+                lines.add(student, reason)
             elif not page.is_file():
                 lines.add(student, "has no page")
             else:
