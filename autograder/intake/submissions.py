@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.intake.versions import (
-    ORIGIN,
     Origin,
     Version,
     origin_of,
+    save_origin,
     without_time,
 )
 from autograder.notebook.reading import read
@@ -138,8 +137,7 @@ class Submissions:
         self.note_origin(chosen, chosen.origin)
 
     def note_origin(self, chosen: Version, origin: Origin) -> None:
-        text = json.dumps(asdict(origin), ensure_ascii=False, indent=1)
-        write_whole(self.place(chosen) / ORIGIN, text + "\n")
+        save_origin(self.course, chosen.student, chosen.assignment.name, origin)
 
     def place(self, version: Version) -> Path:
         return self.course.collected / version.student / version.assignment.name
