@@ -138,7 +138,7 @@ def plain_cell(cell: Any) -> SubmittedCell:
     about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = about.get("grade_id") if isinstance(about, dict) else None
     source = SURROGATE.sub("\ufffd", text_of(cell.get("source", "")))
-    pictures, _ = kept(cell.get("attachments"))
+    pictures = kept(cell.get("attachments"))
     if kind != "code":
         source = ATTACHED.sub(lambda link: shown(link, pictures), source)
     return SubmittedCell(
