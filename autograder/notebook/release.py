@@ -6,7 +6,7 @@ It also finds the assignment that a student's notebook answers, among those inst
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +74,13 @@ def release_in(path: Path) -> Release:
     )
 
 
-def installed() -> Iterator[Release]:
-    """The released notebooks of all courses that are known here."""
-    for course in registry.courses():
-        for path in sorted(course.exercises.glob("*/*.ipynb")):
-            yield release_in(path)
-
-
 def release_of(submitted: list[SubmittedCell]) -> Release | None:
     """The release that a notebook answers, by its cells; None if it is not known."""
-    alike = [(resemblance(release, submitted), release) for release in installed()]
+    released = (
+        release_in(path)
+        for course in registry.courses()
+        for path in sorted(course.exercises.glob("*/*.ipynb"))
+    )
+    alike = [(resemblance(release, submitted), release) for release in released]
     best = max(alike, key=lambda pair: pair[0], default=None)
     return best[1] if best and best[0] else None

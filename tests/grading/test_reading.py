@@ -31,7 +31,6 @@ BROKEN = {
     "a number": (b"42", "not a notebook"),
     "other json": (b'{"a": 1}', "not a notebook"),
     "format 5": (notebook(nbformat=5), "format"),
-    "format 2": (notebook(nbformat=2), "format"),
     "format that is a list": (notebook(nbformat=[4]), "format"),
     "no cells": (notebook(cells=None), "no list of cells"),
     "cells that are numbers": (notebook(cells=[1, 2]), "damaged"),
@@ -47,10 +46,7 @@ BROKEN = {
     "too large": (b" " * SIZE_LIMIT + b"{}", "larger than 20 MB"),
     "nested deeply": (b"[" * 200_000, "nested too deeply"),
     "a long number": (b'{"nbformat": ' + b"9" * 9999 + b"}", "number that is too long"),
-    "format 3, damaged": (
-        notebook(nbformat=3, worksheets=[{"cells": [{}]}]),
-        "format 3 and damaged",
-    ),
+    "format 3": (notebook(nbformat=3), "format '3'; this course reads format 4"),
 }
 
 
@@ -82,15 +78,6 @@ def test_a_source_may_be_a_list_of_lines():
 def test_half_a_character_is_replaced():
     cell = {"cell_type": "code", "source": "x = '\ud800'"}
     assert read(notebook(cells=[cell]))[0].source == "x = '\ufffd'"
-
-
-def test_format_3_is_read():
-    cells = [
-        {"cell_type": "heading", "level": 2, "source": "Answers"},
-        {"cell_type": "code", "input": "x = 1", "outputs": []},
-    ]
-    data = json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode()
-    assert [cell.source for cell in read(data)] == ["## Answers", "x = 1"]
 
 
 def test_metadata_of_the_wrong_shape_is_passed_over():
