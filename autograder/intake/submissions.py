@@ -20,7 +20,7 @@ from autograder.intake.versions import (
     origin_of,
     without_time,
 )
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.text_diff import text_key
 from autograder.release.dates import STAMP, read_stamp, stamp
@@ -124,7 +124,7 @@ class Submissions:
         texts = [*release.nameless, *(cell.released for cell in release.cells)]
         known = {text_key(text) for text in texts} | {()}
         try:
-            return all(text_key(cell.source) in known for cell in read(data))
+            return all(text_key(cell.source) in known for cell in read_cells(data))
         except Held:
             return False
 

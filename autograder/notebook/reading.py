@@ -13,7 +13,7 @@ from autograder.notebook.pictures import kept
 from autograder.notebook.records import SubmittedCell
 from autograder.notebook.time_limit import READING, at_most
 
-SIZE_LIMIT = 20_000_000
+MAX_BYTES = 20_000_000
 CELL_LIMIT = 2_000
 CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 # ![alt](attachment:picture.png "title"); no part of it goes beyond the next "[", or a
@@ -23,14 +23,14 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @at_most(READING)
-def read(data: bytes) -> list[SubmittedCell]:
+def read_cells(data: bytes) -> list[SubmittedCell]:
     """The cells of a notebook file: texts, pictures in them, and the names of cells.
 
     Everything else is dropped, outputs first of all. Raises Held.
     """
-    if len(data) > SIZE_LIMIT:
+    if len(data) > MAX_BYTES:
         raise Held(
-            f"The file is larger than {SIZE_LIMIT // 1_000_000} MB; clear the outputs, "
+            f"The file is larger than {MAX_BYTES // 1_000_000} MB; clear the outputs, "
             "save and submit it again."
         )
     if not data.strip():

@@ -12,9 +12,9 @@ from typing import Any
 
 from autograder import registry
 from autograder.notebook.cell_search import resemblance
-from autograder.notebook.questions import profile_of
 from autograder.notebook.reading import text_of
 from autograder.notebook.records import Kind, Release, ReleasedCell, SubmittedCell
+from autograder.notebook.test_cells import profile_of
 
 
 def kind_of(about: dict[str, Any], cell_type: str) -> Kind:

@@ -26,7 +26,7 @@ from autograder.checks.isolation import isolated, seed
 from autograder.checks.published import BookModules
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
-from autograder.notebook.questions import (
+from autograder.notebook.test_cells import (
     Failed,
     Missing,
     NotOffered,

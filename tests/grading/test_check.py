@@ -14,8 +14,8 @@ from shared import drawn
 from autograder.check import watch
 from autograder.checks.published import books_of
 from autograder.cli import main
-from autograder.notebook.questions import Failed, binds, failure_behind
 from autograder.notebook.release import release_in
+from autograder.notebook.test_cells import Failed, binds, failure_behind
 from autograder.notebook.time_limit import at_most
 from autograder.release.sample_class import delete_tests, solved, with_cells
 

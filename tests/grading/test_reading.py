@@ -7,7 +7,7 @@ import pytest
 from autograder.course import Submission
 from autograder.errors import Held
 from autograder.intake.notebook_file import open_submission
-from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.reading import MAX_BYTES, read_cells
 
 
 def notebook(**changes) -> bytes:
@@ -43,7 +43,7 @@ BROKEN = {
         notebook(cells=[{"cell_type": "raw", "source": ""}] * 2001),
         "more than 2000 cells",
     ),
-    "too large": (b" " * SIZE_LIMIT + b"{}", "larger than 20 MB"),
+    "too large": (b" " * MAX_BYTES + b"{}", "larger than 20 MB"),
     "nested deeply": (b"[" * 200_000, "nested too deeply"),
     "a long number": (b'{"nbformat": ' + b"9" * 9999 + b"}", "number that is too long"),
     "format 3": (notebook(nbformat=3), "format '3'; this course reads format 4"),
@@ -54,30 +54,30 @@ BROKEN = {
 def test_a_broken_file_is_held_with_a_sentence(case):
     data, reason = BROKEN[case]
     with pytest.raises(Held, match=reason):
-        read(data)
+        read_cells(data)
 
 
 def test_a_picture_that_is_not_there_is_named():
     links = '![](attachment:a.png) ![two\nlines](attachment:b.png "a title")'
     cell = {"cell_type": "markdown", "source": links}
-    assert read(notebook(cells=[cell]))[0].source == (
+    assert read_cells(notebook(cells=[cell]))[0].source == (
         "(a picture that cannot be shown: a.png) "
         "(a picture that cannot be shown: b.png)"
     )
 
 
 def test_a_byte_order_mark_is_no_harm():
-    assert read(b"\xef\xbb\xbf" + notebook())[0].source == "x = 1"
+    assert read_cells(b"\xef\xbb\xbf" + notebook())[0].source == "x = 1"
 
 
 def test_a_source_may_be_a_list_of_lines():
     cell = {"cell_type": "code", "source": ["a = 1\n", "b = 2"]}
-    assert read(notebook(cells=[cell]))[0].source == "a = 1\nb = 2"
+    assert read_cells(notebook(cells=[cell]))[0].source == "a = 1\nb = 2"
 
 
 def test_half_a_character_is_replaced():
     cell = {"cell_type": "code", "source": "x = '\ud800'"}
-    assert read(notebook(cells=[cell]))[0].source == "x = '\ufffd'"
+    assert read_cells(notebook(cells=[cell]))[0].source == "x = '\ufffd'"
 
 
 def test_metadata_of_the_wrong_shape_is_passed_over():
@@ -85,7 +85,7 @@ def test_metadata_of_the_wrong_shape_is_passed_over():
         {"cell_type": "code", "source": "1", "metadata": metadata}
         for metadata in (None, 3, [], {"nbgrader": 1}, {"nbgrader": {"grade_id": []}})
     ]
-    assert [cell.grade_id for cell in read(notebook(cells=strange))] == [None] * 5
+    assert [cell.grade_id for cell in read_cells(notebook(cells=strange))] == [None] * 5
 
 
 def handed_in(folder, **files):
