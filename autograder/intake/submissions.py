@@ -19,7 +19,7 @@ from autograder.intake.versions import (
     save_origin,
     without_time,
 )
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.text_diff import text_key
 from autograder.release.dates import STAMP, read_stamp, stamp
@@ -123,7 +123,7 @@ class Submissions:
         texts = [*release.nameless, *(cell.released for cell in release.cells)]
         known = {text_key(text) for text in texts} | {()}
         try:
-            return all(text_key(cell.source) in known for cell in read(data))
+            return all(text_key(cell.source) in known for cell in read_cells(data))
         except Held:
             return False
 

@@ -20,7 +20,7 @@ from autograder.grading.dry_run_diff import Change, lost_by_all
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.release.grading_plan import plan
 from autograder.results.other_answers import last_moment
 from autograder.results.standing import moments
@@ -331,7 +331,7 @@ def test_the_due_date_stands_below_the_title_and_changes_no_release(
     page = page_of(json.loads(path.read_text()), "01-attention", "attention.ipynb", "")
     assert page.startswith(f"# Attention in NumPy\n\n{told}\n\n")
     assert plan(course, attention).hash == before
-    assert match(plan(course, attention), read(path.read_bytes())).notes == []
+    assert match(plan(course, attention), read_cells(path.read_bytes())).notes == []
 
 
 def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
