@@ -221,7 +221,7 @@ def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> None:
     """Print what a dry run would change, and for how many students."""
-    from autograder.grading.dry_run_diff import changes, lost_by_all
+    from autograder.grading.dry_run_diff import changes
 
     changed = changes(store, judged)
     for change in changed:
@@ -231,8 +231,6 @@ def show_changes(
     if target:
         content = {"changes": [asdict(change) for change in changed]}
         write_whole(target, json.dumps(content, indent=1) + "\n")
-    for line in lost_by_all(changed, judged):
-        print(line)
     students = len({(change.assignment, change.student) for change in changed})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
 

@@ -27,6 +27,7 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
+from logging.handlers import BufferingHandler
 from typing import Any
 
 from autograder.course import Submission
@@ -179,10 +180,15 @@ def work(
     sandbox: bool,
 ) -> tuple[Verdict, list[str]]:
     """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
-    with Lines() as lines:
+    logged = BufferingHandler(sys.maxsize)  # the driver logs it
+    logger = logging.getLogger("autograder")
+    logger.addHandler(logged)
+    try:
         grader = grader_of(sandbox)
         verdict = job.grade(known[release], submission, grader, notes, files)
-    return verdict, lines
+    finally:
+        logger.removeHandler(logged)
+    return verdict, [logged.format(record) for record in logged.buffer]
 
 
 @lru_cache
@@ -191,25 +197,6 @@ def grader_of(sandbox: bool) -> Grader:
     grader = Grader(wall=standing.get("wall") if sandbox else "none")
     atexit.register(grader.__exit__, None, None, None)
     return grader.__enter__()
-
-
-class Lines(logging.Handler):
-    """Collects what is logged in a worker, tracebacks included; the driver logs it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def __enter__(self) -> list[str]:
-        logging.getLogger("autograder").addHandler(self)
-        return self.lines
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("autograder").removeHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record as text."""
-        self.lines.append(self.format(record))
 
 
 # ---------------------------------------------------------- where they come from

@@ -125,22 +125,15 @@ class Verdict:
     def from_json(cls, text: str) -> Verdict:
         """The inverse of :meth:`to_json`; parts that an old verdict lacks are empty."""
         stored: dict[str, Any] = json.loads(text)
-        for question in stored["questions"]:
-            question["waiting"] = question["score"] is None
-        run = stored.get("run")
-        return cls(
-            stored["status"],
-            stored["max_score"],
-            stored["reason"],
-            tuple(QuestionResult(**question) for question in stored["questions"]),
-            tuple(stored.get("notes", ())),
-            stored.get("files", {}),
-            stored.get("answers", {}),
-            tuple(stored.get("unanswered", ())),
-            stored.get("seconds", 0.0),
-            Run(**run) if run else None,
-            stored.get("wall"),
-        )
+        if stored.get("run"):
+            stored["run"] = Run(**stored["run"])
+        stored["questions"] = [
+            QuestionResult(**question, waiting=question["score"] is None)
+            for question in stored["questions"]
+        ]
+        for name in ("questions", "notes", "unanswered"):
+            stored[name] = tuple(stored.get(name, ()))
+        return cls(**stored)
 
 
 def together(parts: Mapping[str, Verdict]) -> Verdict:

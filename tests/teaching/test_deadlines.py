@@ -13,12 +13,9 @@ from solving import page_of
 
 from autograder import wall
 from autograder.cli import main
-from autograder.course import Submission
 from autograder.errors import CourseError
 from autograder.grading.deadlines import Deadlines, Penalties
-from autograder.grading.dry_run_diff import Change, lost_by_all
 from autograder.grading.store import Store
-from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.notebook.matching import match
 from autograder.notebook.reading import read
 from autograder.release.grading_plan import plan
@@ -371,22 +368,3 @@ def test_a_result_file_that_cannot_be_written_is_found_first(course, handed_in, 
     assert main(["grade", "--json", str(course.root)]) == 2
     assert "is a folder; give the name of a file" in capsys.readouterr().err
     assert not (course.root / "gradebook.db").exists()
-
-
-def test_a_dry_run_says_when_everybody_loses_a_question(course):
-    verdicts = [
-        (
-            Submission(name, "01", course.root),
-            Verdict("graded", 4, questions=(QuestionResult("test_q", after, 4.0),)),
-        )
-        for name, after in (("ada", 0.0), ("bob", 0.0))
-    ]
-    lost = [Change("01", name, "test_q", 4.0, 0.0) for name in ("ada", "bob")]
-    (said,) = lost_by_all(lost, verdicts)
-    assert said == "01: all 2 who had points for q lose points; look at its check"
-    half = [Change("01", name, "test_q", 4.0, 2.0) for name in ("ada", "bob")]
-    assert list(lost_by_all(half, verdicts)) == [said]
-    keeps = Verdict("graded", 4, questions=(QuestionResult("test_q", 4.0, 4.0),))
-    kept = [*verdicts, (Submission("cy", "01", course.root), keeps)]
-    assert list(lost_by_all(lost, kept)) == []
-    assert list(lost_by_all(lost[:1], verdicts[:1])) == []
