@@ -106,13 +106,13 @@ def run(options: argparse.Namespace) -> int:
         print(line, file=sys.stderr)
     say_wall(course, options.no_sandbox)
 
-    from autograder.grading.driver import Driver, alone
+    from autograder.grading.driver import Driver, grading_lock
     from autograder.grading.gradebook import NOTHING
     from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
 
-    with alone(course), Store(course, create=not options.dry_run) as store:
+    with grading_lock(course), Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
             store,
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             dry_run=options.dry_run,
             unproven=options.unproven,
-            alone=bool(options.students),
+            partial=bool(options.students),
             because=options.because,
         )
         # what is overwritten now is in the record
@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines = driver.deadlines  # of those who were graded before, too
-        deadlines.enter(store, submissions, alone=bool(options.students))
+        deadlines.enter(store, submissions, partial=bool(options.students))
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)

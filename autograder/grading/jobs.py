@@ -164,7 +164,7 @@ def finished(pending: dict[Future, Task]) -> Iterator[tuple[Task, Future]]:
 # ------------------------------------------------------------ in the worker
 
 known: dict[str, Release] = {}  # by hash: sent once to each worker, not with each job
-standing: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it has
+tried: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it has
 
 
 def learn(releases: Mapping[str, Release]) -> None:
@@ -194,7 +194,7 @@ def work(
 @lru_cache
 def grader_of(sandbox: bool) -> Grader:
     """This process's grader, which lives as long as the process does."""
-    grader = Grader(wall=standing.get("wall") if sandbox else "none")
+    grader = Grader(wall=tried.get("wall") if sandbox else "none")
     atexit.register(grader.__exit__, None, None, None)
     return grader.__enter__()
 
@@ -214,12 +214,12 @@ def local_pool(workers: int, releases: Mapping[str, Release]) -> Executor:
         print(ONE_BY_ONE.format(error=error), file=sys.stderr)
         learn(releases)
         return OneByOne(1)
-    tried = best() if best.cache_info().currsize else None
+    found = best() if best.cache_info().currsize else None
     return ProcessPoolExecutor(
         workers,
         mp_context=context,
         initializer=begin,
-        initargs=(os.getpid(), releases, tried),
+        initargs=(os.getpid(), releases, found),
     )
 
 
@@ -229,14 +229,14 @@ class OneByOne(ThreadPoolExecutor):
     threads = 1
 
 
-def begin(driver: int, releases: Mapping[str, Release], tried: Wall | None) -> None:
+def begin(driver: int, releases: Mapping[str, Release], wall: Wall | None) -> None:
     """Learn the releases; have the kernel end this worker when the driver is gone.
 
     It need not try again which wall stands here.
     """
     learn(releases)
-    if tried:
-        standing["wall"] = tried
+    if wall:
+        tried["wall"] = wall
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl:  # Linux

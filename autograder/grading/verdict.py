@@ -109,8 +109,8 @@ class Verdict:
             return None
         minutes = max(int(self.late // 60), 1)
         parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
-        told = [f"{count} {unit}" for unit, count in parts.items() if count]
-        return f"{' '.join(told[:2])} late"
+        units = [f"{count} {unit}" for unit, count in parts.items() if count]
+        return f"{' '.join(units[:2])} late"
 
     def to_json(self) -> str:
         """What is stored. Decisions of people are not in it: the gradebook has them."""

@@ -106,7 +106,7 @@ def test_a_wrong_line_is_named_with_its_file(
     kept = [ln for ln in path.read_text().splitlines() if not ln.startswith(key)]
     path.write_text("\n".join([*kept, line, ""]))
     if "toml" in file:  # no process has started that would fail by itself
-        monkeypatch.setattr("autograder.release.students.Grader", None)
+        monkeypatch.setattr("autograder.release.students_version.Grader", None)
     verbs = ["release", *["pack"] * ("toml" in file or "hidden" in line)]
     for said in refused(capsys, *verbs):
         assert says.format(made) in said

@@ -49,10 +49,10 @@ def handed_in(course):
     return add
 
 
-def enter(course, attention, *, alone=False, student=None):
+def enter(course, attention, *, partial=False, student=None):
     submissions = course.submissions([attention], [student] if student else [])
     with Store(course) as store:
-        Deadlines.of(course).enter(store, submissions, alone=alone)
+        Deadlines.of(course).enter(store, submissions, partial=partial)
         store.enter_penalties("01-attention", {s.student for s in submissions})
         return store.results("01-attention")
 
@@ -144,7 +144,7 @@ def test_one_students_grading_moves_nobody_elses_deadline(
     configured('c.Autograder.due = {"01-attention": "2026-11-09"}', ZERO)
     enter(course, attention)
     configured(DUE)
-    results = enter(course, attention, alone=True, student="ada")
+    results = enter(course, attention, partial=True, student="ada")
     assert [v.score for v in results.values()] == [16.0, 16.0]
     assert enter(course, attention)["bob"].score == 0.0
 
@@ -337,7 +337,7 @@ def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
     configured(f"c.Autograder.due = {due}")
     (course.root / "extensions.csv").write_text(table)
     deadlines = Deadlines.of(course)
-    said = list(deadlines.unused(course, set(), alone=True))
+    said = list(deadlines.unused(course, set(), partial=True))
     assert said == ["due dates of assignments to come: 07-heads"]
     assert set(deadlines.due) == {"01-attention", "07-heads"}
 
