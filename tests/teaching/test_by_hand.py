@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
@@ -31,17 +32,11 @@ def team(course, marked, monkeypatch):
             store.gradebook.db.execute(
                 by_hand.VERDICTS.update()
                 .filter_by(student=student)
-                .values(verdict=by_hand.Verdict.to_json(replaced(old, answers)))
+                .values(verdict=replace(old, answers=answers).to_json())
             )
         store.gradebook.db.commit()
     by_hand.watch(course)
     return course
-
-
-def replaced(verdict, answers):
-    from dataclasses import replace
-
-    return replace(verdict, answers=answers)
 
 
 @pytest.fixture
