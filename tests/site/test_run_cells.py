@@ -133,8 +133,8 @@ def test_a_visit_to_the_first_chapter(page, axe):
     assert not figure.recorded.is_visible()
 
     # what needs PyTorch and would print says so, and the notebook can be had
-    assert Cell(page, sources, "theirs =").bar.inner_text() == "Needs PyTorch"
-    assert Cell(page, sources, "from_numpy").bar.inner_text() == ""
+    assert Cell(page, sources, "theirs =").bar.text_content() == "Needs PyTorch"
+    assert Cell(page, sources, "from_numpy").bar.text_content() == ""
     head = page.locator("p", has_text="Level: beginner")
     total, runs = re.search(rf"{FIRST} \| (\d+) \| (\d+)", cells.table()).groups()
     said = f"{runs} of its {total} cells that print or draw run in this page"
