@@ -159,7 +159,7 @@ def test_a_whole_model_writes_in_its_page(page):
 @pytest.mark.parametrize("stem", [path.stem for path in notebooks.TEXT.glob("*.md")])
 def test_every_cell_prints_in_the_page_what_is_recorded(page, stem):
     page.goto(f"book/{stem}.html", wait_until="networkidle")
-    page.locator("details.imports").evaluate_all(
+    page.locator("details:is(.hide, .deeper)").evaluate_all(
         "all => all.forEach(f => (f.open = true))"
     )
     found = cells.chapter(stem)
