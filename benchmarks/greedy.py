@@ -24,7 +24,7 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import Held
 from autograder.notebook.matching import match
-from autograder.notebook.reading import CELL_LIMIT, SIZE_LIMIT, read
+from autograder.notebook.reading import CELL_LIMIT, MAX_BYTES, read_cells
 from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
@@ -130,7 +130,7 @@ def seconds(release: Release, data: bytes) -> tuple[float, str]:
     """How long everything takes that reads one, and what comes of it."""
     start, said = time.process_time(), "read"
     try:
-        cells = match(release, read(data)).cells
+        cells = match(release, read_cells(data)).cells
         for cell in cells:
             if cell.cell_type == "markdown":
                 safe_html(cell.source)
@@ -158,7 +158,7 @@ def make_class(folder: Path) -> None:
     for name in ("solutions", "exercises", "book"):
         (folder / name).symlink_to(course.root / name)
     untouched, _ = prepared()
-    made = dict(submissions(untouched, SIZE_LIMIT - 100_000))
+    made = dict(submissions(untouched, MAX_BYTES - 100_000))
     whole = json.loads(assignment.source.read_text("utf-8"))
     for number in range(HONEST):
         cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": []}
@@ -196,7 +196,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--class"]:
         measure_class(Path(sys.argv[2]).absolute())
         return
-    size = int(sys.argv[1]) if sys.argv[1:] else SIZE_LIMIT - 100_000
+    size = int(sys.argv[1]) if sys.argv[1:] else MAX_BYTES - 100_000
     untouched, release = prepared()
     for name, data in submissions(untouched, size):
         used, said = seconds(release, data)
