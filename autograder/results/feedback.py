@@ -67,7 +67,7 @@ PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while 
 # characters of a text that is read as Markdown or colored, and of all those of a page
 LONGEST, TOGETHER = 50_000, 400_000
 # of processor time: some Markdown could be read for days
-TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 20.0, 60.0
+TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 5.0, 60.0
 Attachments = Mapping[str, Mapping[str, str]]
 
 
