@@ -82,7 +82,7 @@ def check(path: Path, seconds: float, ask: bool = False, every: bool = False) ->
         outcomes = runner.outcomes(plan)
         code = report(plan, outcomes) if every else in_short(plan, list(outcomes))
         if ask:
-            from autograder.own_code.terminal_quiz import dialog
+            from autograder.code_questions.terminal_quiz import dialog
 
             dialog((o.question, o.asked) for o in runner.outcomes(plan, ask=2))
         elif code == 0 and sys.stdin.isatty() and sys.stdout.isatty():

@@ -96,7 +96,7 @@ VERBS = {
         "their own code, with answers.",
     ),
     "sitting": (
-        "autograder.sitting.paper",
+        "autograder.results.paper_quiz",
         "Write a 30-minute paper for the classroom, in several versions, with a key "
         "that comes from running the code on the paper.",
     ),

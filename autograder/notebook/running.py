@@ -113,7 +113,7 @@ class Run:
 
     def asked(self, number: int, source: str, name: str, most: int) -> Outcome:
         """Questions about an answer, if it passes."""
-        from autograder.own_code import in_notebook
+        from autograder.code_questions import in_notebook
 
         names, cells = dict(self.notebook.names), list(self.sources.values())
         found = in_notebook(name, source, cells, names, most)

@@ -117,7 +117,7 @@ def _import_visible_checks() -> None:
     for name in registry.names():
         with contextlib.suppress(ImportError):  # of a library that is not offered
             registry.checks_of(name)
-    importlib.import_module("autograder.own_code")
+    importlib.import_module("autograder.code_questions")
 
 
 def forget_places() -> None:

@@ -127,3 +127,12 @@ def test_code_has_its_colors_while_the_page_has_time():
     page["resources"]["seconds_for_texts"] = 0
     for plain in safe_code({"resources": {}}, long), safe_code(page, "x = '<b>'"):
         assert "<span" not in plain and "<b>" not in plain and "x = " in plain
+
+
+def test_a_page_has_a_limit_of_letters_for_all_its_texts(monkeypatch):
+    """A clock is not enough: a regular expression may run on when its time is over."""
+    monkeypatch.setattr("autograder.results.feedback.TOGETHER", 8)
+    page = {"resources": {}}
+    assert "<em>" in safe_markdown(page, "*a*") and "<span" in safe_code(page, "b = 1")
+    assert safe_markdown(page, "*a*") == "<pre>*a*</pre>"
+    assert "<span" not in safe_code(page, "b = 1")
