@@ -48,7 +48,7 @@ CHAPTERS := $(wildcard book/*.ipynb)
 PYTEST := BUILT_SITE=_build/html $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder \
     --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg
 QUICK := $(addprefix tests/, test_pinned.py book/test_form.py book/test_book.py \
-    book/test_claims.py book/test_sentences.py book/test_replayed.py checks/test_expect.py \
+    book/test_sentences.py book/test_replayed.py checks/test_expect.py \
     checks/test_drawing.py grading/test_matching.py grading/test_reading.py \
     grading/test_verdict.py grading/test_cli.py teaching/test_collect.py \
     teaching/test_sheets.py wall/test_wire.py)
