@@ -8,6 +8,8 @@ export PYTHONPATH := $(CURDIR):$(CURDIR)/book:$(CURDIR)/tests/light
 export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
+# compiled once, not in each process of each run
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint names dataset benchmark vendor wheels clean
 

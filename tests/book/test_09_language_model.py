@@ -1,9 +1,13 @@
 """Chapter 9: its parts against torch, by counting, and by what they promise."""
 
 import ast
+import contextlib
+import io
 from pathlib import Path
 
+import alice
 import attention
+import cells
 import jupytext
 import longer
 import numpy as np
@@ -70,16 +74,48 @@ def test_running_step_by_step_is_the_model_and_silence_is_an_ablation(chapter, t
     torch.testing.assert_close(silent, model(tokens))
 
 
-def test_the_longer_run_is_chapter_9s_model_and_better_than_counting(chapter):
-    """The published weights fit the model, and guess held-out text."""
+# ---- the longer run, whose numbers are published
+
+
+@pytest.fixture(scope="module")
+def published():
+    """What the chapter defines before it trains, and its model with these numbers."""
     names = longer.chapter_until_it_trains()
-    model = names["LanguageModel"](len(names["known"]), n_positions=64)
+    model = names["LanguageModel"](len(names["known"]), n_positions=64).double()
     numbers = np.load(BOOK / "data/pairs-2000.npy")
     assert numbers.dtype == np.float16 and numbers.nbytes < 300_000
     flat = torch.from_numpy(numbers).double()
     assert len(flat) == sum(p.numel() for p in model.parameters())
     nn.utils.vector_to_parameters(flat, model.parameters())
+    return names, model.requires_grad_(False)
+
+
+def test_the_longer_run_guesses_held_out_text_better_than_counting(published):
+    names, model = published
     windows = names["in_windows"](names["held_out_pairs"])[:60]
-    loss = names["loss_on"](model, windows)
-    assert loss < names["of_pairs"][1] - 0.1  # the trigram
+    assert names["loss_on"](model, windows) < names["of_pairs"][1] - 0.1  # trigram
     assert names["leaks"](model, windows[:1]) == []
+
+
+def test_the_model_in_numpy_computes_the_same(published):
+    names, theirs = published
+    model = alice.read_model(BOOK / "data/pairs-2000.npy", BOOK / "data/alice.txt")
+    assert model.pieces == names["known"]
+    windows = names["held_out_pairs"][: model.held_out.size].view(-1, 64)
+    assert np.array_equal(model.held_out, windows)
+    attend = attention.scaled_dot_product_attention
+    seen = alice.logits(model, model.held_out[:4], attend)
+    assert np.abs(seen - theirs(windows[:4]).numpy()).max() < 1e-5  # a table for GELU
+
+
+def test_the_model_on_one_page_computes_the_same(published, monkeypatch):
+    monkeypatch.chdir(BOOK)
+    sister, (chapter, theirs) = {}, published
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in cells.chapter("whole").sources:
+            exec(source, sister)
+    text = "'Oh,' said the Queen, 'what smartphones!'"
+    ids = [chapter["number_of_piece"][piece] for piece in chapter["pieces_in"](text)]
+    assert sister["encode"](text) == ids
+    wanted = theirs(torch.tensor([ids]))[0]
+    np.testing.assert_allclose(sister["logits"](ids), wanted, atol=1e-10)
