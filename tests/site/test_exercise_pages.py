@@ -4,12 +4,9 @@ One visit for each page goes through all that a student may meet: one start of P
 enough for it. What needs no Python is tested in test_exercise_work.py.
 """
 
-import functools
-import http.server
 import importlib
 import json
 import re
-import threading
 import time
 from pathlib import Path
 
@@ -21,8 +18,6 @@ from autograder.checks.failures import CheckFailed
 from autograder.cli import main
 from autograder.course import Course
 from autograder.release.sample_class import reference_answers, solved
-
-pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_THE_PAGE = sorted(path.stem for path in (ROOT / "book/solve").glob("*.md"))
@@ -224,20 +219,15 @@ def noticed(visible, answer):
     return False
 
 
-def test_after_a_first_check_the_page_works_without_a_network(python, browser, site):
-    handler = functools.partial(pages.Quiet, directory=str(site.folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    home = f"http://127.0.0.1:{server.server_port}"
-    context = browser.new_context(base_url=home)
+def test_after_a_first_check_the_page_works_without_a_network(python, browser, address):
+    context = browser.new_context(base_url=address)
     page = context.new_page()
     page.goto("book/solve/01-attention.html")
     assert "no answer yet" in check(page, "softmax")
     kept = "caches.keys().then((names) => names.filter((n) => n.startsWith('python-')))"
     assert len(page.evaluate(kept)) == 1
     editor(page, "softmax").fill(SOFTMAX)
-    server.shutdown()
-    server.server_close()
+    context.set_offline(True)
     page.reload()
     assert editor(page, "softmax").input_value() == SOFTMAX
     assert "5 of 5 visible checks pass" in check(page, "softmax")
