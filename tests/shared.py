@@ -1,12 +1,16 @@
 """What one process of a run makes for all of them: whichever needs it first."""
 
+import ast
 import fcntl
 import os
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import jupytext
+import nbformat
 import pytest
 
 from autograder.checks.catalog import Mistake, Style
@@ -78,3 +82,24 @@ class Verdicts:
             answer = catalog_of(package).answer(entry)
             self.found[key] = judge(package, entry.question, answer, self.seed)
         return self.found[key]
+
+
+BOOK = Path(__file__).parents[1] / "book"
+
+
+def outputs(chapter: str) -> list[str]:
+    """What the cells of a chapter printed, output by output."""
+    cells = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
+    found = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output.get("text", "") for output in found]
+
+
+def defined(chapter: str) -> dict[str, Any]:
+    """The functions and classes that a chapter defines itself, by name."""
+    names: dict[str, Any] = {}
+    for cell in jupytext.read(BOOK / f"text/{chapter}.md").cells:
+        if cell.cell_type == "code":
+            kinds = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+            body = [n for n in ast.parse(cell.source).body if isinstance(n, kinds)]
+            exec(compile(ast.Module(body, []), cell.source[:40], "exec"), names)
+    return names

@@ -1,6 +1,5 @@
 """Chapter 9: its parts against torch, by counting, and by what they promise."""
 
-import ast
 import contextlib
 import io
 from pathlib import Path
@@ -8,11 +7,11 @@ from pathlib import Path
 import alice
 import attention
 import cells
-import jupytext
 import longer
 import numpy as np
 import pytest
 import torch
+from shared import defined
 from torch import nn
 from torch.nn import functional as F
 
@@ -21,14 +20,7 @@ BOOK = Path(__file__).parents[2] / "book"
 
 @pytest.fixture(scope="module")
 def chapter():
-    """The functions and classes that the chapter defines itself, by name."""
-    names = {}
-    for cell in jupytext.read(BOOK / "text" / "09-language-model.md").cells:
-        if cell.cell_type == "code":
-            kinds = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
-            body = [n for n in ast.parse(cell.source).body if isinstance(n, kinds)]
-            exec(compile(ast.Module(body, []), cell.source[:40], "exec"), names)
-    return names
+    return defined("09-language-model")
 
 
 @pytest.fixture

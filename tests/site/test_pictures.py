@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import looks
-import nbformat
 import numpy as np
 import publishing
 import pytest
@@ -14,7 +13,7 @@ import recording
 import smollm2
 import torch
 from PIL import Image
-from shared import drawn
+from shared import drawn, outputs
 from torch.nn import functional
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,19 +35,12 @@ def token_file(text, setting):
     return json.loads(name.read_text("utf-8"))
 
 
-def printed(chapter):
-    """All that the cells of a chapter printed."""
-    cells = nbformat.read(ROOT / f"book/{chapter}.ipynb", as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    return "".join(output.get("text", "") for output in outputs)
-
-
 # ---------------------------------------------------------------- what was recorded
 
 
 def test_the_trainings_are_those_of_the_chapter():
     """Its printed table of seed 1, and its losses with nothing and one head cut."""
-    said = printed(CHAPTERS["head-born"])
+    said = "".join(outputs(CHAPTERS["head-born"]))
     rows = re.findall(r"^ *(\d+)  (\d\.\d\d) +(\d\.\d\d) +(\d\.\d\d)$", said, re.M)
     assert len(rows) == 9
     numbers = BORN["trainings"][1]["numbers"]
