@@ -224,47 +224,40 @@ def test_a_known_mistake_keeps_the_core_though_no_hidden_check_holds(monkeypatch
     assert "0 of 3" in message
 
 
-def test_messages_of_hidden_checks_hold_no_number_that_was_drawn():
-    """Feedback may name a property, never an input or a value."""
+def right_where_seen(others):
+    """A softmax for the visible checks; other inputs, and weights, go to ``others``."""
 
-    def tells_its_input(x, axis=-1):
-        if x.shape in ((2, 3), (3,), (2, 2)):  # those of the visible checks
-            e = np.exp(x - x.max(axis=axis, keepdims=True))
-            return e / e.sum(axis=axis, keepdims=True)
-        raise ValueError(f"input was {x}")
+    def softmax(x, axis=-1):
+        e = np.exp(x - x.max(axis=axis, keepdims=True))
+        weights = e / e.sum(axis=axis, keepdims=True)
+        return weights if x.shape in ((2, 3), (3,), (2, 2)) else others(x, weights)
 
-    _, message, _ = judge(attention, "softmax", tells_its_input)
-    assert "ValueError" in message and "input was" not in message
+    return softmax
+
+
+def raises(x, weights):
+    raise ValueError(f"47 {x}")
 
 
 SPELLED = {
-    "shape": lambda x: np.zeros((47, 110)),
-    "length": lambda x: tuple(range(47110)),
-    "dtype": lambda x: np.zeros(1, "U47110"),
-    "fields": lambda x: np.zeros(1, [("H47", float)]),
+    "message": raises,
+    "shape": lambda x, _: np.zeros((47, 110)),
+    "length": lambda x, _: tuple(range(47110)),
+    "dtype": lambda x, _: np.zeros(1, "U47110"),
+    "fields": lambda x, _: np.zeros(1, [("H47", float)]),
 }
 
 
 @pytest.mark.parametrize("how", SPELLED)
 def test_what_an_answer_makes_up_is_not_told_of_hidden_checks(how):
-    """Numbers and names of its own could spell the input."""
-
-    def spells(x, axis=-1):
-        if x.shape in ((2, 3), (3,), (2, 2)):  # those of the visible checks
-            e = np.exp(x - x.max(axis=axis, keepdims=True))
-            return e / e.sum(axis=axis, keepdims=True)
-        return SPELLED[how](x)
-
-    _, message, _ = judge(attention, "softmax", spells)
+    """Feedback names a property: what the answer says could spell the input."""
+    _, message, _ = judge(attention, "softmax", right_where_seen(SPELLED[how]))
     assert "Not yet:" in message and "47" not in message
+    assert how != "message" or "ValueError" in message
 
 
 def test_shapes_and_dtypes_of_hidden_checks_are_told_as_far_as_they_spell_nothing():
-    def answer(x, axis=-1):
-        e = np.exp(x - x.max(axis=axis, keepdims=True))
-        weights = e / e.sum(axis=axis, keepdims=True)
-        return weights if x.shape in ((2, 3), (3,), (2, 2)) else weights.astype(complex)
-
+    answer = right_where_seen(lambda x, weights: weights.astype(complex))
     _, message, _ = judge(attention, "softmax", answer)
     assert "(seen: the result has dtype complex128)" in message
 
