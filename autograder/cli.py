@@ -41,7 +41,7 @@ VERBS = {
         "released notebooks.",
     ),
     "release": (
-        "autograder.release.students",
+        "autograder.release.students_version",
         "Make the students' notebooks in exercises/ from those in solutions/.",
     ),
     "try": (

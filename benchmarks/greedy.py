@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from autograder.course import Assignment, Course
 from autograder.errors import Held
 from autograder.notebook.matching import match
-from autograder.notebook.reading import CELL_LIMIT, SIZE_LIMIT, read
+from autograder.notebook.reading import CELL_LIMIT, MAX_BYTES, read_cells
 from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
@@ -115,7 +115,7 @@ def seconds(release: Release, data: bytes) -> tuple[float, str]:
     """How long everything takes that reads one, and what comes of it."""
     start, said = time.process_time(), "read"
     try:
-        cells = match(release, read(data)).cells
+        cells = match(release, read_cells(data)).cells
         for cell in cells:
             if cell.cell_type == "markdown":
                 safe_html(cell.source)
@@ -136,7 +136,7 @@ def prepared() -> tuple[dict, Release]:
 
 def main() -> None:
     """Print a line for each."""
-    size = int(sys.argv[1]) if sys.argv[1:] else SIZE_LIMIT - 100_000
+    size = int(sys.argv[1]) if sys.argv[1:] else MAX_BYTES - 100_000
     untouched, release = prepared()
     for name, data in submissions(untouched, size):
         used, said = seconds(release, data)

@@ -198,14 +198,14 @@ def inline(monkeypatch):
     """
     from autograder import wall
     from autograder.grading import jobs
-    from autograder.release import proof, students
+    from autograder.release import proof, students_version
     from autograder.results import interview
 
     def warm(wall=None):
         return nullcontext(jobs.grader_of(wall != "none"))
 
     started = jobs.local_pool
-    monkeypatch.setattr(students, "Grader", warm)
+    monkeypatch.setattr(students_version, "Grader", warm)
     monkeypatch.setattr(interview, "Grader", warm)
     both = SimpleNamespace(available=wall.available, Grader=warm)
     monkeypatch.setattr(proof, "wall", both)

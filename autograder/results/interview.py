@@ -19,7 +19,7 @@ from autograder.files import write_whole
 from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import open_submission
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.time_limit import READING, at_most
 from autograder.options import add_file, add_student, describe
@@ -121,7 +121,7 @@ def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     """For each answer that passes, questions about it; made behind the wall."""
     cells = [
         cell
-        for cell in match(release, read(data)).cells
+        for cell in match(release, read_cells(data)).cells
         if cell.cell_type == "code" and cell.runs
     ]
     own = [cell.source for cell in cells if cell.kind != "test"]

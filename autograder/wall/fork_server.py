@@ -26,7 +26,7 @@ from typing import Any
 
 from autograder import libraries, registry
 from autograder.errors import Closed
-from autograder.notebook.questions import NotOffered
+from autograder.notebook.test_cells import NotOffered
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall

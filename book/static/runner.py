@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 os.environ["MPLBACKEND"] = "agg"
 
-from autograder.notebook.questions import CHECKED, NotOffered, profile_of
+from autograder.notebook.test_cells import CHECKED, NotOffered, profile_of
 from autograder.notebook.running import Run, seed
 
 

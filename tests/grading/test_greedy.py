@@ -15,7 +15,7 @@ from autograder.errors import TooLong
 from autograder.explain.locations import Location, definition
 from autograder.libraries import is_tensor
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.time_limit import at_most
 from autograder.results.feedback import safe_code, safe_html, safe_markdown
 from autograder.text import lines_of
@@ -88,7 +88,7 @@ def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):
     assert safe_markdown(page, "*a*") == "<pre>*a*</pre>"
     assert "<em>a</em>" in safe_markdown({"resources": {}}, "*a*")
     with pytest.raises(TooLong, match="takes longer than"), at_most(0.01):
-        match(release, read(files["its own lines"]))
+        match(release, read_cells(files["its own lines"]))
 
 
 ENDS = ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]

@@ -137,7 +137,7 @@ def test_a_visit_to_the_first_chapter(page, axe):
     # what needs PyTorch and would print says so, and the notebook can be had
     assert Cell(page, sources, "theirs =").bar.inner_text() == "Needs PyTorch"
     assert Cell(page, sources, "from_numpy").bar.inner_text() == ""
-    head = page.locator("p", has_text="About 40 minutes")
+    head = page.locator("p", has_text="About 35 minutes")
     total, runs = re.search(rf"{FIRST} \| (\d+) \| (\d+)", cells.table()).groups()
     said = f"{runs} of its {total} cells that print or draw run in this page"
     assert said in head.inner_text()
