@@ -101,9 +101,9 @@ def seed():
 
 
 @pytest.fixture(scope="session")
-def verdicts(tmp_path_factory, seed):
-    """Entries of the catalogs, each judged once in a run."""
-    return shared.Verdicts(tmp_path_factory, seed)
+def verdicts(seed):
+    """Entries of the catalogs, each judged once in a process."""
+    return shared.Verdicts(seed)
 
 
 @pytest.fixture(scope="session")

@@ -247,14 +247,6 @@ def test_it_is_accessible(place, accessible):
     accessible("cut-a-line")
 
 
-def test_without_scripts_both_rows_of_bars_stay(bare):
-    bare.goto("book/index.html")
-    place = bare.locator("cut-a-line")
-    assert place.locator("svg[role=img]:visible").count() == 2
-    assert "it becomes “French”" in place.locator("figcaption").inner_text()
-    assert not place.get_by_role("button").count()
-
-
 def test_without_its_numbers_the_picture_stays(page):
     page.route("**/cut-a-line.json", lambda route: route.fulfill(status=503))
     page.goto("book/index.html", wait_until="networkidle")
