@@ -74,14 +74,15 @@ class Prompt {
     const now = shares.indexOf(Math.max(...shares));
     const [line, second] = lines;
     const named = second ? `the ${lines.length} thickest lines at once` : this.label(line);
-    const begin = `Cut: ${named}. The answer`;
+    const begin = `${this.tried.size > lines.length ? "Cut instead" : "Cut"}: ${named}. The answer`;
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
     const word = this.words[now];
     const down = this.tokens[line[2]].trim() === word ? ` It kept “${word}” down.` : "";
     const [, , , looks] = this.deciding.find((each) => same(each, line));
     const instead = looks.map(([key, share]) => `${this.named(key)} (${told(share)})`).join(" and ");
-    return `${begin} becomes “${word}” (${chance}).${down} Its head now looks at ${instead}.`;
+    const alone = this.deciding.length === 1 ? " No other line does this." : "";
+    return `${begin} becomes “${word}” (${chance}).${down}${alone} Its head now looks at ${instead}.`;
   }
 
   place([layer, head, key]) {
@@ -128,7 +129,12 @@ class CutALine extends HTMLElement {
       for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => this.look());
     }
     this.back.addEventListener("click", () => this.press());
-    for (const pill of this.querySelectorAll("[data-name]")) pill.addEventListener("click", () => this.choose(pill.dataset.name));
+    for (const pill of this.querySelectorAll("[data-name]")) {
+      pill.addEventListener("click", () => {
+        this.choose(pill.dataset.name);
+        this.querySelector(".cut-lead").scrollIntoView({ block: "nearest" }); // a phone has scrolled
+      });
+    }
     const at = (event) => lineOf(event.target.closest("[data-line]")) ?? this.nearest(event);
     this.picture.addEventListener("click", (event) => {
       const line = at(event);
@@ -293,12 +299,15 @@ class CutALine extends HTMLElement {
       named.textContent = seen ? prompt.short(seen) : named.dataset.plain;
     }
     const next = this.next();
+    const pressed = document.activeElement;
     const begun = prompt.tried.has(prompt.thickest[0].join());
     const one = begun ? "next<i> thickest line</i>" : "thickest<i> line</i>";
     this.thick.querySelector("span").innerHTML = next.length === 1 ? one : `${prompt.thickest.length} thickest<i> at once</i>`;
     this.thick.disabled = !next.length;
     this.this.disabled = cuts.length === 1 && same(cuts[0], prompt.one);
     this.back.disabled = !cuts.length;
+    // a disabled button would drop the focus
+    if (pressed.disabled) (pressed === this.back ? this.this : this.back).focus();
     const words = cuts.length ? prompt.told(cuts) : this.begin.replace(this.prompts[0][1].last, prompt.last);
     if (this.said.textContent !== words) this.said.textContent = words;
     this.querySelector("output").textContent = `${prompt.tried.size} of ${thousands(prompt.count)} tried`;

@@ -163,6 +163,7 @@ def test_the_thickest_lines_leave_the_answer_and_one_line_changes_it(place):
     assert button(place, "Cut the").is_disabled()
     button(place, "Cut this one").click()
     assert cut(place) == ["23.4.7"] and answer(place) == ("French", 0.61)
+    assert "Cut instead: head 23.4 to “Rome”" in place.inner_text()
     assert "looks at “Paris” (0.47) and “French” (0.33)" in place.inner_text()
     assert "9 of 2,700 tried" in place.inner_text()
     ghost = place.locator(".cut-bar:visible .was").first.get_attribute("style")
@@ -178,7 +179,8 @@ def test_each_sentence_has_its_own_lines(place):
         assert answer(place)[0] == DATA[name]["words"][0]
         button(place, "Cut this one").click()
         assert answer(place)[0] == word
-    assert "It kept “cat” down." in place.inner_text()
+    assert "Cut: head 23.3 to “cat”" in place.inner_text()
+    assert "It kept “cat” down. No other line does this." in place.inner_text()
     assert "1 of 4,050 tried" in place.inner_text()
     assert not place.page.troubles
 
@@ -199,6 +201,11 @@ def test_lines_are_walked_and_cut_by_keyboard(place):
     )
     place.page.keyboard.press("Space")
     assert not cut(place)
+    button(place, "Cut this one").press("Enter")
+    focused = "document.activeElement.textContent"
+    assert place.page.evaluate(focused) == "Undo"
+    place.page.keyboard.press("Enter")
+    assert place.page.evaluate(focused) == "Cut this one"
     assert not place.page.troubles
 
 
