@@ -8,6 +8,8 @@ export PYTHONPATH := $(CURDIR):$(CURDIR)/book:$(CURDIR)/tests/light
 export IPYTHONDIR := $(CURDIR)/_build/ipython
 # one thread per process: two processes on two cores, and the same sums everywhere
 export OMP_NUM_THREADS := 1
+# compiled once, not in each process of each run
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: FORCE serve test run-tests test-long quick some replay setup lock notebooks processors minutes drawings release book sample lint names dataset benchmark vendor wheels clean
 
@@ -48,7 +50,7 @@ CHAPTERS := $(wildcard book/*.ipynb)
 PYTEST := BUILT_SITE=_build/html $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder \
     --nbval --nbval-sanitize-with tests/book/nbval_sanitize.cfg
 QUICK := $(addprefix tests/, test_pinned.py book/test_form.py book/test_book.py \
-    book/test_claims.py book/test_sentences.py book/test_replayed.py checks/test_expect.py \
+    book/test_sentences.py book/test_replayed.py checks/test_expect.py \
     checks/test_drawing.py grading/test_matching.py grading/test_reading.py \
     grading/test_verdict.py grading/test_cli.py teaching/test_collect.py \
     teaching/test_sheets.py wall/test_wire.py)

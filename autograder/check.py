@@ -21,10 +21,10 @@ from autograder.checks.published import books_of
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import IMPORTED, Plan, Runner
-from autograder.notebook.questions import CHECKED, imported, not_there, profile_of
-from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.reading import MAX_BYTES, read_cells
 from autograder.notebook.release import release_of
 from autograder.notebook.running import Outcome
+from autograder.notebook.test_cells import CHECKED, imported, not_there, profile_of
 from autograder.options import add_flag, add_seconds, describe
 from autograder.text import printable
 
@@ -82,7 +82,7 @@ def check(path: Path, seconds: float, ask: bool = False, every: bool = False) ->
         outcomes = runner.outcomes(plan)
         code = report(plan, outcomes) if every else in_short(plan, list(outcomes))
         if ask:
-            from autograder.own_code.terminal_quiz import dialog
+            from autograder.code_questions.terminal_quiz import dialog
 
             dialog((o.question, o.asked) for o in runner.outcomes(plan, ask=2))
         elif code == 0 and sys.stdin.isatty() and sys.stdout.isatty():
@@ -145,7 +145,7 @@ def plan_of(path: Path) -> Plan:
     """
     try:
         with path.open("rb") as file:
-            submitted = read(file.read(SIZE_LIMIT + 1))
+            submitted = read_cells(file.read(MAX_BYTES + 1))
         mine = bool(submitted) and submitted[0].source.startswith(GATHERED)
         release = None if mine else release_of(submitted)
         matched = match(release, submitted) if release else None

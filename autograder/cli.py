@@ -41,7 +41,7 @@ VERBS = {
         "released notebooks.",
     ),
     "release": (
-        "autograder.release.students",
+        "autograder.release.students_version",
         "Make the students' notebooks in exercises/ from those in solutions/.",
     ),
     "try": (
@@ -96,7 +96,7 @@ VERBS = {
         "their own code, with answers.",
     ),
     "sitting": (
-        "autograder.sitting.paper",
+        "autograder.results.paper_quiz",
         "Write a 30-minute paper for the classroom, in several versions, with a key "
         "that comes from running the code on the paper.",
     ),

@@ -1,15 +1,5 @@
 """Exceptions of the autograder that a caller may catch, as one class tree.
 
-AutograderError
-    CourseError   the course folder or the command is wrong; exit code 2
-    Held          a submission cannot be graded; a person has to look at it
-        TooLong       it takes too long to read something of a student's
-    WallError     a process of the sandbox, or of the judge beside it, cannot go on
-        NoSandbox     no process for student code could be started
-        Closed        the other side of a channel is gone
-        OverBudget    more came over a channel than it may carry
-        Violation     a message between the processes breaks the protocol
-
 ``CheckFailed`` (``autograder.checks.failures``) is none of these: it tells students
 about their answer, and is an AssertionError so that notebooks and nbgrader know it.
 """
@@ -20,7 +10,7 @@ class AutograderError(Exception):
 
 
 class CourseError(AutograderError):
-    """What is wrong with the course folder or the command, in one clear sentence."""
+    """The course folder or the command is wrong, as it says; exit code 2."""
 
 
 class Held(AutograderError):

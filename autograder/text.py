@@ -75,10 +75,7 @@ def _shows(character: str) -> bool:
 
 
 def _spelled(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return character.encode("unicode_escape").decode()
 
 
 class Left:

@@ -70,7 +70,7 @@ FAULTS = [
     Fault(
         "release",
         "lines of the solution may be in what students get",
-        "autograder/release/students.py",
+        "autograder/release/leaks.py",
         "plain = len(line) <= 8 or",
         "plain = len(line) <= 80 or",
         "tests/grading/test_proof.py",

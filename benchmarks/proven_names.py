@@ -40,11 +40,12 @@ from autograder.checks.isolation import isolated
 from autograder.checks.isolation import seed as seed_all
 from autograder.checks.outcomes import close_to
 from autograder.checks.question import failure_of
+from autograder.code_questions.line_mutants import changes
 from autograder.course import Course
 from autograder.libraries import is_tensor
 from autograder.release.pairs import pairs
 from autograder.tools.judging import judge
-from autograder.tools.mutants import SECONDS, mutants, too_long
+from autograder.tools.mutants import SECONDS, too_long
 
 SEEDS = (11, 12)  # of the fresh inputs
 DRAWN = {"sample"}  # questions whose results are random
@@ -182,10 +183,10 @@ class Names:
         seen = set()
         entries: list[Mistake | Style] = [*self.catalog.every(question)]
         for entry in [*entries, *self.catalog.right(question)]:
-            for change, code in mutants(entry.code):
-                if code not in seen:
-                    seen.add(code)
-                    yield entry, change, code
+            for change in changes(entry.code):
+                if change.source not in seen:
+                    seen.add(change.source)
+                    yield entry, f"{change.old} -> {change.new}", change.source
 
     def judged(self, entry: Mistake | Style, code: str) -> tuple[str | None, bool]:
         """The id that a changed answer gets, and whether fresh inputs refute it."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import notebooks
 import solving
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 BOOK = Path(__file__).resolve().parent
@@ -30,6 +31,7 @@ RUN = (
     '<div class="exercise-row"><button type="button" data-does="run">Run</button>'
     '<button type="button" data-does="change">Change</button></div>'
 )
+WIDE = 66  # columns: buttons have no room beside such an output
 LACKS = {TORCH: "PyTorch", MODEL: "a model file"}
 HEAD = re.compile(r"<p>About \d+ minutes\..*?(?=</p>)", re.DOTALL)
 
@@ -40,13 +42,28 @@ def chapter(stem: str) -> Chapter:
     return Chapter([cell.source for cell in cells])
 
 
-def shows(stem: str) -> list[bool]:
-    """Whether each cell of a chapter printed or drew something; on a page they run."""
+def shows(stem: str) -> list[int]:
+    """How wide each cell's output is, in columns; 0 if it shows nothing.
+
+    A page whose cells have not run is taken to show something wide.
+    """
     path = notebooks.BOOK / f"{stem}.ipynb"
     if not path.exists():
-        return [True] * len(chapter(stem).sources)
+        return [WIDE] * len(chapter(stem).sources)
     published = nbformat.read(path, as_version=4)
-    return [bool(cell.outputs) for cell in notebooks.code_cells(published)]
+    return [
+        max((width(output) for output in cell.outputs), default=0)
+        for cell in notebooks.code_cells(published)
+    ]
+
+
+def width(output: NotebookNode) -> int:
+    """The columns of an output's longest line; a figure is wide."""
+    data = output.get("data", {})
+    text = output.get("text") or data.get("text/plain", "")
+    if "image/png" in data:
+        return WIDE
+    return max(map(len, text.splitlines()), default=1)
 
 
 def lacking(stem: str) -> list[str | None]:
@@ -55,12 +72,13 @@ def lacking(stem: str) -> list[str | None]:
     return [found.why_not(n) for n, shown in enumerate(shows(stem)) if shown]
 
 
-def bar(found: Chapter, number: int, shown: bool) -> str:
+def bar(found: Chapter, number: int, shown: int) -> str:
     """What stands below a cell's code: its buttons, or what it lacks here.
 
     A cell that cannot run, and would show nothing if it could, has no word about it.
     """
-    start = f'<div class="cell-bar" id="cell-{number + 1}"'
+    narrow = " narrow" if 0 < shown < WIDE else ""
+    start = f'<div class="cell-bar{narrow}" id="cell-{number + 1}"'
     if lacks := found.why_not(number):
         return f"{start}>{f'<p>Needs {LACKS[lacks]}</p>' if shown else ''}</div>"
     code = "\n".join(source for _, source in found.program(number))

@@ -32,7 +32,7 @@ PROMPTS = {
     "a pet": "Anna has a dog. Tom has a cat. Anna's pet is a",
 }
 WORDS = 4  # next words whose probabilities are kept
-THICKEST = 8  # lines that are offered to be cut first
+THICKEST = 8  # lines that are offered to be cut first, and all at once
 
 
 @dataclass
@@ -165,6 +165,7 @@ def found(prompt, model, tokenizer):
     deciding  the lines that change the likeliest word when cut, the strongest first,
               each with the two tokens that its head looks at then
     thickest  the lines with most weight
+    together  the words' probabilities without all of these, in hundredths
     drawn     each token's line with most weight, and the deciding ones
     """
     reading = read(prompt, model, tokenizer)
@@ -178,6 +179,7 @@ def found(prompt, model, tokenizer):
     shown = list(dict.fromkeys(shown + most.topk(2 * WORDS).indices.tolist()))[:WORDS]
     shown.sort(key=lambda number: -before[number])
     thickest = lines_of(reading.weights.flatten().topk(THICKEST).indices, reading)
+    together = next_words(reading, [thickest])[0]
     tokens = torch.arange(len(reading.tokens))
     heads = reading.weights.flatten(0, 1).argmax(dim=0)
     drawn = lines_of(heads * len(tokens) + tokens, reading)
@@ -190,6 +192,7 @@ def found(prompt, model, tokenizer):
         "after": bytes_of(after[..., shown]),
         "deciding": [[*line, looks_at(reading, line)] for line in deciding],
         "thickest": thickest,
+        "together": (together[shown] * 100).round().int().tolist(),
         "drawn": drawn,
     }
 

@@ -5,7 +5,8 @@
 - A link from a chapter to an exercise becomes a download of that notebook.
 - Drawings become part of the page, so that their colors follow its scheme; figures of
   the chapters get a twin for dark pages (figures.py).
-- Pages load no Thebe and no icon script; of the icon fonts only what is used.
+- Pages load no Thebe and no icon script; of icon fonts and of the theme's styles
+  (unused_styles.py) only what is used.
 - Of the theme's styles and scripts a page loads one file of each kind (bundle.py),
   and the modules of the interactive elements that it shows.
 - A few marks that the theme sets wrongly are corrected for screen readers.
@@ -35,6 +36,7 @@ import figures
 import mathml
 import roles
 import solving
+import unused_styles
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -233,29 +235,16 @@ def correct_pages(folder: Path, rewriting: Rewriting) -> None:
 
 
 def shrink_icons(folder: Path, rewriting: Rewriting) -> None:
-    """Keep only the icons that pages show: 3 kB instead of 275 kB, by rule and font."""
-    pages = [*folder.rglob("*.html"), folder / "_static/scripts/pydata-sphinx-theme.js"]
-    shown = set()
-    for page in pages:
-        shown.update(re.findall(r"\bfa-[a-z-]+", page.read_text(encoding="utf-8")))
-
-    def keep(rule: re.Match) -> str:
-        names = set(re.findall(r"fa-[\w-]+", rule[0]))
-        return rule[0] if names & shown else ""
-
+    """Keep only the icons that pages show: 3 kB instead of 110 kB of fonts."""
     css = folder / "_static/styles/pydata-sphinx-theme.css"
     style = css.read_text(encoding="utf-8")
-    rules = r"(\.fa-[\w-]+:before,?)+\{content:\"[^\"]+\"\}"
-    style = rewriting.sub(rules, keep, style)
     font_url = r"url\(([^)]*/fa-[\w-]+)\.woff2\) format\(\"woff2\"\),url\([^)]*\)[^;}]*"
     style = rewriting.sub(font_url, r'url(\1.woff) format("woff")', style)
     css.write_text(style, encoding="utf-8")
 
     book_style = (css.parent / "sphinx-book-theme.css").read_text(encoding="utf-8")
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    escapes = rewriting.findall(r"\"\\([ef][0-9a-f]{3})\"", style + book_style)
-    icons = {int(escape, 16) for escape in escapes}
-    icons |= {ord(sign) for sign in style + book_style if "\ue000" <= sign <= "\uf8ff"}
+    icons = {ord(sign) for sign in style + book_style if "\ue000" <= sign <= "\uf8ff"}
     for path in (folder / "_static/vendor/fontawesome/webfonts").glob("*.ttf"):
         font = TTFont(path)
         choice = subset.Subsetter()
@@ -292,6 +281,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         correct_start(folder)
         correct_pages(folder, rewriting)
         figures.add_twins(folder)
+        unused_styles.leave_out(folder)
         shrink_icons(folder, rewriting)
         bundle.bundle_pages(folder, rewriting)
         if whole:  # pages of an earlier build are corrected already

@@ -25,12 +25,6 @@ class Rewriting:
         self.hits[pattern] += hits
         return text
 
-    def findall(self, pattern: str, text: str) -> list[str]:
-        """``re.findall``, counted."""
-        found = re.findall(pattern, text)
-        self.hits[pattern] += len(found)
-        return found
-
     def require(self) -> None:
         """ExtensionError that names each pattern without a hit."""
         missing = [pattern for pattern, hits in self.hits.items() if not hits]

@@ -101,9 +101,9 @@ def seed():
 
 
 @pytest.fixture(scope="session")
-def verdicts(tmp_path_factory, seed):
-    """Entries of the catalogs, each judged once in a run."""
-    return shared.Verdicts(tmp_path_factory, seed)
+def verdicts(seed):
+    """Entries of the catalogs, each judged once in a process."""
+    return shared.Verdicts(seed)
 
 
 @pytest.fixture(scope="session")
@@ -198,14 +198,14 @@ def inline(monkeypatch):
     """
     from autograder import wall
     from autograder.grading import jobs
-    from autograder.release import proof, students
+    from autograder.release import proof, students_version
     from autograder.results import interview
 
     def warm(wall=None):
         return nullcontext(jobs.grader_of(wall != "none"))
 
     started = jobs.local_pool
-    monkeypatch.setattr(students, "Grader", warm)
+    monkeypatch.setattr(students_version, "Grader", warm)
     monkeypatch.setattr(interview, "Grader", warm)
     both = SimpleNamespace(available=wall.available, Grader=warm)
     monkeypatch.setattr(proof, "wall", both)

@@ -11,8 +11,8 @@ from test_imports import MODULES, ROOT, imports, order, room
 
 from autograder.cli import VERBS
 
-TOGETHER = {"tools": "command line", "lti": "results", "sitting": "results"}
-TOGETHER |= {"own_code": "notebook"}
+TOGETHER = {"tools": "command line", "lti": "results"}
+TOGETHER |= {"code_questions": "notebook"}
 BEGIN, END = "<!-- begin packages -->\n", "<!-- end packages -->\n"
 
 

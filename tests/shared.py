@@ -1,13 +1,16 @@
 """What one process of a run makes for all of them: whichever needs it first."""
 
+import ast
 import fcntl
-import json
 import os
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import jupytext
+import nbformat
 import pytest
 
 from autograder.checks.catalog import Mistake, Style
@@ -65,39 +68,38 @@ def once(
     return place
 
 
-def entries(package: ModuleType, question: str) -> list[Mistake | Style]:
-    """All that the catalog has about a question: mistakes, reference, styles."""
-    catalog = catalog_of(package)
-    right = [catalog.references[question], *catalog.styles]
-    return catalog.every(question) + [e for e in right if e.question == question]
-
-
 class Verdicts:
-    """Entries of the catalogs, judged in this process or another one, once in a run."""
+    """Entries of the catalogs, judged when they are asked for, once in a process."""
 
-    def __init__(self, factory: pytest.TempPathFactory, seed: int) -> None:
-        self.factory, self.seed = factory, seed
-        self.read: dict[str, list[Verdict]] = {}
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.found: dict[tuple[str, Mistake | Style], Verdict] = {}
 
     def of(self, package: ModuleType, entry: Mistake | Style) -> Verdict:
         """Points, message and name that an entry gets."""
-        every = entries(package, entry.question)
-        number = next(n for n, other in enumerate(every) if other is entry)
-        return self.about(package, entry.question)[number]
+        key = package.assignment.name, entry
+        if key not in self.found:
+            answer = catalog_of(package).answer(entry)
+            self.found[key] = judge(package, entry.question, answer, self.seed)
+        return self.found[key]
 
-    def about(self, package: ModuleType, question: str) -> list[Verdict]:
-        """The verdicts on all entries about a question."""
 
-        def make(place: Path) -> None:
-            catalog = catalog_of(package)
-            found = [
-                judge(package, question, catalog.answer(entry), self.seed)
-                for entry in entries(package, question)
-            ]
-            place.write_text(json.dumps(found), encoding="utf-8")
+BOOK = Path(__file__).parents[1] / "book"
 
-        name = f"{package.assignment.name}.{question}"
-        if name not in self.read:
-            text = once(self.factory, name, make).read_text(encoding="utf-8")
-            self.read[name] = [tuple(verdict) for verdict in json.loads(text)]
-        return self.read[name]
+
+def outputs(chapter: str) -> list[str]:
+    """What the cells of a chapter printed, output by output."""
+    cells = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
+    found = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output.get("text", "") for output in found]
+
+
+def defined(chapter: str) -> dict[str, Any]:
+    """The functions and classes that a chapter defines itself, by name."""
+    names: dict[str, Any] = {}
+    for cell in jupytext.read(BOOK / f"text/{chapter}.md").cells:
+        if cell.cell_type == "code":
+            kinds = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+            body = [n for n in ast.parse(cell.source).body if isinstance(n, kinds)]
+            exec(compile(ast.Module(body, []), cell.source[:40], "exec"), names)
+    return names

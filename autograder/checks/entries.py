@@ -106,11 +106,10 @@ class Reader:
 
     def entries(self, tables: dict[str, Any]) -> Entries:
         """All entries, or CourseError."""
-        self.reference = tables.get("reference", "")
+        self.reference = ended(tables.get("reference", ""))
         right = Style(f"{self.question}-reference", self.question, self.reference)
-        found = Entries(
-            right, hunts=tables.get("hunts", ""), example=tables.get("example", "")
-        )
+        example = ended(tables.get("example", ""))
+        found = Entries(right, hunts=tables.get("hunts", ""), example=example)
         self.attempt("reference", 0, self.head, tables, found)
         for name, table in tables.get("wrong", {}).items():
             planted = name in tables.get("planted", ())
@@ -191,8 +190,7 @@ class Reader:
             code = edited(self.reference, table["edit"])
         else:
             code = table["code"]
-            if "\n" not in code:
-                code = f"    {code}\n"
+            code = ended(code if "\n" in code else f"    {code.lstrip()}")
             if code.startswith(" "):
                 code = f"{self.reference.splitlines()[0]}\n{code}"
         return parsed(code, self.question)
@@ -205,6 +203,11 @@ def known(kind: str, table: dict[str, Any]) -> None:
             f"{', '.join(sorted(unknown))} is unknown here; "
             f"the known keys are {', '.join(sorted(KEYS[kind]))}"
         )
+
+
+def ended(code: str) -> str:
+    """Code whose last line ends, as it need not in a file."""
+    return f"{code}\n" if code and not code.endswith("\n") else code
 
 
 def reason(table: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ class CheckFailed(AssertionError):
     ``drawing`` shows the values of a visible check; it is no part of the message.
     ``missing`` is a name that was not defined, or the question that has no answer yet.
     ``arrays`` are those in the line that raised an exception, and ``reason`` why.
+    ``others`` says which of the other visible checks pass.
     """
 
     def __init__(
@@ -53,13 +54,14 @@ class CheckFailed(AssertionError):
         missing: str = "",
         arrays: str = "",
         reason: str = "",
+        others: str = "",
     ) -> None:
         self.seen, self.expected, self.read = seen, expected, read
         self.kind, self.place = kind, place
         self.title, self.misconception = title, misconception
         self.drawing = drawing
         self.missing = missing
-        self.arrays, self.reason = arrays, reason
+        self.arrays, self.reason, self.others = arrays, reason, others
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -76,6 +78,7 @@ class CheckFailed(AssertionError):
             "expected": self.expected,
             "at": self.place,
             "in it": self.arrays,
+            "besides": self.others,
             "read": known.read if known else self.read,
         }
         lines += [f"  {f'{label}:':9} {text}" for label, text in parts.items() if text]

@@ -60,9 +60,11 @@ class Agrees:
         """Raises CheckFailed, or what the answer raised, at the first difference."""
         fixed = [self.draw(np.random.default_rng(n), n) for n in range(FIXED)]
         errors = [self.difference(answer, each) for each in [self.example, *fixed]]
-        for error in errors:  # all of them ran: together they tell mistakes apart
-            if error:
-                raise error
+        wrong = [
+            error for error in errors if error
+        ]  # together they tell mistakes apart
+        if wrong:
+            raise in_all(wrong[0], errors)
         with noted():  # what is drawn now tells nothing the next time
             self.again(answer, np.random.default_rng())
 
@@ -95,6 +97,14 @@ class Agrees:
                 compared(one, other, name, inputs)
         else:
             compared(value, expected, self.result, inputs)
+
+
+def in_all(first: Exception, errors: list[Exception | None]) -> Exception:
+    """The first error, with the number of other inputs that have one."""
+    if isinstance(first, CheckFailed) and (right := errors[1:].count(None)):
+        example = "right for the example on the card, and " if not errors[0] else ""
+        first.others = f"{example}right for {right} of {len(errors) - 1} other inputs"
+    return first
 
 
 def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:

@@ -6,7 +6,6 @@ Its docstring is the sentence that students read.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -28,6 +27,7 @@ from autograder.explain.values import DTYPES
 
 WRONG_CALL = re.compile(r"TypeError: ([\w.]+)\(\) (?:takes|missing|got) ")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
+MOST_TOLD = 2  # of the checks that pass beside one that fails
 QUOTED, DIGIT, MOST_DIGITS = re.compile(r"['\"]"), re.compile(r"\d"), 4
 
 
@@ -113,29 +113,43 @@ class Question:
             failure.read = failure.read or self.read
             if failure.kind == "unanswered":
                 failure.title = self.name
-            else:
-                sentence = first_line(check)
-                failure.title = (
-                    f"{self.name}, visible check {number} of {total}: {sentence}"
-                )
-                trail = itertools.chain([notes], self.trail(answer, number))
-                failure.reason = failure.reason or self.wrong_call(failure)
-                # by what visible checks see, it has the same name wherever this runs
-                failure.misconception = self.recognize(number, trail) or self.diagnose(
-                    answer
-                )
-                if not (failure.misconception or failure.reason) and (
-                    failure.kind != "error" or failure.expected == NO_EXCEPTION
-                ):
+                raise failure from None
+            failure.title = (
+                f"{self.name}, visible check {number} of {total}: {first_line(check)}"
+            )
+            later = [noticed(other, answer) for other in self.checks[number:]]
+            trail = [notes, *(found for _, found in later), probed(self.probe, answer)]
+            failure.reason = failure.reason or self.wrong_call(failure)
+            # by what visible checks see, it has the same name wherever this runs
+            failure.misconception = self.recognize(number, trail) or self.diagnose(
+                answer
+            )
+            if not (failure.misconception or failure.reason):
+                if failure.kind != "error" or failure.expected == NO_EXCEPTION:
                     failure.reason = self.relate(answer, number)
+                others = self.others(number, [one for one, _ in later])
+                failure.others = failure.others or others
             raise failure from None
         print(f"{self.name}: {total} of {total} visible checks pass; {self.later}")
         for promise in self.promises():
             print(f"  hidden:   {promise}")
 
-    def trail(self, answer: Any, number: int = 0) -> Iterator[list[Note]]:
-        """What the checks after the first ``number`` note, and then the probe."""
-        yield from (noticed(check, answer)[1] for check in self.checks[number:])
+    def others(self, number: int, later: list[CheckFailed | None]) -> str:
+        """Which of the other checks pass when ``number`` is the first to fail."""
+        passing = [i for i, one in enumerate(later, number + 1) if one is None]
+        told = [*passing, *range(number - 1, 0, -1)][:MOST_TOLD]
+        if not told:
+            return ""
+        failing = len(later) - len(passing)
+        start = f"{failing} of the {len(later)} checks after this one fail, too"
+        if not failing:
+            start = f"the other {len(self.checks) - 1} visible checks pass"
+        sentences = "; ".join(first_line(self.checks[i - 1]) for i in sorted(told))
+        return f"{start}. These hold: {sentences}."
+
+    def trail(self, answer: Any) -> Iterator[list[Note]]:
+        """What all checks note, and then the probe."""
+        yield from (noticed(check, answer)[1] for check in self.checks)
         yield probed(self.probe, answer)
 
     def steady(self, answer: Any) -> None:

@@ -45,7 +45,7 @@ def autograded(
             entry["execution_count"] = len(shown) + 1
             if cell.kind == "test":
                 assert cell.grade_id is not None
-                entry["outputs"] = [spoken(transcript.results[cell.grade_id])]
+                entry["outputs"] = [points_shown(transcript.results[cell.grade_id])]
             else:
                 entry["outputs"] = safe(transcript.outputs.get(str(place), []))
         else:
@@ -78,7 +78,7 @@ def indented(note: str) -> str:
     return "    " + " ".join(note.split())
 
 
-def spoken(result: QuestionResult) -> dict[str, Any]:
+def points_shown(result: QuestionResult) -> dict[str, Any]:
     """A result as the output of its test cell; red when points are missing."""
     points = f"{result.score:g} of {result.max_score:g} points"
     if result.message is None and result.full:

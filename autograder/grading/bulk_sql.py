@@ -22,11 +22,6 @@ class Kept(NamedTuple):
     score: float
     by_hand: float
 
-    def plus(self, more: Kept) -> Kept:
-        """That of another notebook as well."""
-        waiting, score, by_hand = more
-        return Kept(self.waiting + waiting, self.score + score, self.by_hand + by_hand)
-
 
 def cells_of(assignment: str, table: Any, *columns: Any) -> Any:
     """Student, cell, notebook and these columns of the grades, or of the comments."""
@@ -44,7 +39,7 @@ def cells_of(assignment: str, table: Any, *columns: Any) -> Any:
     )
 
 
-def add(session: Any, table: Table, row: dict[str, Any]) -> str:
+def insert_row(session: Any, table: Table, row: dict[str, Any]) -> str:
     """Insert a row; its new id."""
     return session.execute(insert(table).values(row)).inserted_primary_key[0]
 

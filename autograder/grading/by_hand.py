@@ -1,16 +1,12 @@
-"""Hooks for manual grading in formgrader: team grades, and comments to use again.
+"""Hooks for manual grading in formgrader: one grade for a team, and who gave it.
 
 When a person saves a grade or a comment, it also goes to the members of the team whose
-answer is the same. A comment may be short: a line ``#axis`` is replaced by the text of
-that name in comments.csv, and the line ``#axis The sum runs over the wrong axis.`` adds
-such a text. Both happen in formgrader's process, before the database is written.
+answer is the same. This happens in formgrader's process, before the database is
+written; the history of points gets a line after it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -21,14 +17,11 @@ from sqlalchemy import event, inspect, make_url, select
 from sqlalchemy.orm import Session
 
 from autograder.course import Course
-from autograder.files import write_whole
 from autograder.grading import point_history
 from autograder.grading.store import VERDICTS, Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.versions import origin_of
-from autograder.release.rubric import COMMENTS, comments
 
-NAMED = re.compile(r"^#(?P<name>[\w-]+)(?:[ \t]+(?P<text>\S.*))?$", re.M)
 VALUES = {Grade: "manual_score", Comment: "manual_comment"}
 
 
@@ -49,8 +42,6 @@ def watch(course: Course) -> None:
             change = inspect(row).attrs[name].history if name else None
             if name is None or change is None or not change.has_changes():
                 continue
-            if name == "manual_comment" and row.manual_comment:
-                row.manual_comment = spoken(course, row.manual_comment)
             if name == "manual_score" and row.manual_score is not None:
                 row.manual_score = float(row.manual_score)  # formgrader sends a text
             if [getattr(row, name)] == list(change.deleted):
@@ -126,24 +117,3 @@ def team(course: Course, session: Any, row: Any) -> list[str]:
     answers = {mate: Verdict.from_json(verdict).answers for mate, verdict in rows}
     mine = answers.pop(student, None)
     return [mate for mate, same in answers.items() if mine and same == mine]
-
-
-# ------------------------------------------------------------------- comments
-
-
-def spoken(course: Course, comment: str) -> str:
-    """A comment with the texts that it names; new ones are kept."""
-    known = comments(course)
-    before = dict(known)
-
-    def text(line: re.Match[str]) -> str:
-        if line["text"]:
-            known[line["name"]] = line["text"].strip()
-        return known.get(line["name"], line[0])
-
-    comment = NAMED.sub(text, comment)
-    if known != before:
-        table = io.StringIO()
-        csv.writer(table).writerows([("name", "comment"), *known.items()])
-        write_whole(course.root / COMMENTS, table.getvalue())
-    return comment

@@ -138,11 +138,11 @@ class Deadlines:
         students = {who for who, which in self.extended or () if which in (name, EVERY)}
         return [end for who in students if (end := self.until(who, name, due))]
 
-    def unused(self, course: Course, known: set[str], alone: bool) -> Iterator[str]:
+    def unused(self, course: Course, known: set[str], partial: bool) -> Iterator[str]:
         """Due dates of assignments and extensions of students that are not there.
 
-        ``known`` are the students of the gradebook. ``alone``: of some students'
-        grading, extensions of others are no concern.
+        ``known`` are the students of the gradebook. A ``partial`` grading, of some
+        students, is not concerned with extensions of others.
         """
         if to_come := set(self.due) - {a.name for a in course.assignments()}:
             yield f"due dates of assignments to come: {listed(sorted(to_come))}"
@@ -158,28 +158,28 @@ class Deadlines:
             )
         students = {student for student, _ in self.extended or ()} - known
         unknown = sorted(s for s in students if not (course.submitted / s).is_dir())
-        if unknown and not alone:
+        if unknown and not partial:
             yield f"extensions for unknown students: {listed(unknown)}"
 
     def enter(
-        self, store: OpenGradebook, submissions: list[Submission], *, alone: bool
+        self, store: OpenGradebook, submissions: list[Submission], *, partial: bool
     ) -> None:
         """Write due dates, times and extensions of submissions into the gradebook.
 
         Of a student without a row there, nothing is written: they have no verdict.
-        ``alone``: one student's grading does not move the due date of all others.
+        A ``partial`` grading, of some students, does not move the due date of others.
         """
         with store.transaction() as session:
             for name in {submission.assignment for submission in submissions}:
                 students = {s.student: s for s in submissions if s.assignment == name}
-                self.enter_assignment(session, name, students, alone)
+                self.enter_assignment(session, name, students, partial)
 
     def enter_assignment(
         self,
         session: Any,
         name: str,
         students: Mapping[str, Submission],
-        alone: bool,
+        partial: bool,
     ) -> None:
         """The same for one assignment."""
         row = session.execute(
@@ -188,7 +188,7 @@ class Deadlines:
         if row is None:
             return
         due = row.duedate and row.duedate.replace(tzinfo=UTC)
-        if name in self.due and not (alone and due):
+        if name in self.due and not (partial and due):
             due = self.due[name]
             session.execute(
                 update(ASSIGNMENT).filter_by(id=row.id).values(duedate=naive(due))

@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def alone(course: Course) -> Iterator[None]:
+def grading_lock(course: Course) -> Iterator[None]:
     """Lock that refuses a second grading of one course, which would redo work.
 
     The lock belongs to this process and ends with it, even when it is killed.
@@ -81,7 +81,7 @@ class Driver:
         scheduler: str | None = None,
         dry_run: bool = False,
         unproven: bool = False,
-        alone: bool = False,
+        partial: bool = False,
         because: str = "",
     ) -> None:
         self.course, self.store = course, store
@@ -89,7 +89,7 @@ class Driver:
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
-        self.alone = alone  # one student's grading changes nobody else's points
+        self.partial = partial  # of some students: it changes nobody else's points
         self.why = point_history.user(), because  # who grades, and why
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
@@ -140,7 +140,7 @@ class Driver:
         for part in assignment.parts:
             expect_points(part, solution_notebook(part))
         releases = plans(self.course, assignment)
-        changed = self.store.unlike(releases) if self.alone else []
+        changed = self.store.unlike(releases) if self.partial else []
         if changed and not self.dry_run:
             raise CourseError(
                 f"{assignment.name} has changed in {', '.join(changed)} since the "
@@ -281,7 +281,9 @@ class Driver:
 
         def also(session: Any) -> None:  # a run that is cut off knows who was late
             whose = {mine.student: mine}
-            self.deadlines.enter_assignment(session, mine.assignment, whose, self.alone)
+            self.deadlines.enter_assignment(
+                session, mine.assignment, whose, self.partial
+            )
 
         return self.store.save(mine.student, mine.assignment, task.key, verdict, also)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.course import Submission
@@ -59,30 +57,3 @@ def changes(store: Store, judged: list[tuple[Submission, Verdict]]) -> list[Chan
             if points != question.score:
                 changed.append(Change(*where, question.id, points, question.score))
     return changed
-
-
-def lost_by_all(
-    changed: list[Change], judged: list[tuple[Submission, Verdict]]
-) -> Iterator[str]:
-    """A sentence about each question for which nobody keeps all the points they had."""
-    lost: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for change in changed:
-        before, after = change.before or 0.0, change.after or 0.0
-        if change.question is None or isinstance(before, str) or isinstance(after, str):
-            continue
-        if after < before:
-            lost[change.assignment, change.question].add(change.student)
-    for (assignment, question), who in lost.items():
-        kept = any(
-            each.score
-            for submission, verdict in judged
-            for each in verdict.questions
-            if (submission.assignment, each.id) == (assignment, question)
-            and submission.student not in who
-        )
-        if len(who) > 1 and not kept:
-            name = question.removeprefix("test_")
-            yield (
-                f"{assignment}: all {len(who)} who had points for {name} lose points; "
-                "look at its check"
-            )

@@ -106,13 +106,13 @@ def run(options: argparse.Namespace) -> int:
         print(line, file=sys.stderr)
     say_wall(course, options.no_sandbox)
 
-    from autograder.grading.driver import Driver, alone
+    from autograder.grading.driver import Driver, grading_lock
     from autograder.grading.gradebook import NOTHING
     from autograder.grading.missing_work import unused
     from autograder.grading.progress import Progress
     from autograder.grading.store import Store
 
-    with alone(course), Store(course, create=not options.dry_run) as store:
+    with grading_lock(course), Store(course, create=not options.dry_run) as store:
         driver = Driver(
             course,
             store,
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             dry_run=options.dry_run,
             unproven=options.unproven,
-            alone=bool(options.students),
+            partial=bool(options.students),
             because=options.because,
         )
         # what is overwritten now is in the record
@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines = driver.deadlines  # of those who were graded before, too
-        deadlines.enter(store, submissions, alone=bool(options.students))
+        deadlines.enter(store, submissions, partial=bool(options.students))
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)
@@ -221,7 +221,7 @@ def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> None:
     """Print what a dry run would change, and for how many students."""
-    from autograder.grading.dry_run_diff import changes, lost_by_all
+    from autograder.grading.dry_run_diff import changes
 
     changed = changes(store, judged)
     for change in changed:
@@ -231,8 +231,6 @@ def show_changes(
     if target:
         content = {"changes": [asdict(change) for change in changed]}
         write_whole(target, json.dumps(content, indent=1) + "\n")
-    for line in lost_by_all(changed, judged):
-        print(line)
     students = len({(change.assignment, change.student) for change in changed})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
 

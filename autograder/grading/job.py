@@ -15,7 +15,7 @@ from autograder.errors import Held
 from autograder.grading.autograded import autograded
 from autograder.grading.verdict import QuestionResult, Verdict, hold
 from autograder.notebook.matching import Matching, match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import BY_POINTS, MatchedCell, Release
 from autograder.notebook.time_limit import READING, at_most
 from autograder.release.proof import transcript_of
@@ -34,7 +34,7 @@ def grade(
         return not_judged(release, submission)
     started = time.perf_counter()
     try:
-        matched = match(release, read(submission))
+        matched = match(release, read_cells(submission))
         beside = release.beside(files)
         transcript = transcript_of(release, matched.cells, grader, beside)
         every = (*notes, *matched.notes, *transcript.notes)
@@ -110,7 +110,7 @@ def fingerprints(cells: list[MatchedCell]) -> dict[str, str]:
 def not_judged(release: Release, submission: bytes) -> Verdict:
     """The verdict on a lesson beside the questions: as it came, and nothing runs."""
     try:
-        cells = match(release, read(submission)).cells
+        cells = match(release, read_cells(submission)).cells
     except Held:  # nobody misses it
         cells = Matching(release, [], {}).result().cells
     shown = autograded(release, cells, Transcript(results={}), ())

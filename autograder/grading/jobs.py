@@ -27,6 +27,7 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
+from logging.handlers import BufferingHandler
 from typing import Any
 
 from autograder.course import Submission
@@ -163,7 +164,7 @@ def finished(pending: dict[Future, Task]) -> Iterator[tuple[Task, Future]]:
 # ------------------------------------------------------------ in the worker
 
 known: dict[str, Release] = {}  # by hash: sent once to each worker, not with each job
-standing: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it has
+tried: dict[str, Wall] = {}  # the "wall" that the driver has tried, if it has
 
 
 def learn(releases: Mapping[str, Release]) -> None:
@@ -179,37 +180,23 @@ def work(
     sandbox: bool,
 ) -> tuple[Verdict, list[str]]:
     """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
-    with Lines() as lines:
+    logged = BufferingHandler(sys.maxsize)  # the driver logs it
+    logger = logging.getLogger("autograder")
+    logger.addHandler(logged)
+    try:
         grader = grader_of(sandbox)
         verdict = job.grade(known[release], submission, grader, notes, files)
-    return verdict, lines
+    finally:
+        logger.removeHandler(logged)
+    return verdict, [logged.format(record) for record in logged.buffer]
 
 
 @lru_cache
 def grader_of(sandbox: bool) -> Grader:
     """This process's grader, which lives as long as the process does."""
-    grader = Grader(wall=standing.get("wall") if sandbox else "none")
+    grader = Grader(wall=tried.get("wall") if sandbox else "none")
     atexit.register(grader.__exit__, None, None, None)
     return grader.__enter__()
-
-
-class Lines(logging.Handler):
-    """Collects what is logged in a worker, tracebacks included; the driver logs it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def __enter__(self) -> list[str]:
-        logging.getLogger("autograder").addHandler(self)
-        return self.lines
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("autograder").removeHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record as text."""
-        self.lines.append(self.format(record))
 
 
 # ---------------------------------------------------------- where they come from
@@ -227,12 +214,12 @@ def local_pool(workers: int, releases: Mapping[str, Release]) -> Executor:
         print(ONE_BY_ONE.format(error=error), file=sys.stderr)
         learn(releases)
         return OneByOne(1)
-    tried = best() if best.cache_info().currsize else None
+    found = best() if best.cache_info().currsize else None
     return ProcessPoolExecutor(
         workers,
         mp_context=context,
         initializer=begin,
-        initargs=(os.getpid(), releases, tried),
+        initargs=(os.getpid(), releases, found),
     )
 
 
@@ -242,14 +229,14 @@ class OneByOne(ThreadPoolExecutor):
     threads = 1
 
 
-def begin(driver: int, releases: Mapping[str, Release], tried: Wall | None) -> None:
+def begin(driver: int, releases: Mapping[str, Release], wall: Wall | None) -> None:
     """Learn the releases; have the kernel end this worker when the driver is gone.
 
     It need not try again which wall stands here.
     """
     learn(releases)
-    if tried:
-        standing["wall"] = tried
+    if wall:
+        tried["wall"] = wall
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl:  # Linux

@@ -66,18 +66,6 @@ def without_work(course: Course, store: Store, assignment: str) -> list[str]:
     )
 
 
-def outdated(verdicts: Mapping[str, Verdict], release: str) -> list[str]:
-    """Students whose verdict is about another release than this."""
-    runs = {student: verdict.run for student, verdict in verdicts.items()}
-    return [s for s, run in runs.items() if run and run.release not in ("", release)]
-
-
-def said_late(course: Course, student: str, assignment: str) -> bool:
-    """Whether Canvas wrote LATE on what was collected."""
-    origin = origin_of(course, student, assignment)
-    return origin is not None and origin.late
-
-
 def remarks(
     course: Course,
     store: Store,
@@ -93,12 +81,15 @@ def remarks(
         )
     if missing := without_work(course, store, assignment.name):
         yield f"no work for {assignment.name}: {listed(missing)}"
-    if old := outdated(verdicts, release):
+    runs = {student: verdict.run for student, verdict in verdicts.items()}
+    old = [s for s, run in runs.items() if run and run.release not in ("", release)]
+    if old:
         yield (
             f"{assignment.name} has changed since these were graded: {listed(old)}; "
             f"`autograder grade {assignment.name}` grades them again"
         )
-    late = [s for s in verdicts if said_late(course, s, assignment.name)]
+    origins = {s: origin_of(course, s, assignment.name) for s in verdicts}
+    late = [s for s, origin in origins.items() if origin and origin.late]
     unknown = [student for student in late if not verdicts[student].lateness]
     if unknown:
         place = f"submitted/{one_line(unknown[0])}/{assignment.name}/{STAMP}"

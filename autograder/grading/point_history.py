@@ -68,7 +68,7 @@ def note(
     """
     with opened(course) as (add, found):
         known = states(found, assignment)
-        given = hands(found, assignment)
+        given = by_hand_since(found, assignment)
         more = []
         for student, verdict in verdicts.items():
             before = known[student][-1] if student in known else None
@@ -95,8 +95,8 @@ def state(verdict: Verdict, comments: str) -> Line:
         "by_hand": [q.id for q in verdict.questions if q.by_hand],
         "late": verdict.late or 0.0,
         "penalty": verdict.penalty,
-        "answers": short(json.dumps(dict(verdict.answers), sort_keys=True)),
-        "comments": short(comments) if comments else "",
+        "answers": fingerprint(json.dumps(dict(verdict.answers), sort_keys=True)),
+        "comments": fingerprint(comments) if comments else "",
         "release": (verdict.run.release if verdict.run else "")[:16],
         "run": verdict.run.started if verdict.run else 0,
     }
@@ -151,12 +151,12 @@ def causes(before: Line | None, now: Line) -> Iterator[str]:
         yield "comment"
 
 
-def short(text: str) -> str:
+def fingerprint(text: str) -> str:
     """A fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def hands(found: Iterable[Line], assignment: str) -> dict[str, Line]:
+def by_hand_since(found: Iterable[Line], assignment: str) -> dict[str, Line]:
     """Who graded by hand since the last line of points, by student."""
     last: dict[str, Line] = {}
     for line in found:
@@ -168,10 +168,10 @@ def hands(found: Iterable[Line], assignment: str) -> dict[str, Line]:
     return last
 
 
-def given(course: Course, hands: list[Line]) -> None:
+def given(course: Course, lines: list[Line]) -> None:
     """Add who gave points or comments; what they come to is added with the results."""
     with opened(course) as (add, _):
-        add(hands)
+        add(lines)
 
 
 # ------------------------------------------------------------- feedback pages
@@ -212,7 +212,7 @@ def to_send(found: Iterable[Line], assignment: str) -> dict[str, str]:
 
 def page(line: Line) -> str:
     """A fingerprint of what a feedback page shows."""
-    return short(json.dumps([line[fact] for fact in SENT]))
+    return fingerprint(json.dumps([line[fact] for fact in SENT]))
 
 
 # ------------------------------------------------------------------- the file

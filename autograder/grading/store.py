@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
+from operator import add
 from typing import Any, NamedTuple
 
 from nbgrader.api import (
@@ -34,7 +35,7 @@ from sqlalchemy import (
 
 from autograder.course import Course
 from autograder.grading import point_history
-from autograder.grading.bulk_sql import Kept, add, cells_of, write
+from autograder.grading.bulk_sql import Kept, cells_of, insert_row, write
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import NotebookRows, OpenGradebook
 from autograder.grading.verdict import Verdict
@@ -105,7 +106,7 @@ class Store(OpenGradebook):
                 for name, place in places.items():
                     part = Part(place, f"{name}/" if len(places) > 1 else "")
                     more = self.save_points(session, student, part, verdict, before)
-                    kept = kept.plus(more)
+                    kept = Kept(*map(add, kept, more))
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
             if stored:
@@ -173,10 +174,10 @@ class Store(OpenGradebook):
         if submission is None:
             if session.scalar(select(STUDENT.c.id).filter_by(id=student)) is None:
                 session.execute(insert(STUDENT).values(id=student))
-            submission = add(session, SUBMISSION, mine)
+            submission = insert_row(session, SUBMISSION, mine)
         row = {"notebook_id": place.notebook, "assignment_id": submission}
         notebook = session.scalar(select(NOTEBOOK.c.id).filter_by(**row))
-        return notebook or add(session, NOTEBOOK, row)
+        return notebook or insert_row(session, NOTEBOOK, row)
 
     # ---------------------------------------------------------- the results
 
@@ -216,8 +217,10 @@ class Store(OpenGradebook):
         for student, text in verdicts:
             verdict = decided(Verdict.from_json(text), points[student])
             seconds, penalty = late.get(student), sum(taken[student].values())
-            if seconds is not None:  # points by hand may have come since
-                penalty = self.penalty(student, verdict.earned, seconds)
+            if seconds:  # points by hand may have come since
+                penalty = self.penalties.of(student, verdict.earned, seconds)
+            elif seconds == 0:
+                penalty = 0.0
             results[student] = replace(verdict, late=seconds, penalty=penalty)
         if results:
             comments = {
@@ -242,10 +245,6 @@ class Store(OpenGradebook):
         """Everybody in the gradebook."""
         with self.reachable():
             return set(self.gradebook.db.scalars(select(STUDENT.c.id)))
-
-    def penalty(self, student: str, score: float, late: float) -> float:
-        """What the course takes off for late work."""
-        return self.penalties.of(student, score, late) if late else 0.0
 
     @cached_property
     def penalties(self) -> Penalties:

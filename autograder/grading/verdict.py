@@ -109,8 +109,8 @@ class Verdict:
             return None
         minutes = max(int(self.late // 60), 1)
         parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
-        told = [f"{count} {unit}" for unit, count in parts.items() if count]
-        return f"{' '.join(told[:2])} late"
+        units = [f"{count} {unit}" for unit, count in parts.items() if count]
+        return f"{' '.join(units[:2])} late"
 
     def to_json(self) -> str:
         """What is stored. Decisions of people are not in it: the gradebook has them."""
@@ -125,22 +125,15 @@ class Verdict:
     def from_json(cls, text: str) -> Verdict:
         """The inverse of :meth:`to_json`; parts that an old verdict lacks are empty."""
         stored: dict[str, Any] = json.loads(text)
-        for question in stored["questions"]:
-            question["waiting"] = question["score"] is None
-        run = stored.get("run")
-        return cls(
-            stored["status"],
-            stored["max_score"],
-            stored["reason"],
-            tuple(QuestionResult(**question) for question in stored["questions"]),
-            tuple(stored.get("notes", ())),
-            stored.get("files", {}),
-            stored.get("answers", {}),
-            tuple(stored.get("unanswered", ())),
-            stored.get("seconds", 0.0),
-            Run(**run) if run else None,
-            stored.get("wall"),
-        )
+        if stored.get("run"):
+            stored["run"] = Run(**stored["run"])
+        stored["questions"] = [
+            QuestionResult(**question, waiting=question["score"] is None)
+            for question in stored["questions"]
+        ]
+        for name in ("questions", "notes", "unanswered"):
+            stored[name] = tuple(stored.get(name, ()))
+        return cls(**stored)
 
 
 def together(parts: Mapping[str, Verdict]) -> Verdict:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder.errors import CourseError
 from autograder.files import read_regular
-from autograder.notebook.reading import SIZE_LIMIT
+from autograder.notebook.reading import MAX_BYTES
 
 ENTRIES = 200_000
 LONGEST = 4_000  # characters of a path
@@ -55,7 +55,7 @@ class Entry:
         time = self.clock.replace(tzinfo=zone, fold=1).astimezone(UTC)
         return replace(self, time=time)
 
-    def read(self, limit: int = SIZE_LIMIT) -> bytes:
+    def read(self, limit: int = MAX_BYTES) -> bytes:
         """The bytes; Left where it is refused, broken or too large."""
         if self.refused:
             raise Left(self.refused)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from autograder.course import Assignment
 from autograder.errors import Held
 from autograder.notebook.cell_search import resemblance
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 
 
@@ -20,7 +20,7 @@ def assignment_of(
 ) -> Assignment | None:
     """By its cells; of a file that cannot be read, as ``given`` or by its name."""
     try:
-        cells = read(data)
+        cells = read_cells(data)
     except Held:
         cells = []
     known = {one: resemblance(release, cells) for one, release in releases.items()}

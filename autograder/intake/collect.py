@@ -23,7 +23,12 @@ from autograder.intake.owners import ASKED, Owner, Owners
 from autograder.intake.pattern import Pattern
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.submissions import Submissions
-from autograder.intake.versions import Version, hours_apart
+from autograder.intake.versions import (
+    REOPENED,
+    Version,
+    hours_apart,
+    other_work,
+)
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, add_flag, describe
 from autograder.release.dates import course_zone
@@ -310,7 +315,7 @@ class Collector:
             for name in {assignment for _, assignment in came}
             for path in self.course.submitted.glob(f"*/{name}")
             if (path.parent.name, name) not in came
-            and self.has_status(self.roster.of_student(path.parent.name), "reopened")
+            and other_work(self.course, self.roster, path.parent.name, name) == REOPENED
         ]
         for students, text in (
             (

@@ -17,7 +17,7 @@ from autograder.course import Submission
 from autograder.errors import Held
 from autograder.files import read_regular, stays
 from autograder.notebook.cell_search import resemblance
-from autograder.notebook.reading import SIZE_LIMIT, read
+from autograder.notebook.reading import MAX_BYTES, read_cells
 from autograder.notebook.records import Release
 from autograder.text import one_line
 
@@ -180,7 +180,7 @@ def most_like(release: Release, folder: Path, names: list[str]) -> str:
 def cells_found(release: Release, path: Path) -> int:
     """How many cells of the assignment are in a notebook; -1 when it is none."""
     try:
-        return resemblance(release, read(read_notebook(path)))
+        return resemblance(release, read_cells(read_notebook(path)))
     except Held:
         return -1
 
@@ -188,7 +188,7 @@ def cells_found(release: Release, path: Path) -> int:
 def read_notebook(path: Path) -> bytes:
     """The bytes of a file that is no link; Held when it cannot be opened."""
     try:
-        return read_regular(path, SIZE_LIMIT)
+        return read_regular(path, MAX_BYTES)
     except OSError as error:
         reason = error.strerror or "it is not a regular file"
         raise Held(f"{one_line(path.name)} cannot be opened: {reason}.") from None

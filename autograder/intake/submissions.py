@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,13 +13,13 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.intake.versions import (
-    ORIGIN,
     Origin,
     Version,
     origin_of,
+    save_origin,
     without_time,
 )
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.text_diff import text_key
 from autograder.release.dates import STAMP, read_stamp, stamp
@@ -124,7 +123,7 @@ class Submissions:
         texts = [*release.nameless, *(cell.released for cell in release.cells)]
         known = {text_key(text) for text in texts} | {()}
         try:
-            return all(text_key(cell.source) in known for cell in read(data))
+            return all(text_key(cell.source) in known for cell in read_cells(data))
         except Held:
             return False
 
@@ -138,8 +137,7 @@ class Submissions:
         self.note_origin(chosen, chosen.origin)
 
     def note_origin(self, chosen: Version, origin: Origin) -> None:
-        text = json.dumps(asdict(origin), ensure_ascii=False, indent=1)
-        write_whole(self.place(chosen) / ORIGIN, text + "\n")
+        save_origin(self.course, chosen.student, chosen.assignment.name, origin)
 
     def place(self, version: Version) -> Path:
         return self.course.collected / version.student / version.assignment.name

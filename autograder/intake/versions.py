@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from autograder.course import Assignment, Course
+from autograder.files import write_whole
 from autograder.intake.archive import Entry
 from autograder.intake.names import Label
-from autograder.intake.roster import Person
-from autograder.release.dates import stamp
+from autograder.intake.roster import Person, Roster
+from autograder.release.dates import read_stamp, stamp
 
 ORIGIN = "origin.json"
+REOPENED = "has a reopened attempt there without new work"
 TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
 
 
@@ -25,6 +27,7 @@ class Origin:
     not known; ``group`` what it knows the team by that handed in the work, empty where
     a student did, None in what earlier versions of ``collect`` wrote. ``version`` is
     the time in the archive, which for some platforms is that of the download.
+    ``other_work`` says why the platform has other work now, empty where it has this.
     """
 
     platform: str
@@ -33,6 +36,7 @@ class Origin:
     late: bool = False
     team: str = ""
     group: str | None = None
+    other_work: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,41 @@ def origin_of(course: Course, student: str, assignment: str) -> Origin | None:
         return Origin(**found)
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+
+
+def save_origin(course: Course, student: str, assignment: str, origin: Origin) -> None:
+    """Remember where a submission came from."""
+    text = json.dumps(asdict(origin), ensure_ascii=False, indent=1)
+    write_whole(course.collected / student / assignment / ORIGIN, text + "\n")
+
+
+def other_work(course: Course, roster: Roster, student: str, assignment: str) -> str:
+    """Why Moodle has other work than submitted/, by its worksheet; empty if it has not.
+
+    A reopened attempt without work has the status, or at least a later time. What is
+    found is remembered, since points and page of the earlier work must not go there.
+    """
+    origin = origin_of(course, student, assignment)
+    person = roster.of_student(student)
+    place = roster.columns["time"]
+    if person is None:
+        return ""
+    folder = course.collected / student / assignment
+    stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
+    known = [time for time in stamps if time]
+    if roster.has_status(person, "reopened"):
+        why = REOPENED
+    elif place is None or origin is None or origin.platform != "moodle":
+        return ""
+    elif roster.sheet.value(person.row, place) in ("", "-"):
+        why = "has no submission there any more"
+    elif person.time and known and person.time > max(known):
+        why = "handed in again there since; collect and grade that first"
+    else:
+        return ""
+    if origin:
+        save_origin(course, student, assignment, replace(origin, other_work=why))
+    return why
 
 
 def without_time(version: Version) -> Version:

@@ -17,19 +17,19 @@ import os
 import sys
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.explain.locations import Location, cell_name, location_of
 from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
 from autograder.notebook.shell import Shell
-from autograder.notebook.streams import STREAMS, stream
 from autograder.text import lines_of
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
 MAX_ERROR = 8_000  # characters of what an exception says
 CUT = "… the output was too long; the rest is left out\n"
+STREAMS = ("stdout", "stderr")
 # what IPython defines beside the student's names
 OWN_NAMES = {"In", "Out", "exit", "quit", "get_ipython"}
 
@@ -38,6 +38,24 @@ class OutOfTime(BaseException):
     """A cell reached its time limit. Not an Exception: few programs catch it."""
 
     __module__ = "builtins"  # so that a traceback shows the plain name
+
+
+class Stream(io.RawIOBase):
+    """What is behind stdout or stderr while a cell runs: bytes go to ``write``."""
+
+    def __init__(self, name: str, write: Callable[[str, bytes], None]) -> None:
+        self.name, self._write = name, write
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1 if self.name == "stdout" else 2
+
+    def write(self, content: Any) -> int:
+        content = bytes(content)
+        self._write(self.name, content)
+        return len(content)
 
 
 class Notebook:
@@ -64,12 +82,19 @@ class Notebook:
         self.loop: Any = None
         self.shell = Shell(self.names, self._execute, self._note)
         self.names.update(In=self.inputs, Out=self.results, _="", __="", ___="")
-        self.streams = [stream(name, self._write) for name in STREAMS]
+        self.streams = [
+            io.TextIOWrapper(
+                Stream(name, self._write),
+                encoding="utf-8",
+                errors="backslashreplace",
+                write_through=True,
+            )
+            for name in STREAMS
+        ]
         builtins.display = self.display  # type: ignore[attr-defined]
         builtins.input = _no_input
         builtins.get_ipython = lambda: self.shell  # type: ignore[attr-defined]
         sys.meta_path.insert(0, Finder(lambda: self.shell, self.display))
-        self.places: dict[str, tuple[list, int]] = {}  # of outputs with an id
         if plt := sys.modules.get("matplotlib.pyplot"):
             vars(plt)["show"] = lambda *args, **kwargs: self._draw_all()
 
@@ -129,18 +154,18 @@ class Notebook:
     def _cell(self, source: str) -> None:
         self.inputs += [""] * (self.number + 1 - len(self.inputs))
         self.inputs[self.number] = source
-        translated = translate(source, self.names | vars(builtins))
+        python, captured = translate(source, self.names | vars(builtins))
         before = len(self.outputs)
-        self._execute(translated.source, cell_name(self.number), shown=True)
-        if translated.captured is not None:
+        self._execute(python, cell_name(self.number), shown=True)
+        if captured is not None:
             self._flush()
             kept, self.outputs[before:] = self.outputs[before:], []
-            if translated.captured:
-                out, err = (
-                    "".join("".join(o[2]) for o in kept if o[:2] == ("stream", name))
-                    for name in STREAMS
-                )
-                self.names[translated.captured] = Captured(out, err)
+            out, err = (
+                "".join("".join(o[2]) for o in kept if o[:2] == ("stream", name))
+                for name in STREAMS
+            )
+            if captured:
+                self.names[captured] = Captured(out, err)
 
     def _execute(self, source: str, filename: str, shown: bool = False) -> None:
         """Run code in the notebook's names; show the value of its last line."""
@@ -187,22 +212,11 @@ class Notebook:
 
     # ----------------------------------------------------------------- outputs
 
-    def display(
-        self, *values: Any, display_id: Any = None, update: bool = False, **_: Any
-    ) -> Any:
-        """What notebooks call ``display``; with an id, what is shown can change."""
-        before = len(self.outputs)
+    def display(self, *values: Any, display_id: Any = None, **_: Any) -> Any:
+        """What notebooks call ``display``; with an id, it gives a handle."""
         for value in values:
             self._show("display", value)
-        if display_id is None:
-            return None
-        handle = DisplayHandle(None if display_id is True else str(display_id))
-        outputs, place = self.places.get(handle.display_id, ([], 0))
-        if update and outputs is self.outputs and len(outputs) == before + 1:
-            outputs[place] = outputs.pop()
-        else:
-            self.places[handle.display_id] = self.outputs, before
-        return None if update else handle
+        return None if display_id is None else DisplayHandle(self.display)
 
     def _add(self, output: tuple) -> None:
         """Keep one more output; after too many there is one sentence, and no more."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from autograder.notebook.shell import QUIET
@@ -27,17 +26,8 @@ LINE = re.compile(r"(?P<before>\s*)(?P<sign>%|!!?|\?{1,2})(?P<rest>.*)")
 HELP = re.compile(r"(?P<before>\s*)%{0,2}[\w.\[\]'\"]+\?{1,2}\s*$")
 # words that are commands when they open a line that is no Python
 COMMANDS = (
-    "pip",
-    "conda",
-    "mamba",
-    "uv",
-    "cd",
-    "ls",
-    "pwd",
-    "cat",
-    "mkdir",
-    "rm",
-    "cp",
+    *("pip", "conda", "mamba", "uv", "cd", "ls"),
+    *("pwd", "cat", "mkdir", "rm", "cp"),
 )
 COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{'|'.join(COMMANDS)})\b.*)")
 # what a cell was copied with: `>>> x` from a page, `In [3]: x` from a terminal
@@ -45,25 +35,17 @@ PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
 PROMPTS = re.compile(r"(?m)^(?:>>>|\.\.\.|In \[\d+\]:|\s*\.{3,}:)(?: |$)")
 
 
-@dataclass(frozen=True)
-class Translated:
-    """Python, and whether the cell asked that nothing of it be shown.
+def translate(source: str, names: dict[str, Any]) -> tuple[str, str | None]:
+    """The cell as Python; a bare command such as `ls` may be one of ``names``.
 
-    ``captured`` is the name that takes what was printed, which may be empty, or None.
+    And, where nothing of it is shown, the name that takes what it prints, or "".
     """
-
-    source: str
-    captured: str | None = None
-
-
-def translate(source: str, names: dict[str, Any]) -> Translated:
-    """The cell as Python; a bare command such as `ls` may be one of ``names``."""
     captured = None
     source = plain(source)
     while match := CELL.fullmatch(source.lstrip()):
         if match["name"] not in BODY_RUNS:
             call = f"run_cell_magic({match['name']!r}, {match['line'].strip()!r}, "
-            return Translated(f"get_ipython().{call}{match['body']!r})", captured)
+            return f"get_ipython().{call}{match['body']!r})", captured
         if match["name"] == "capture":
             words = [w for w in match["line"].split() if w.isidentifier()]
             captured = words[0] if words else ""
@@ -71,7 +53,7 @@ def translate(source: str, names: dict[str, Any]) -> Translated:
         source = "\n" * skipped + plain(match["body"])
     lines = lines_of(source)
     if _is_command(source, names):
-        return Translated(_line_magic("", source.strip()), captured)
+        return _line_magic("", source.strip()), captured
     for _ in range(MANY_LINES):
         try:
             tree = ast.parse("\n".join(lines))
@@ -87,7 +69,7 @@ def translate(source: str, names: dict[str, Any]) -> Translated:
         else:
             _commands(lines, tree, names)
             break
-    return Translated("\n".join(lines), captured)
+    return "\n".join(lines), captured
 
 
 def plain(source: str) -> str:

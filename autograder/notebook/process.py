@@ -25,7 +25,6 @@ IMPORTED = re.compile(rf"^\s*(?:import|from)\s+({LIBRARIES})\b", re.M)
 WARM = {"matplotlib": "matplotlib.pyplot", "numpy": "numpy.random"}
 MANY_HANGS = 10
 START_SECONDS = 300.0  # for libraries to be imported, before the first cell
-RUNNING = "autograder.notebook.running"
 
 
 @dataclass
@@ -135,14 +134,9 @@ class Runner:
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
             "PYTHONIOENCODING": "utf-8",
         }
+        engine = "autograder.notebook.running"
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "autograder.notebook.running",
-                str(self.folder),
-            ],
+            [sys.executable, "-P", "-m", engine, str(self.folder)],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

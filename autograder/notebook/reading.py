@@ -13,7 +13,7 @@ from autograder.notebook.pictures import kept
 from autograder.notebook.records import SubmittedCell
 from autograder.notebook.time_limit import READING, at_most
 
-SIZE_LIMIT = 20_000_000
+MAX_BYTES = 20_000_000
 CELL_LIMIT = 2_000
 CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 # ![alt](attachment:picture.png "title"); no part of it goes beyond the next "[", or a
@@ -23,22 +23,20 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @at_most(READING)
-def read(data: bytes) -> list[SubmittedCell]:
+def read_cells(data: bytes) -> list[SubmittedCell]:
     """The cells of a notebook file: texts, pictures in them, and the names of cells.
 
     Everything else is dropped, outputs first of all. Raises Held.
     """
-    if len(data) > SIZE_LIMIT:
+    if len(data) > MAX_BYTES:
         raise Held(
-            f"The file is larger than {SIZE_LIMIT // 1_000_000} MB; clear the outputs, "
+            f"The file is larger than {MAX_BYTES // 1_000_000} MB; clear the outputs, "
             "save and submit it again."
         )
     if not data.strip():
         raise Held("The file is empty; save the notebook and submit it again.")
     notebook = parse(decode(data))
-    if not isinstance(notebook, dict) or not {"nbformat", "cells", "worksheets"} & {
-        *notebook
-    }:
+    if not isinstance(notebook, dict) or not {"nbformat", "cells"} & {*notebook}:
         raise Held("The file is JSON, but not a notebook.")
     cells = notebook_cells(notebook)
     if len(cells) > CELL_LIMIT:
@@ -94,14 +92,8 @@ def parse(text: str) -> Any:
 
 
 def notebook_cells(notebook: dict[str, Any]) -> list[Any]:
-    """The list of cells, whatever the known format."""
+    """The list of cells of a notebook in format 4."""
     version = notebook.get("nbformat", 4)
-    if "worksheets" in notebook and version == 3:
-        try:
-            sheets = notebook["worksheets"]
-            return [upgraded(cell) for sheet in sheets for cell in sheet["cells"]]
-        except (KeyError, TypeError, AttributeError):
-            raise Held("The notebook is in format 3 and damaged.") from None
     if version != 4:
         raise Held(
             f"The notebook says it is in format {str(version)[:20]!a}; this course "
@@ -110,18 +102,6 @@ def notebook_cells(notebook: dict[str, Any]) -> list[Any]:
     if not isinstance(notebook.get("cells"), list):
         raise Held("The notebook has no list of cells.")
     return notebook["cells"]
-
-
-def upgraded(cell: Any) -> dict[str, Any]:
-    """A cell of notebook format 3, as format 4 has it."""
-    kind = cell["cell_type"]
-    if kind == "heading":
-        level = min(max(int(cell.get("level", 1)), 1), 6)
-        return cell | {
-            "cell_type": "markdown",
-            "source": f"{'#' * level} {text_of(cell['source'])}",
-        }
-    return cell | {"source": cell["input"]} if kind == "code" else cell
 
 
 def plain_cell(cell: Any) -> SubmittedCell:
@@ -138,7 +118,7 @@ def plain_cell(cell: Any) -> SubmittedCell:
     about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = about.get("grade_id") if isinstance(about, dict) else None
     source = SURROGATE.sub("\ufffd", text_of(cell.get("source", "")))
-    pictures, _ = kept(cell.get("attachments"))
+    pictures = kept(cell.get("attachments"))
     if kind != "code":
         source = ATTACHED.sub(lambda link: shown(link, pictures), source)
     return SubmittedCell(

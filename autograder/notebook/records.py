@@ -144,17 +144,7 @@ class MatchedCell:
     @classmethod
     def of(cls, cell: ReleasedCell) -> MatchedCell:
         """A cell of the course, as it is where the student has no part in it."""
-        return cls(
-            kind=cell.kind,
-            cell_type=cell.cell_type,
-            source=cell.source,
-            grade_id=cell.grade_id,
-            released=cell.released,
-            points=cell.points,
-            id=cell.id,
-            metadata=cell.metadata,
-            attachments=cell.attachments,
-        )
+        return cls(**vars(cell))
 
 
 @dataclass

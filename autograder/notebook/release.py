@@ -6,15 +6,15 @@ It also finds the assignment that a student's notebook answers, among those inst
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from autograder import registry
 from autograder.notebook.cell_search import resemblance
-from autograder.notebook.questions import profile_of
 from autograder.notebook.reading import text_of
 from autograder.notebook.records import Kind, Release, ReleasedCell, SubmittedCell
+from autograder.notebook.test_cells import profile_of
 
 
 def kind_of(about: dict[str, Any], cell_type: str) -> Kind:
@@ -74,15 +74,13 @@ def release_in(path: Path) -> Release:
     )
 
 
-def installed() -> Iterator[Release]:
-    """The released notebooks of all courses that are known here."""
-    for course in registry.courses():
-        for path in sorted(course.exercises.glob("*/*.ipynb")):
-            yield release_in(path)
-
-
 def release_of(submitted: list[SubmittedCell]) -> Release | None:
     """The release that a notebook answers, by its cells; None if it is not known."""
-    alike = [(resemblance(release, submitted), release) for release in installed()]
+    released = (
+        release_in(path)
+        for course in registry.courses()
+        for path in sorted(course.exercises.glob("*/*.ipynb"))
+    )
+    alike = [(resemblance(release, submitted), release) for release in released]
     best = max(alike, key=lambda pair: pair[0], default=None)
     return best[1] if best and best[0] else None

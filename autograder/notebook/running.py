@@ -14,12 +14,10 @@ import io
 import json
 import os
 import random
-import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from autograder import libraries
@@ -28,7 +26,7 @@ from autograder.checks.isolation import isolated, seed
 from autograder.checks.published import BookModules
 from autograder.notebook import threads
 from autograder.notebook.cells import Notebook
-from autograder.notebook.questions import (
+from autograder.notebook.test_cells import (
     Failed,
     Missing,
     NotOffered,
@@ -42,13 +40,6 @@ from autograder.notebook.questions import (
 
 FORKS = sys.platform == "linux"
 MAX_SAID = 10_000
-CHECKS = re.compile(r"^from autograder\.checks import (\w+)", re.MULTILINE)
-PACKAGE = "autograder.checks"
-Checks = list[tuple[str, Any, dict[str, Any]]]  # path, module or question, its names
-REPLACED = (
-    "{name}: your notebook replaces a part of the course's checks ({changed}), so they "
-    "say nothing here; grading uses the course's own"
-)
 
 
 @dataclass(frozen=True)
@@ -90,7 +81,6 @@ class Run:
 
     def __init__(self) -> None:
         self.notebook = Notebook()
-        self.checks: Checks = []  # as they are before a cell has run
         self.failed: list[Failed] = []
         self.questions: set[str] = set()
         self.sources: dict[int, str] = {}
@@ -119,13 +109,11 @@ class Run:
             drawing = asdict(failure.drawing) if failure.drawing else None
         except (Exception, SystemExit) as error:
             problem = str(failure_from(error).about(name))
-        if changed := replaced(self.checks):
-            problem = REPLACED.format(name=name, changed=changed)
         return Outcome(number, name, said.getvalue()[-MAX_SAID:], problem, drawing)
 
     def asked(self, number: int, source: str, name: str, most: int) -> Outcome:
         """Questions about an answer, if it passes."""
-        from autograder.own_code import in_notebook
+        from autograder.code_questions import in_notebook
 
         names, cells = dict(self.notebook.names), list(self.sources.values())
         found = in_notebook(name, source, cells, names, most)
@@ -141,35 +129,6 @@ class Run:
         return self.notebook.names[name]
 
 
-def checks_in(tests: Iterable[str]) -> Checks:
-    """The functions, classes and questions of the checks that test cells import."""
-    from autograder.checks.question import Question  # with NumPy
-
-    for short in {found[1] for test in tests if (found := CHECKS.search(test))}:
-        with contextlib.suppress(Exception):
-            importlib.import_module(f"{PACKAGE}.{short}")
-    owners: dict[str, Any] = {"Question": Question}
-    owners |= {n: m for n, m in sys.modules.items() if n.startswith(PACKAGE)}
-    for path, module in list(owners.items()):
-        for name, value in vars(module).items():
-            if type(value) is Question:
-                owners[f"{path}.{name}"] = value
-    return [(path, owner, dict(vars(owner))) for path, owner in owners.items()]
-
-
-def replaced(checks: Checks) -> str:
-    """The first of the checks that is not what it was; empty where all are."""
-    for path, owner, before in checks:
-        module = isinstance(owner, ModuleType)
-        if module and sys.modules.get(path) is not owner:
-            return path
-        for name, value in before.items():
-            counts = callable(value) or not module
-            if counts and vars(owner).get(name) is not value:
-                return f"{path}.{name}".removeprefix(f"{PACKAGE}.")
-    return ""
-
-
 def work(job: Job, send: Any) -> None:
     """Do a job; ``send`` gets a line for each cell when it begins and when it ends.
 
@@ -181,7 +140,7 @@ def work(job: Job, send: Any) -> None:
     seed()
     run = Run()
     run.questions = {question for _, _, question in job.cells if question}
-    run.checks = checks_in(source for _, source, question in job.cells if question)
+    ask = partial(run.asked, most=job.ask) if job.ask else run.question
     for number, source, question in job.cells:
         if number in job.skipped or (question and number <= job.done):
             continue
@@ -190,25 +149,20 @@ def work(job: Job, send: Any) -> None:
             _, outcome = run.cell(number, source)
             send(asdict(outcome))
         else:
-            act = partial(answer, run, number, source, question, job.ask, send)
+            act = partial(ask, number, source, question)
             if FORKS:
-                send({"fork": in_fork(act)})
+                send({"fork": in_fork(partial(tell, act, send))})
             else:
-                act()
+                tell(act, send)
     send({"end": True})
 
 
-def answer(
-    run: Run, number: int, source: str, question: str, ask: int, send: Any
-) -> None:
-    """Run a test cell, or ask about its answer, and send what came of it."""
-    if ask:
-        send(asdict(run.asked(number, source, question, ask)))
-    else:
-        send(asdict(run.question(number, source, question)))
+def tell(act: Callable[[], Outcome], send: Any) -> None:
+    """Send what came of a test cell."""
+    send(asdict(act()))
 
 
-def in_fork(act: Any) -> int:
+def in_fork(act: Callable[[], None]) -> int:
     """Do something in a fork, and wait for it: how the fork ended."""
     state = random.getstate()
     threads.before_fork()

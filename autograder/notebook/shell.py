@@ -6,13 +6,14 @@ none of them: a note says what was left out.
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from autograder.notebook.ipython import nothing
 
 # they change how a notebook looks or behaves on a screen, and no result
 QUIET = {
@@ -36,15 +37,11 @@ class Shell:
         self.user_ns, self._execute, self._note = names, execute, note
         self.config: dict[str, Any] = {}
         self.kernel = None
-        self.magics: dict[tuple[str, str], Callable] = {}  # the student's own
-        self.events = types.SimpleNamespace(
-            register=lambda *_: None, unregister=lambda *_: None
-        )
+        self.events = types.SimpleNamespace(register=nothing, unregister=nothing)
 
     def run_line_magic(self, name: str, line: str = "", _stack_depth: int = 1) -> Any:
         """``%name line``; what has no effect on results does nothing."""
         method = getattr(self, f"_magic_{name}", None)
-        method = self.magics.get(("line", name), method)
         if method is not None:
             return method(line)
         if name not in QUIET:
@@ -55,38 +52,11 @@ class Shell:
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
         """``%%name line`` over a cell; files are written, other languages left out."""
-        if ("cell", name) in self.magics:
-            return self.magics["cell", name](line, cell)
         if name in ("writefile", "file"):
             return self._write(line, cell)
         if name in ("time", "timeit", "capture", "prun"):
             return self._execute(cell, f"%%{name}")
         return self._note(f"left out: a cell that starts with %%{name}")
-
-    def add_magic(
-        self, kinds: tuple[str, ...], name: str, function: Callable
-    ) -> Callable:
-        """A magic that a cell defines."""
-        self.magics.update({(kind, name): function for kind in kinds})
-        return function
-
-    def register_magic_function(
-        self, function: Callable, magic_kind: str = "line", magic_name: str = ""
-    ) -> None:
-        """A magic that is a function."""
-        self.add_magic((magic_kind,), magic_name or function.__name__, function)
-
-    def register_magics(self, *groups: Any) -> None:
-        """The magics of a class, or of an instance of it."""
-        for group in groups:
-            group = group(shell=self) if isinstance(group, type) else group
-            for _, method in inspect.getmembers(group, inspect.ismethod):
-                if hasattr(method, "magic"):
-                    kinds, name = method.magic
-                    self.add_magic(kinds, name, method)
-
-    def set_next_input(self, *_: Any, **__: Any) -> None:
-        """A new cell: not made."""
 
     def system(self, command: str) -> None:
         """``!command``: not run."""
@@ -97,21 +67,12 @@ class Shell:
         self._note(f"left out: = !{command.strip()}"[:100])
         return []
 
-    def run_cell(self, source: str, *_: Any, **__: Any) -> None:
-        """Run code as a cell of its own."""
-        self._execute(source, "run_cell")
-
-    def ev(self, expression: str) -> Any:
-        """The value of an expression."""
-        return eval(expression, self.user_ns)
-
-    def ex(self, statement: str) -> None:
-        """Run a statement."""
-        exec(statement, self.user_ns)
-
-    def push(self, variables: dict[str, Any], *_: Any, **__: Any) -> None:
-        """Add names."""
-        self.user_ns.update(variables)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """What else IPython's shell can do: left out."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self._note(f"left out: get_ipython().{name}"[:100])
+        return nothing
 
     # ------------------------------------------------------------- line magics
 

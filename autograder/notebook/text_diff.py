@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -111,56 +112,40 @@ def is_empty(source: str, name: str) -> bool:
     body = tree.body if tree else []
     if len(body) == 1 and isinstance(body[0], ast.FunctionDef):
         body = body[0].body if body[0].name == name else body
-    return tree is not None and all(
-        isinstance(part, ast.Pass)
-        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-        for part in body
-    )
+    return tree is not None and does_nothing(body, ast.Pass)
 
 
 def stub_of(source: str) -> str | None:
     """The one name that a source defines with nothing in it; None of any other."""
     tree = parsed(source) if len(source) <= LONGEST_STUB else None
-    hollow = (ast.Pass, ast.Raise)
     names = {
         node.name
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and all(
-            isinstance(part, hollow)
-            or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-            for part in node.body
-        )
+        and does_nothing(node.body, ast.Pass, ast.Raise)
         else None
         for node in (tree.body if tree else [])
     }
     return names.pop() if len(names) == 1 else None
 
 
+def does_nothing(body: list[ast.stmt], *hollow: type[ast.stmt]) -> bool:
+    """Whether all statements are constants, such as texts, or of a hollow kind."""
+    return all(
+        isinstance(part, hollow)
+        or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        for part in body
+    )
+
+
 def holds_code(text: str, name: str) -> bool:
     """Whether a text has code that defines ``name``, and more than a stub of it.
 
-    A block is read from each line that begins one, as far as all blocks together have
-    the length of a long program.
+    A block begins with ``def`` or ``class``, and goes on as far as it is indented.
     """
-    lines = lines_of(text[:LONGEST_CODE])[:MANY_LINES]
-    room = LONGEST_CODE
-    start = re.compile(rf"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b")
-    for number, line in enumerate(lines):
-        if not start.match(line):
-            continue
-        indent = len(line) - len(line.lstrip())
-        block = [line[indent:]]
-        for below in lines[number + 1 :]:
-            if below.strip() and not below[: indent + 1].isspace():
-                break
-            block.append(below[indent:])
-            room -= len(below)
-            if room < 0:
-                return False
-        code = "\n".join(block)
-        if parsed(code) and not is_stub(code, name):
-            return True
-    return False
+    begins = rf"^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b.*\n?"
+    block = re.compile(rf"{begins}(?:(?:\1[ \t]+\S.*|[ \t]*)(?:\n|\Z))*", re.MULTILINE)
+    codes = (textwrap.dedent(m[0]) for m in block.finditer(text[:LONGEST_CODE]))
+    return any(parsed(code) and not is_stub(code, name) for code in codes)
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -25,9 +25,9 @@ from autograder import registry, settings
 from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
-from autograder.notebook.questions import profile_of
 from autograder.notebook.records import BY_POINTS, Release
 from autograder.notebook.release import is_released, nameless, released_cell
+from autograder.notebook.test_cells import profile_of
 from autograder.release.solutions import extra_files, prepared
 from autograder.text import one_line
 

@@ -93,12 +93,12 @@ def table_of(package: ModuleType, question: str) -> tuple[dict[str, Any], list[s
             found.append((entry.id, sorted(always)))
         elif left:
             unnamed.append(entry.id)
-    alone = {key: id for id, keys in found for key in keys if len(leads[key]) == 1}
-    unnamed += [id for id, _ in found if id not in alone.values()]
-    named = {*alone.values()}
+    names = {key: id for id, keys in found for key in keys if len(leads[key]) == 1}
+    named = {*names.values()}
+    unnamed += [id for id, _ in found if id not in named]
     entries = [entry for entry in catalog.every(question) if entry.id in named]
     two = paired(package, question, entries, first, chance, {*leads})
-    table = {"chance": sorted(chance), "mistakes": dict(sorted(alone.items()))}
+    table = {"chance": sorted(chance), "mistakes": dict(sorted(names.items()))}
     return table | ({"pairs": two} if two else {}), unnamed
 
 
@@ -215,51 +215,36 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 
 
 # what else the notes of an answer depend on: the sentence of a wrong type is one
-SHARED = (
-    *("shared.toml", "fingerprints.py", "outcomes.py"),
-    *(
-        "expect.py",
-        "accepted_results.py",
-        "puzzle.py",
-        "figures.py",
-        "memory.py",
-        "visible_hunt.py",
-    ),
-    *("planted.py", "relations.py"),
-    *("../torch_support/modules.py", "../torch_support/values.py"),
-)
+SHARED = """
+shared.toml fingerprints.py outcomes.py expect.py accepted_results.py puzzle.py
+figures.py memory.py visible_hunt.py planted.py relations.py
+../torch_support/modules.py ../torch_support/values.py
+"""
 
 
 def key(package: ModuleType) -> str:
     """A hash of what the table is made from; docstrings but promises are left out."""
-    shared = [Path(fingerprints.__file__).parent / name for name in SHARED]
+    shared = [Path(fingerprints.__file__).parent / name for name in SHARED.split()]
     promises = [promised(package, name) for name in package.assignment.questions]
     digest = hashlib.sha256(repr(promises).encode())
     used = registry.folders_used(package.assignment.name)
     own = [path for folder in used for path in folder.glob("visible/**/*.py")]
-    own += package.assignment.folder.glob("hidden/catalog/*")
+    own += package.assignment.folder.glob("hidden/catalog/*.*")
     for path in [*sorted(own), *shared]:
-        if path.suffix in (".py", ".toml"):
-            code = path.suffix == ".py"
-            data = undocumented(path).encode() if code else path.read_bytes()
-            digest.update(f"{path.name}\0{len(data)}\0".encode() + data)
+        text = path.read_text("utf-8")
+        data = undocumented(text) if path.suffix == ".py" else text
+        digest.update(f"{path.name}\0{len(data.encode())}\0{data}".encode())
     return digest.hexdigest()[:16]
 
 
-def undocumented(path: Path) -> str:
+def undocumented(text: str) -> str:
     """The text of a module without the lines of its docstrings."""
-    text = path.read_text(encoding="utf-8")
     lines: list[str | None] = [*text.splitlines()]
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             first, last = node.body[0].lineno, node.body[0].end_lineno or 0
             lines[first - 1 : last] = [None] * (last - first + 1)
     return "\n".join(line for line in lines if line is not None)
-
-
-def path_of(package: ModuleType) -> Path:
-    """Where the table lies, beside the visible checks."""
-    return package.assignment.visible / "known.json"
 
 
 def text_of(table: dict[str, Any]) -> str:
@@ -279,13 +264,12 @@ def write_known(package: ModuleType) -> list[str] | None:
     if package.assignment.catalog is None or not stale(package):
         return None
     table, unnamed = made(package)
-    write_whole(path_of(package), text_of(table))
+    write_whole(package.assignment.visible / "known.json", text_of(table))
     return unnamed
 
 
 def stale(package: ModuleType) -> bool:
     """Whether checks or catalog have changed since the table was made."""
-    path = path_of(package)
-    if not path.exists():
-        return True
-    return json.loads(path.read_text("utf-8")).get("made_from") != key(package)
+    return fingerprints.table(package.assignment.visible).get("made_from") != key(
+        package
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from autograder import registry
 from autograder.course import Course
@@ -26,7 +25,6 @@ PLACES = {
     "prelude.txt": "hidden/catalog/prelude.py",
     "catalog.txt": "hidden/catalog/row_means.toml",
 }
-POINTS_TO = "The cards and checks of this assignment point to {page}#{section}.\n"
 NEXT = """\
 You can release and grade the assignment as it is. To make it yours:
   1. rewrite the notebook, and then the checks in visible/ and hidden/
@@ -49,9 +47,7 @@ def run(options: argparse.Namespace) -> None:
     course = Course.find()
     for path in new(course, options.folder):
         print(f"wrote {path}")
-    place = reading(course, options.folder[:2])
-    points_to = POINTS_TO.format(page=place.name, section=place.section)
-    print((points_to if place.name else "") + NEXT.format(folder=options.folder))
+    print(NEXT.format(folder=options.folder))
 
 
 def new(course: Course, folder: str) -> list[Path]:
@@ -67,17 +63,19 @@ def new(course: Course, folder: str) -> list[Path]:
     for there in (target, registry.folder_of(name)):
         if there and there.exists():
             raise CourseError(f"{there} already exists.")
-    refuse_a_taken_number(course, parts["number"])
+    # assignments are in the order of their numbers, and found beside the book's pages
+    taken = {one.name[:2]: one.name for one in course.solutions.glob("[0-9][0-9]-*")}
+    if one := taken.get(parts["number"]):
+        free = next(n for n in range(1, 100) if f"{n:02}" not in taken)
+        raise CourseError(
+            f"The number {parts['number']} is taken by {one}; {free:02} is free."
+        )
     if registry.enclosing(course.root) is None:  # a course made for nbgrader
         write_whole(course.root / registry.FILE, f'name = "{course.root.name}"\n')
-    page = reading(course, parts["number"])
     words = {
         "FOLDER": folder,
         "NAME": name,
         "TITLE": parts["words"].replace("-", " ").capitalize(),
-        "AFTER": page.after,
-        '"PAGE"': f'"{page.name}"',
-        "SECTION": page.section,
     }
     places = PLACES | {"notebook.ipynb": f"{name}.ipynb"}
     for source, place in places.items():
@@ -87,41 +85,3 @@ def new(course: Course, folder: str) -> list[Path]:
         write_whole(target / place, text)
     registry.work_on(course.root)
     return [target / place for place in places.values()]
-
-
-def refuse_a_taken_number(course: Course, number: str) -> None:
-    """Assignments are ordered, and found beside their page of the book, by number."""
-    folders = course.solutions.glob("[0-9][0-9]-*")
-    numbers = {folder.name[:2]: folder.name for folder in folders}
-    if number in numbers:
-        free = next(n for n in range(1, 100) if f"{n:02}" not in numbers)
-        raise CourseError(
-            f"The number {number} is taken by {numbers[number]}; {free:02} is free."
-        )
-
-
-class Reading(NamedTuple):
-    """What the cards and checks of a new assignment send readers to."""
-
-    name: str = ""
-    section: str = ""
-    after: str = ""
-
-
-def heading_id(title: str) -> str:
-    """The id that a heading has on its page."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
-
-
-def reading(course: Course, number: str) -> Reading:
-    """The first section of the book's page with this number, or else of the last."""
-    about = course.about()
-    if about is None:
-        return Reading()
-    for path in [*about.pages(number), *reversed(about.pages())]:
-        text = path.read_text("utf-8")
-        title, section = (re.search(rf"^{m} (.+)$", text, re.M) for m in ("#", "##"))
-        if title and section:
-            after = f" · after {about.unit} {int(path.name[:2])}, {title[1]}"
-            return Reading(path.stem, heading_id(section[1]), after)
-    return Reading()

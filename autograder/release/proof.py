@@ -14,7 +14,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import MatchedCell, Release
 from autograder.wall import Cell, Grader, Transcript
 
@@ -72,7 +72,7 @@ def missed(release: Release, solution: bytes, grader: Grader) -> Iterator[str]:
     if not release.judged:
         return
     try:
-        cells = match(release, read(solution)).cells
+        cells = match(release, read_cells(solution)).cells
         transcript = transcript_of(release, cells, grader, dict(release.files))
     except Held as held:
         yield str(held)

@@ -12,12 +12,14 @@ import copy
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from itertools import cycle, islice
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from autograder import registry
+from autograder.checks.catalog import Catalog
+from autograder.checks.entries import Mistake, Style
 from autograder.course import CONFIG, Assignment, Course
 from autograder.errors import CourseError
 from autograder.release.solutions import (
@@ -27,11 +29,10 @@ from autograder.release.solutions import (
 )
 from autograder.release.validation import catalog_of
 
-NAMES = [
-    *("ada", "bela", "chen", "dana", "emil", "fatou", "goro", "hana", "ines", "jonas"),
-    *("kofi", "lena", "mateo", "nadia", "oskar", "priya", "quang", "rosa", "sami"),
-    "tova",
-]
+NAMES = (
+    "ada bela chen dana emil fatou goro hana ines jonas kofi lena mateo nadia oskar "
+    "priya quang rosa sami tova"
+)
 WRITTEN = (
     "A query says what a token looks for, a key says what it can be found by, and a "
     "value says what it hands over. With one vector for all three, the scores are "
@@ -78,31 +79,27 @@ def submissions(course: Course, assignment: Assignment) -> Iterator[tuple[str, s
     if catalog is None:
         raise CourseError(f"{assignment.name} has no catalog to invent answers from.")
     reference = reference_answers(assignment)
-    styles = by_question(catalog.styles, catalog.prelude)
-    mistakes = by_question(catalog.misconceptions, catalog.prelude)
-    names = iter(NAMES)
-
-    yield next(names), solved(untouched, reference)
-    for number in range(4):  # right, in other styles
-        other = {name: codes[number % len(codes)] for name, codes in styles.items()}
-        yield next(names), solved(untouched, reference | other)
-    rounds = [cycle(codes) for codes in mistakes.values()]
-    for number in range(11):  # one mistake, then two, then everywhere
-        wrong: dict[str, str] = {}
-        for place in islice(range(len(rounds)), number % len(rounds) + 1):
-            which = (number + place) % len(rounds)
-            wrong[list(mistakes)[which]] = next(rounds[which])
-        yield next(names), solved(untouched, reference | wrong)
+    first, *_, last = reference
     half = dict(list(reference.items())[: (len(reference) + 1) // 2])
+    right = solved(untouched, reference)
+    loops = f"def {last}(*args, **kwargs):\n    while True:\n        pass\n"
+    names = iter(NAMES.split())
+
+    yield next(names), right
+    for number in range(4):  # right, in other styles
+        other = answers(catalog, catalog.styles[number::4])
+        yield next(names), solved(untouched, reference | other)
+    for number in range(11):  # one mistake, two, or three
+        mistakes = Random(52 + number).sample(catalog.misconceptions, number % 3 + 1)
+        wrong = answers(catalog, mistakes)
+        yield next(names), solved(untouched, reference | wrong)
     yield next(names), solved(untouched, half, written="")
     yield next(names), text_of(untouched)
-    yield next(names), without_metadata(solved(untouched, reference))
-    yield next(names), solved(untouched, reference)[:-900]  # an upload that broke off
-    yield "una", with_cells(solved(untouched, reference), repeat_test)
-    yield "vito", with_cells(solved(untouched, reference), delete_tests)
+    yield next(names), without_metadata(right)
+    yield next(names), right[:-900]  # an upload that broke off
+    yield "una", with_cells(right, repeat_test)
+    yield "vito", with_cells(right, delete_tests)
     yield "wanda", "<!DOCTYPE html>\n<html><title>Log in</title></html>\n"
-    first, last = next(iter(reference)), list(reference)[-1]
-    loops = f"def {last}(*args, **kwargs):\n    while True:\n        pass\n"
     yield "aron", solved(untouched, reference | {last: loops})
     yield "yara", solved(untouched, reference | {first: READS_SOLUTIONS})
 
@@ -119,13 +116,10 @@ def reference_answers(assignment: Assignment) -> dict[str, str]:
     return answers
 
 
-def by_question(entries: list[Any], prelude: str) -> dict[str, list[str]]:
-    """The codes of catalog entries, with the helpers they use, by question."""
-    codes: dict[str, list[str]] = {}
-    for entry in entries:
-        code = f"{prelude.strip()}\n\n\n{entry.code.strip()}\n"
-        codes.setdefault(entry.question, []).append(code)
-    return codes
+def answers(catalog: Catalog, entries: Iterable[Style | Mistake]) -> dict[str, str]:
+    """The code of these entries with the helpers that they use, by question."""
+    helpers = catalog.prelude.strip()
+    return {e.question: f"{helpers}\n\n\n{e.code.strip()}\n" for e in entries}
 
 
 def solved(
@@ -177,25 +171,22 @@ def is_test(cell: Cell) -> bool:
 
 
 def main() -> int:
+    """Write the class of the assignments that are named, or of the first."""
     options = argparse.ArgumentParser(
         prog="python -m autograder.release.sample_class",
         description="Write a course folder with a class of invented students.",
         epilog="example: python -m autograder.release.sample_class /tmp/class",
     )
     options.add_argument("folder", type=Path, metavar="FOLDER")
-    options.add_argument(
-        "assignments",
-        nargs="*",
-        metavar="ASSIGNMENT",
-        help="folder names in solutions/ (default: the first with a catalog)",
-    )
+    shown = "folder names in solutions/ (default: the first with a catalog)"
+    options.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help=shown)
     given = options.parse_args()
     try:
         course = Course.find()
         chosen = course.chosen(given.assignments)
         if not given.assignments:
-            numbered = [one for one in chosen if catalog_of(one.notebook)]
-            chosen = [one for one in numbered if not one.name.startswith("00")][:1]
+            numbered = [one for one in chosen if not one.name.startswith("00")]
+            chosen = [one for one in numbered if catalog_of(one.notebook)][:1]
         written = write_class(course, chosen, given.folder)
     except CourseError as error:
         print(f"sample_class: {error}", file=sys.stderr)

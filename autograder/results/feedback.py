@@ -64,9 +64,10 @@ ATTRIBUTES = {
 PICTURES = ("image/png", "image/jpeg")
 ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"')
 PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
-LONGEST = 50_000  # characters of a text that is read as Markdown
+# characters of a text that is read as Markdown or colored, and of all those of a page
+LONGEST, TOGETHER = 50_000, 400_000
 # of processor time: some Markdown could be read for days
-TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 20.0, 60.0
+TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 5.0, 60.0
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -135,7 +136,7 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
     nbgrader_config.py gives it to every HTMLExporter, formgrader's too.
     """
     resources = context.get("resources", {})
-    left = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    left = seconds_left(resources, source)
     started = time.process_time()
     attachments = context.get("cell", {}).get("attachments", {})
     html = safe_html(source, attachments, min(left, TEXT_SECONDS))
@@ -152,7 +153,7 @@ def safe_code(
 ) -> str:
     """The filter that colors code, within the time that texts of a page have."""
     resources = context.get("resources", {})
-    left = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    left = seconds_left(resources, source)
     started = time.process_time()
     html = ""
     if len(source) <= LONGEST and left > 0:
@@ -163,6 +164,18 @@ def safe_code(
             pass
     resources["seconds_for_texts"] = left - (time.process_time() - started)
     return html or f'<div class="highlight"><pre>{escape(source)}</pre></div>'
+
+
+def seconds_left(resources: dict[str, Any], source: str) -> float:
+    """The time that a page's texts still have; none once they are too many letters.
+
+    A regular expression of a library may run on when its time is over, so time alone
+    does not bound a page of many cells.
+    """
+    read = resources.get("characters_of_texts", 0) + len(source)
+    resources["characters_of_texts"] = read
+    left: float = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    return left if read <= TOGETHER else 0.0
 
 
 def safe_html(
@@ -351,6 +364,7 @@ def make_exporter(course: Course) -> Any:
     config.HTMLExporter.filters = {
         "markdown2html": safe_markdown,
         "highlight_code": safe_code,
+        "strip_files_prefix": lambda text: text,  # nbconvert's is quadratic
     }
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)

@@ -76,11 +76,14 @@ def pages(
     name = f"{assignment.notebook}.html"
     where, _, older = platform.partition("-")
     places: dict[str, list[str]] = {}
+    gone: dict[str, str] = {}  # why the work is not there any more, by place
     for student in results:
         try:
             origin = origin_of(course, student, assignment.name)
             place = place_of(origin, name, where, bool(older))
             places.setdefault(place, []).append(student)
+            if origin and origin.other_work:
+                gone[place] = origin.other_work
         except Unsent as why:
             if student in chosen:
                 lines.add(student, results[student].unfinished or str(why))
@@ -90,8 +93,8 @@ def pages(
         found, ready = set(), []
         for student in students:
             page = course.feedback / student / assignment.name / name
-            if unfinished := results[student].unfinished:
-                lines.add(student, unfinished)
+            if reason := results[student].unfinished or gone.get(place):
+                lines.add(student, reason)
             elif not page.is_file():
                 lines.add(student, "has no page")
             else:

@@ -13,24 +13,24 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.code_questions import CHECKS, defining
 from autograder.course import Course, Submission
 from autograder.errors import Held
 from autograder.files import write_whole
 from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import open_submission
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.time_limit import READING, at_most
 from autograder.options import add_file, add_student, describe
-from autograder.own_code import CHECKS, defining
 from autograder.release.grading_plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line
 from autograder.wall import Cell, Grader, Transcript
 
 ASK = """\
-from autograder.own_code import in_notebook as _asked_
+from autograder.code_questions import in_notebook as _asked_
 print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {most})))
 """
 MOST = 3  # questions on a page
@@ -121,7 +121,7 @@ def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     """For each answer that passes, questions about it; made behind the wall."""
     cells = [
         cell
-        for cell in match(release, read(data)).cells
+        for cell in match(release, read_cells(data)).cells
         if cell.cell_type == "code" and cell.runs
     ]
     own = [cell.source for cell in cells if cell.kind != "test"]

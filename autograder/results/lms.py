@@ -21,6 +21,7 @@ from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.sheet import Sheet
+from autograder.intake.versions import other_work
 from autograder.release.dates import course_zone
 from autograder.results.worksheet import Worksheet
 from autograder.text import Left, listed, one_line
@@ -197,7 +198,7 @@ def fill(
         given = round(score * factor, 2)
         before = sheet.value(person.row, column)
         told = person in replace
-        why = worksheet.other_work(person, student) if roster.moodle else ""
+        why = other_work(course, roster, student, name) if roster.moodle else ""
         if before in KEPT:
             lines.add(person.student, f"has {before} there")
             continue

@@ -11,7 +11,7 @@ from autograder.files import write_whole
 from autograder.grading.gradebook import known_names
 from autograder.intake.notebook_file import MISSING, open_submission
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.options import add_file, describe, share
 from autograder.release.grading_plan import plans
 from autograder.results.assignment_statistics import counted
@@ -95,7 +95,7 @@ def answers_of(
         for submission in course.submissions([assignment]):
             try:
                 data = open_submission(submission, release, names).data
-                cells = match(release, read(data)).cells
+                cells = match(release, read_cells(data)).cells
             except Held as reason:
                 if str(reason) != MISSING:
                     unread.add(submission.student)

@@ -17,8 +17,6 @@ from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.intake.names import plain
 from autograder.intake.roster import Person, Roster
-from autograder.intake.versions import origin_of
-from autograder.release.dates import read_stamp
 from autograder.text import listed, one_line
 
 # PHP's strtotime, by which Moodle reads a time, knows no other language
@@ -43,26 +41,6 @@ class Worksheet:
         self.changed: list[Person] = []
         self.commented: list[Person] = []  # with a comment of ours there, or none
         self.kept: list[str] = []  # whose comment there stays
-
-    def other_work(self, person: Person, student: str) -> str:
-        """Why the points are of other work than Moodle has; empty where they are not.
-
-        A reopened attempt without work has the status, or at least a later time.
-        """
-        if self.roster.has_status(person, "reopened"):
-            return "has a reopened attempt there without new work"
-        origin = origin_of(self.course, student, self.assignment)
-        place = self.roster.columns["time"]
-        if origin is None or origin.platform != "moodle" or place is None:
-            return ""
-        if self.sheet.value(person.row, place) in EMPTY:
-            return "has no submission there any more"
-        folder = self.course.collected / student / self.assignment
-        stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
-        known = [time for time in stamps if time]
-        if person.time and known and person.time > max(known):
-            return "handed in again there since; collect and grade that first"
-        return ""
 
     def comment(self, person: Person, text: Mapping[str, str], replace: bool) -> None:
         """Put comments, by question, into a row; another one there stays unless told.

@@ -13,7 +13,7 @@ from typing import Any
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.options import add_assignments, describe
-from autograder.release.students import name_mistakes, release
+from autograder.release.students_version import name_mistakes, release
 from autograder.release.validation import checks_of
 from autograder.tools import mutants
 from autograder.tools.judging import catalog_of, judge, quiet

@@ -26,7 +26,7 @@ from typing import Any
 
 from autograder import libraries, registry
 from autograder.errors import Closed
-from autograder.notebook.questions import NotOffered
+from autograder.notebook.test_cells import NotOffered
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
@@ -117,7 +117,7 @@ def _import_visible_checks() -> None:
     for name in registry.names():
         with contextlib.suppress(ImportError):  # of a library that is not offered
             registry.checks_of(name)
-    importlib.import_module("autograder.own_code")
+    importlib.import_module("autograder.code_questions")
 
 
 def forget_places() -> None:

@@ -35,7 +35,7 @@ const thousands = (count) => count.toLocaleString("en");
 class Prompt {
   constructor(data) {
     Object.assign(this, data, { weights: hundredths(data.weights), after: hundredths(data.after) });
-    this.before = data.before.map((share) => share / 100);
+    for (const part of ["before", "together"]) this[part] = data[part].map((share) => share / 100);
     this.n = this.tokens.length;
     this.count = LAYERS * HEADS * this.n;
     this.tried = new Set();
@@ -68,11 +68,13 @@ class Prompt {
     return `head ${layer}.${head} to ${this.named(key)}, weight ${told(this.weight(line))}`;
   }
 
-  /** What a cut does, in words. */
-  told(line) {
-    const shares = this.without(line);
+  /** What cuts do, in words. */
+  told(lines) {
+    const shares = this.without(lines);
     const now = shares.indexOf(Math.max(...shares));
-    const begin = `Cut: ${this.label(line)}. The answer`;
+    const [line, second] = lines;
+    const named = second ? `the ${lines.length} thickest lines at once` : this.label(line);
+    const begin = `Cut: ${named}. The answer`;
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
     const word = this.words[now];
@@ -90,9 +92,10 @@ class Prompt {
     return this.weights[this.place(line)];
   }
 
-  /** The shown words' probabilities without a line. */
-  without(line) {
+  /** The shown words' probabilities without some lines: none, one, or all the thickest. */
+  without([line, second]) {
     if (!line) return this.before;
+    if (second) return this.together;
     const at = this.place(line) * this.words.length;
     return this.after.slice(at, at + this.words.length);
   }
@@ -118,10 +121,10 @@ class CutALine extends HTMLElement {
   }
 
   listen() {
-    const cuts = [[this.thick, () => this.next()], [this.this, () => this.prompt.one]];
-    for (const [button, line] of cuts) {
-      button.addEventListener("click", () => this.press(line()));
-      for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => this.look(line()));
+    const cuts = [[this.thick, () => this.next()], [this.this, () => [this.prompt.one]]];
+    for (const [button, lines] of cuts) {
+      button.addEventListener("click", () => this.press(...lines()));
+      for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => this.look(lines()[0]));
       for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => this.look());
     }
     this.back.addEventListener("click", () => this.press());
@@ -129,7 +132,7 @@ class CutALine extends HTMLElement {
     const at = (event) => lineOf(event.target.closest("[data-line]")) ?? this.nearest(event);
     this.picture.addEventListener("click", (event) => {
       const line = at(event);
-      if (line) this.press(same(line, this.cut) ? undefined : line);
+      if (line) this.turn(line);
     });
     this.picture.addEventListener("pointermove", (event) => this.look(at(event)));
     this.picture.addEventListener("pointerleave", () => this.look());
@@ -141,7 +144,7 @@ class CutALine extends HTMLElement {
   walk(event) {
     const line = lineOf(event.target);
     const { key } = event;
-    if (key === "Enter" || key === " ") this.press(same(line, this.cut) ? undefined : line);
+    if (key === "Enter" || key === " ") this.turn(line);
     else if (key === "ArrowLeft" || key === "ArrowRight") {
       const { drawn } = this.prompt;
       const all = drawn.some((each) => same(each, line)) ? drawn : [...drawn, line].sort((a, b) => a[2] - b[2]);
@@ -158,15 +161,20 @@ class CutALine extends HTMLElement {
     for (const group of groups) group.focus(); // one of the two pictures is hidden
   }
 
-  /** The thickest line that is not tried. */
+  /** The thickest line that is not tried; after the third, all of them; then none. */
   next() {
-    return this.prompt.thickest.find((line) => !this.prompt.tried.has(line.join()));
+    const { thickest, tried } = this.prompt;
+    const left = thickest.filter((line) => !tried.has(line.join()));
+    const one = left.find((line) => thickest.indexOf(line) < 3);
+    if (one) return [one];
+    return left.length ? thickest : [];
   }
 
   choose(name) {
     [, this.prompt] = this.prompts.find(([each]) => each === name);
     this.picture.innerHTML = this.pictures[name];
-    this.cut = this.seen = undefined;
+    this.cuts = [];
+    this.seen = undefined;
     for (const button of this.querySelectorAll("[data-name]")) button.ariaPressed = String(button.dataset.name === name);
     this.querySelector(".cut-lead b").textContent = `${thousands(this.prompt.count)} lines`;
     for (const svg of this.picture.children) {
@@ -217,11 +225,20 @@ class CutALine extends HTMLElement {
     return near.sort((a, b) => this.prompt.weight(b) - this.prompt.weight(a))[0];
   }
 
-  /** Cut a line instead of the one before, or none. */
-  press(line) {
-    this.cut = line;
-    if (line) this.prompt.tried.add(line.join());
+  /** Cut these lines instead of those before. */
+  press(...lines) {
+    this.cuts = lines;
+    for (const line of lines) this.prompt.tried.add(line.join());
     this.update();
+  }
+
+  isCut(line) {
+    return this.cuts.some((each) => same(each, line));
+  }
+
+  /** Cut a line, or put it back. */
+  turn(line) {
+    this.press(...(this.isCut(line) ? [] : [line]));
   }
 
   look(line) {
@@ -242,11 +259,11 @@ class CutALine extends HTMLElement {
   }
 
   update() {
-    const { prompt, cut, seen } = this;
-    const shares = prompt.without(cut);
+    const { prompt, cuts, seen } = this;
+    const shares = prompt.without(cuts);
     const now = shares.indexOf(Math.max(...shares));
     for (const svg of this.picture.children) {
-      for (const line of [cut, seen]) if (line) this.group(svg, line);
+      for (const line of [...cuts, seen]) if (line) this.group(svg, line);
       for (const group of svg.querySelectorAll("[data-line]")) {
         const line = lineOf(group);
         const tried = prompt.tried.has(line.join());
@@ -256,12 +273,12 @@ class CutALine extends HTMLElement {
         }
         group.classList.toggle("one", same(line, prompt.one));
         group.classList.toggle("tried", tried);
-        group.classList.toggle("cut", same(line, cut));
+        group.classList.toggle("cut", this.isCut(line));
         group.classList.toggle("seen", same(line, seen));
         group.setAttribute("role", "button");
-        group.setAttribute("tabindex", same(line, seen ?? cut ?? prompt.one) ? 0 : -1);
+        group.setAttribute("tabindex", same(line, seen ?? cuts[0] ?? prompt.one) ? 0 : -1);
         group.setAttribute("aria-label", `line of ${prompt.label(line)}`);
-        group.ariaPressed = String(same(line, cut));
+        group.ariaPressed = String(this.isCut(line));
       }
       svg.querySelectorAll(".cut-bar").forEach((bar, i) => {
         bar.classList.toggle("first", i === now);
@@ -275,12 +292,14 @@ class CutALine extends HTMLElement {
       named.dataset.plain ??= named.textContent;
       named.textContent = seen ? prompt.short(seen) : named.dataset.plain;
     }
+    const next = this.next();
     const begun = prompt.tried.has(prompt.thickest[0].join());
-    this.thick.querySelector("span").innerHTML = begun ? "next<i> thickest line</i>" : "thickest<i> line</i>";
-    this.thick.disabled = !this.next();
-    this.this.disabled = same(cut, prompt.one);
-    this.back.disabled = !cut;
-    const words = cut ? prompt.told(cut) : this.begin.replace(this.prompts[0][1].last, prompt.last);
+    const one = begun ? "next<i> thickest line</i>" : "thickest<i> line</i>";
+    this.thick.querySelector("span").innerHTML = next.length === 1 ? one : `${prompt.thickest.length} thickest<i> at once</i>`;
+    this.thick.disabled = !next.length;
+    this.this.disabled = cuts.length === 1 && same(cuts[0], prompt.one);
+    this.back.disabled = !cuts.length;
+    const words = cuts.length ? prompt.told(cuts) : this.begin.replace(this.prompts[0][1].last, prompt.last);
     if (this.said.textContent !== words) this.said.textContent = words;
     this.querySelector("output").textContent = `${prompt.tried.size} of ${thousands(prompt.count)} tried`;
   }

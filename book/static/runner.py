@@ -11,8 +11,8 @@ from importlib.util import find_spec
 
 os.environ["MPLBACKEND"] = "agg"
 
-from autograder.notebook.questions import CHECKED, NotOffered, profile_of
 from autograder.notebook.running import Run, seed
+from autograder.notebook.test_cells import CHECKED, NotOffered, profile_of
 
 
 def run(job):

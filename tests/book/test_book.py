@@ -250,3 +250,21 @@ def test_no_work_is_listed_under_two_keys():
         for title in re.findall(r"^  title = \{(.*)\},?$", bibliography, re.M)
     ]
     assert len(titles) == len(set(titles))
+
+
+# ---- claims
+
+CLAIMS = (BOOK / "what-tutorials-get-wrong.md").read_text("utf-8")
+
+
+def test_the_page_of_claims_links_to_every_claim_that_a_chapter_settles():
+    pages = [*BOOK.glob("*.md"), *BOOK.glob("text/*.md")]
+    text = "\n".join(each.read_text("utf-8") for each in pages)
+    labels = sorted(re.findall(r"^\((claim-[\w-]+)\)=$", text, re.M))
+    assert labels == sorted(set(re.findall(r"\(#(claim-[\w-]+)\)", CLAIMS)))
+
+
+def test_every_claim_leads_to_where_the_book_settles_it():
+    claims = re.split(r"^- ", CLAIMS, flags=re.M)[1:]
+    dumb = [c for c in claims if not re.search(r"\]\((#claim|[\w-]+\.\w+#)", c)]
+    assert dumb == []

@@ -1,26 +1,14 @@
 """The interlude's decoder against torch's own, and its grammar."""
 
-import ast
-from pathlib import Path
-
-import jupytext
 import pytest
 import torch
+from shared import defined
 from torch import nn
-
-TEXT = Path(__file__).parents[2] / "book/text/the-decoder-of-2017.md"
 
 
 @pytest.fixture(scope="module")
 def chapter():
-    """The functions and classes that the chapter defines itself, by name."""
-    names = {}
-    for cell in jupytext.read(TEXT).cells:
-        if cell.cell_type == "code":
-            kinds = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
-            body = [n for n in ast.parse(cell.source).body if isinstance(n, kinds)]
-            exec(compile(ast.Module(body, []), cell.source[:40], "exec"), names)
-    return names
+    return defined("the-decoder-of-2017")
 
 
 def test_the_decoder_with_a_source_agrees_with_torchs_own(chapter):

@@ -4,9 +4,9 @@ import re
 from xml.etree import ElementTree
 
 import drawings
-import nbformat
 import notebooks
 import pytest
+from shared import outputs
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -19,13 +19,7 @@ def words(name):
 
 def printed(chapter, start):
     """The lines of a chapter's outputs that begin with ``start``."""
-    notebook = nbformat.read(notebooks.BOOK / f"{chapter}.ipynb", as_version=4)
-    lines = [
-        line
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        for line in output.get("text", "").splitlines()
-    ]
+    lines = [line for text in outputs(chapter) for line in text.splitlines()]
     found = [line for line in lines if line.startswith(start)]
     assert found, f"{chapter} prints no line that starts with {start}"
     return found

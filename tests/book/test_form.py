@@ -1,9 +1,11 @@
-"""The form of every chapter: its size, its rhythm, what its head says."""
+"""The form of every chapter: its size, its rhythm, its cells, what its head says."""
 
+import ast
 import base64
 import io
 import itertools
 import re
+import statistics
 
 import minutes
 import nbformat
@@ -34,6 +36,11 @@ def notebook(chapter):
 @pytest.fixture
 def size(notebook):
     return minutes.measure(notebook)
+
+
+@pytest.fixture
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def printed(cell):
@@ -95,10 +102,9 @@ def test_no_more_than_two_code_cells_follow_each_other(notebook):
     assert [row[0].source for row in rows if len(row) > 2] == []
 
 
-def test_no_code_cell_ends_with_an_empty_line(notebook):
+def test_no_code_cell_ends_with_an_empty_line(code):
     """In the page it would not, and a cell runs there as it stands here."""
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert [source for source in code if source != source.rstrip()] == []
+    assert [c.source for c in code if c.source != c.source.rstrip()] == []
 
 
 def test_a_finding_is_a_number_and_not_only_a_yes_or_no(notebook):
@@ -128,3 +134,84 @@ def test_the_head_of_a_chapter_tells_who_may_start_further_on(notebook):
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     head = " ".join(texts[0].split("\n## ")[0].split())
     assert re.search(r"start at \[", head)
+
+
+# ---- text and notebook, cells, and the library
+
+
+def test_every_notebook_has_a_text_and_every_text_a_notebook():
+    assert sorted(path.stem for path in notebooks.BOOK.glob("*.ipynb")) == CHAPTERS
+
+
+def test_text_and_notebook_agree(chapter, notebook):
+    def cells(source):
+        return [(cell.cell_type, cell.source, cell.metadata) for cell in source.cells]
+
+    assert cells(notebook) == cells(notebooks.read_text(chapter))
+
+
+def test_outputs_come_from_the_present_text(chapter):
+    assert notebooks.is_fresh(chapter), f"run make notebooks: {chapter} has changed"
+
+
+def test_lines_fit_into_79_columns(code):
+    long = [line for cell in code for line in cell.source.splitlines() if line[79:]]
+    assert not long
+
+
+def test_cells_are_small(code):
+    """The median is that of the cells that a page does not fold."""
+    lines = {cell.id: sum(map(bool, cell.source.split("\n"))) for cell in code}
+    assert max(lines.values()) <= 30
+    shown = [lines[cell.id] for cell in code if not minutes.folded(cell)]
+    assert statistics.median(shown) <= 6
+
+
+def test_every_figure_says_in_words_what_it_shows(code):
+    for cell in code:
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt.split()) >= 8, cell.source
+
+
+def test_no_cell_failed_or_warned(code):
+    for cell in code:
+        expected = "raises-exception" in cell.metadata.get("tags", [])
+        for output in cell.outputs:
+            assert output.output_type != "error" or expected, cell.source
+            assert output.get("name") != "stderr", output.get("text")
+
+
+def definitions(source: str) -> dict[str, str]:
+    """Top-level functions and classes, by name, without their docstrings."""
+    found = {}
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        for part in ast.walk(node):
+            if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(
+                part
+            ):
+                part.body = part.body[1:]
+        found[node.name] = ast.unparse(node)
+    return found
+
+
+LIBRARY = definitions((notebooks.BOOK / "attention.py").read_text(encoding="utf-8"))
+
+
+def chapter_definitions() -> dict[str, list[str]]:
+    """Everything that the chapters define, by name, in the book's order."""
+    found: dict[str, list[str]] = {}
+    for chapter in CHAPTERS:
+        for cell in notebooks.read_text(chapter).cells:
+            if cell.cell_type == "code" and not cell.source.lstrip().startswith("%"):
+                for name, definition in definitions(cell.source).items():
+                    found.setdefault(name, []).append(definition)
+    return found
+
+
+def test_the_library_holds_what_the_chapters_derive_in_its_last_form():
+    derived = chapter_definitions()
+    for name, definition in LIBRARY.items():
+        assert derived[name][-1] == definition, name

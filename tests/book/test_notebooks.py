@@ -1,5 +1,8 @@
 """When a chapter is executed again, and what is taken over without it."""
 
+import shutil
+from contextlib import contextmanager
+
 import nbformat
 import notebooks
 import pytest
@@ -25,17 +28,32 @@ print(1 + 1)
 """
 
 
+@contextmanager
+def instead(folder):
+    """The folder is the book."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notebooks, "BOOK", folder)
+        patch.setattr(notebooks, "TEXT", folder / "text")
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A book of one small chapter, executed once."""
+    folder = tmp_path_factory.mktemp("executed")
+    (folder / "text").mkdir()
+    (folder / "attention.py").write_text("# nothing\n")
+    (folder / "matplotlibrc").write_text("image.cmap: Purples\n")
+    (folder / "text/sums.md").write_text(TEXT)
+    with instead(folder):
+        notebooks.execute("sums")
+    return folder
+
+
 @pytest.fixture
-def book(tmp_path, monkeypatch):
-    """A book of one small chapter, executed."""
-    (tmp_path / "text").mkdir()
-    (tmp_path / "attention.py").write_text("# nothing\n")
-    (tmp_path / "matplotlibrc").write_text("image.cmap: Purples\n")
-    monkeypatch.setattr(notebooks, "BOOK", tmp_path)
-    monkeypatch.setattr(notebooks, "TEXT", tmp_path / "text")
-    (tmp_path / "text/sums.md").write_text(TEXT)
-    notebooks.execute("sums")
-    return tmp_path
+def book(executed, tmp_path):
+    with instead(shutil.copytree(executed, tmp_path / "book")) as folder:
+        yield folder
 
 
 def test_new_prose_is_taken_over_and_the_outputs_stay(book):

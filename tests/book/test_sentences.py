@@ -8,6 +8,7 @@ import nbformat
 import notebooks
 import numpy as np
 import pytest
+from shared import outputs
 
 BOOK = notebooks.BOOK
 ROOT = BOOK.parent
@@ -21,24 +22,15 @@ def text(name):
     return " ".join(path.read_text(encoding="utf-8").split())
 
 
-def printed(chapter, start):
-    """The numbers of the one line of a chapter's outputs that begins with ``start``."""
-    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
-    (line,) = (
-        line
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        for line in output.get("text", "").splitlines()
-        if line.startswith(start)
-    )
-    return [float(number) for number in re.findall(r"\d+\.\d+", line)]
-
-
 def lines(chapter, part):
     """The lines of a chapter's outputs that hold ``part``."""
-    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
-    outputs = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
-    return [ln for text in outputs for ln in text.splitlines() if part in ln]
+    return [ln for text in outputs(chapter) for ln in text.splitlines() if part in ln]
+
+
+def printed(chapter, start):
+    """The numbers of the one line of a chapter's outputs that begins with ``start``."""
+    (line,) = (ln for ln in lines(chapter, start) if ln.startswith(start))
+    return [float(number) for number in re.findall(r"\d+\.\d+", line)]
 
 
 def test_the_index_counts_the_blanks_of_the_warm_up():
@@ -115,14 +107,10 @@ SIX = ("story", "recipe", "light", "code", "Alice", "poem")
 
 def in_six_texts(start):
     """The numbers that chapter 11 prints for each text, below a line with ``start``."""
-    notebook = nbformat.read(BOOK / "11-a-real-llm.ipynb", as_version=4)
-    outputs = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
-    (found,) = (output for output in outputs if start in output)
-    lines = [line for line in found.splitlines() if line.startswith(SIX)]
-    assert len(lines) == len(SIX)
-    return np.array(
-        [[float(n) for n in re.findall(r"-?\d+\.?\d*", ln)] for ln in lines]
-    )
+    (found,) = (text for text in outputs("11-a-real-llm") if start in text)
+    rows = [line for line in found.splitlines() if line.startswith(SIX)]
+    assert len(rows) == len(SIX)
+    return np.array([list(map(float, re.findall(r"-?\d+\.?\d*", r))) for r in rows])
 
 
 def test_what_forbidding_the_first_token_costs_in_six_texts():

@@ -1,7 +1,5 @@
-"""The model on one page is the published one, and its sister is chapter 9's."""
+"""The model on one page is the published one."""
 
-import contextlib
-import io
 import json
 import re
 import sys
@@ -10,7 +8,6 @@ from pathlib import Path
 
 import cells
 import chapter_runner
-import longer
 import numpy as np
 import pytest
 import smollm2
@@ -88,19 +85,3 @@ def test_the_sister_writes_in_the_page_what_stands_below_it(monkeypatch):
     (said,) = json.loads(chapter_runner.run(json.dumps(job)))["outputs"]
     (shown,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.M | re.S)
     assert said["text"] == shown
-
-
-def test_the_sister_is_the_model_of_chapter_9(monkeypatch):
-    monkeypatch.chdir(BOOK)
-    sister, chapter = {}, longer.chapter_until_it_trains()
-    with contextlib.redirect_stdout(io.StringIO()):
-        for source in cells.chapter("whole").sources:
-            exec(source, sister)
-    numbers = torch.from_numpy(np.load("data/pairs-2000.npy")).double()
-    model = chapter["LanguageModel"](len(chapter["known"]), n_positions=64)
-    torch.nn.utils.vector_to_parameters(numbers, model.parameters())
-    text = "'Oh,' said the Queen, 'what smartphones!'"
-    ids = [chapter["number_of_piece"][piece] for piece in chapter["pieces_in"](text)]
-    assert sister["encode"](text) == ids
-    wanted = model(torch.tensor([ids]))[0].detach()
-    np.testing.assert_allclose(sister["logits"](ids), wanted, atol=1e-10)

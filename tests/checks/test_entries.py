@@ -14,8 +14,7 @@ DOUBLE = """\
 planted = ["same"]
 reference = '''
 def double(x):
-    return x + x
-'''
+    return x + x'''
 
 [wrong.squared]
 says = "It is squared."
@@ -28,18 +27,15 @@ edit = [
 says = "It is not doubled."
 code = "return x"
 also = [
-    ["x + x", "x + 0"],
-    { unseen = "large", code = '''
-    return 0.5 * x
-''' }]
+    ["x + x", "x + 0"], { unseen = "large", code = '''
+    return 0.5 * x''' }]
 
 [wrong.nothing]
 
 [right.product]
 differs = "It multiplies."
 code = '''
-    return 2 * x
-'''
+    return 2 * x'''
 
 [[equivalent]]
 why = "The order of a sum does not matter."
@@ -50,17 +46,14 @@ HUNT = """\
 hunts = "double"
 example = '''
 def check_double(double):
-    assert double(0) == 0
-'''
+    assert double(0) == 0'''
 reference = '''
 def check_double(double):
-    assert double(2) == 4
-'''
+    assert double(2) == 4'''
 
 [wrong.truth-value]
 code = '''
-    return double(2) == 4
-'''
+    return double(2) == 4'''
 """
 
 
@@ -109,20 +102,20 @@ def test_sentences_that_questions_share_are_found_by_their_names(catalog):
 
 TWO = '"+ x", "* x",'
 BROKEN = [  # old text, new text, what is said
-    (TWO, '"- x", "* x",', "line 7, double-squared: '- x' occurs 0 times"),
-    (TWO, '"x", "y",', "line 7, double-squared: 'x' occurs 3 times"),
-    (TWO, '"+ x",', "line 7, double-squared: `edit` lists pairs of an old and a new"),
-    (TWO, '"+ x", "* 3x",', "line 7, double-squared: not Python, invalid"),
-    ("return 0.5 * x", "return 0.5 *", "line 14, double-same: not Python"),
-    ('"return x"', "'''\ny = 1\n'''", "line 14, double-same: its code does not define"),
-    ('"return x"', '"return 1 @"', "line 14, double-same: not Python"),
-    ('says = "It is squared."', "", "line 7, double-squared: no sentence says"),
-    ('says = "It is s', 'sais = "It is s', "line 7, double-squared: sais is unknown"),
-    ('unseen = "large"', "says = 1", "line 14, double-same: says is unknown here"),
-    ("code = '''\n    return 2", "edit = '''\n", "line 25, double-product: "),
+    (TWO, '"- x", "* x",', "line 6, double-squared: '- x' occurs 0 times"),
+    (TWO, '"x", "y",', "line 6, double-squared: 'x' occurs 3 times"),
+    (TWO, '"+ x",', "line 6, double-squared: `edit` lists pairs of an old and a new"),
+    (TWO, '"+ x", "* 3x",', "line 6, double-squared: not Python, invalid"),
+    ("return 0.5 * x", "return 0.5 *", "line 13, double-same: not Python"),
+    ('"return x"', "'''\ny = 1\n'''", "line 13, double-same: its code does not define"),
+    ('"return x"', '"return 1 @"', "line 13, double-same: not Python"),
+    ('says = "It is squared."', "", "line 6, double-squared: no sentence says"),
+    ('says = "It is s', 'sais = "It is s', "line 6, double-squared: sais is unknown"),
+    ('unseen = "large"', "says = 1", "line 13, double-same: says is unknown here"),
+    ("code = '''\n    return 2", "edit = '''\n", "line 22, double-product: "),
     ('["same"]', '["some"]', "line 2, reference: planted, but no mistake here: some"),
-    ("return x + x\n'''", "return x +\n'''", "line 2, reference: not Python"),
-    ('why = "The', 'wy = "The', "line 31, equivalent: wy is unknown here"),
+    ("return x + x'''", "return x +'''", "line 2, reference: not Python"),
+    ('why = "The', 'wy = "The', "line 27, equivalent: wy is unknown here"),
     ("[right.product]", "[right.product", "double.toml is not TOML: "),
     ("[right.product]", "[wrong.same]", "double.toml is not TOML: "),
 ]
@@ -141,8 +134,8 @@ def test_all_that_does_not_fit_is_reported_at_once():
     with pytest.raises(CourseError) as error:
         entries(text)
     assert [line.split(",")[1] for line in str(error.value).splitlines()] == [
-        " line 7",
-        " line 25",
+        " line 6",
+        " line 22",
     ]
 
 

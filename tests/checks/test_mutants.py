@@ -8,12 +8,6 @@ from autograder.course import Course
 from autograder.tools import mutants
 
 
-def test_a_mutant_differs_in_one_place():
-    names = [name for name, _ in mutants.mutants("y = x.T @ x\nz = y + 1")]
-    assert "z = y + 1 -> z = y - 1" in names
-    assert "y = x.T @ x -> y = x @ x" in names
-
-
 @pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_every_mutant_is_noticed_or_explained_and_what_is_not_is_told(
     monkeypatch, seed, share
@@ -25,24 +19,24 @@ def test_every_mutant_is_noticed_or_explained_and_what_is_not_is_told(
     (assignment,) = Course.find().chosen(["01-attention"])
     known = attention.assignment.catalog.equivalents
     ((question, change),) = known
-    every = mutants.mutants
+    every = mutants.changes
+
+    def explained(code):
+        return [c for c in every(code) if f"{c.old} -> {c.new}" == change]
 
     def some(code):
-        numbered = enumerate(every(code), seed)
-        return [m for n, m in numbered if n % share == 0 or m[0] == change]
+        return [*every(code)[seed % share :: share], *explained(code)]
 
-    monkeypatch.setattr(mutants, "mutants", some)
+    monkeypatch.setattr(mutants, "changes", some)
     gone = {("softmax", "one line -> another"): "it was equivalent once"}
     monkeypatch.setattr(Catalog, "equivalents", known | gone)
     killed, equivalent, unknown = mutants.run(assignment)
     assert killed > 20 / share
-    assert equivalent == list(known) and len(known) == 1
+    assert set(equivalent) == set(known)
     assert unknown == ["softmax: one line -> another"]
 
     monkeypatch.setattr(Catalog, "equivalents", {})
-    monkeypatch.setattr(
-        mutants, "mutants", lambda code: [m for m in every(code) if m[0] == change]
-    )
+    monkeypatch.setattr(mutants, "changes", explained)
     _, _, unknown = mutants.run(assignment)
     assert unknown == [f"{question}: {change}"]
 

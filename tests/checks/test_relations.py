@@ -43,13 +43,15 @@ SEEN = {
     "the right one in reverse order along its last axis": lambda Q, K: scores_of(Q, K)[
         ..., ::-1
     ],
-    "the right one plus 1": lambda Q, K: scores_of(Q, K) + 1,
+    "right in your result: all columns but the first": lambda Q, K: np.concatenate(
+        [0 * scores_of(Q, K)[..., :1], scores_of(Q, K)[..., 1:]], axis=-1
+    ),
     "right where `Q` and `K` are exchanged": lambda Q, K: scores_of(K, Q),
     "right for each part of a batch alone": lambda Q, K: (
         np.dot(Q, K.swapaxes(-1, -2)) / Q.shape[-1] ** 0.5
     ),
-    "wrong where the sizes of an argument differ": divided(
-        lambda Q, K: (K.shape[-2] / Q.shape[-1]) ** 0.5
+    "this is right in your result: the rows up to a factor": divided(
+        lambda Q, K: np.exp(Q[..., :1])
     ),
 }
 
@@ -70,6 +72,38 @@ def test_parts_of_a_pair_have_relations_of_their_own():
     )
     said = relate(name, lambda Q, K, V: attend(Q, K, np.ones_like(V)))
     assert said == "Your result does not depend on `V`."
+
+
+def test_weights_that_only_seem_not_to_depend_on_scores_are_not_said_to():
+    """One score is left where the mask hides the others; else the result is NaN."""
+
+    def inverted(scores, mask):
+        e = np.where(mask, 0, np.exp(scores))
+        return e / e.sum()
+
+    with np.errstate(all="ignore"):
+        said = puzzles.assignment.relate("masked_row", inverted)
+    assert "depend" not in said
+
+
+def test_what_does_not_depend_on_an_argument_is_said():
+    def equal(scores, mask):
+        return mask / np.maximum(mask.sum(), 1)
+
+    said = puzzles.assignment.relate("masked_row", equal)
+    assert said == "Your result does not depend on `scores`."
+
+
+def test_the_other_checks_that_pass_are_told_where_no_name_is_known():
+    def halved(x, axis=-1):
+        return shares(x, axis) ** 1.7 / (shares(x, axis) ** 1.7).sum(
+            axis, keepdims=True
+        )
+
+    with pytest.raises(CheckFailed) as failed:
+        attention.softmax(halved)
+    assert failed.value.misconception is None
+    assert "besides:" in str(failed.value) and "These hold:" in str(failed.value)
 
 
 def test_an_argument_that_is_changed_is_all_that_is_wrong():

@@ -14,8 +14,8 @@ from shared import drawn
 from autograder.check import watch
 from autograder.checks.published import books_of
 from autograder.cli import main
-from autograder.notebook.questions import Failed, binds, failure_behind
 from autograder.notebook.release import release_in
+from autograder.notebook.test_cells import Failed, binds, failure_behind
 from autograder.notebook.time_limit import at_most
 from autograder.release.sample_class import delete_tests, solved, with_cells
 
@@ -193,25 +193,6 @@ def test_a_name_whose_cell_failed_is_told_with_that_cell(check, untouched, how):
     because = f"which is missing because cell 1 failed: {failed}"
     assert f"seen:     your code uses `helper`, {because}" in said
     assert "no cell before this one" not in said
-
-
-REPLACING = {
-    "a check": "check.softmax = lambda answer: print('softmax: passes')",
-    "what a check looks at": "check.softmax.checks = ()",
-    "all checks": "type(check.softmax).__call__ = lambda *_: None",
-    "what checks compare with": "import autograder.checks.expect as e\n"
-    "e.close = e.shape = lambda *a, **k: None",
-    "the module": "import sys\nsys.modules['autograder.checks.attention'] = sys",
-}
-
-
-@pytest.mark.parametrize("how", drawn(REPLACING, 2))
-def test_a_notebook_that_replaces_the_checks_is_told_so(check, right, how):
-    source = f"from autograder.checks import attention as check\n{REPLACING[how]}"
-    code, said = check(with_code(right, source))
-    assert (
-        code == 1 and "softmax: your notebook replaces a part of the course's" in said
-    )
 
 
 def test_what_a_notebook_says_reaches_no_terminal(check, untouched):

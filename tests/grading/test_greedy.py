@@ -15,7 +15,7 @@ from autograder.errors import TooLong
 from autograder.explain.locations import Location, definition
 from autograder.libraries import is_tensor
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.time_limit import at_most
 from autograder.results.feedback import safe_code, safe_html, safe_markdown
 from autograder.text import lines_of
@@ -88,7 +88,7 @@ def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):
     assert safe_markdown(page, "*a*") == "<pre>*a*</pre>"
     assert "<em>a</em>" in safe_markdown({"resources": {}}, "*a*")
     with pytest.raises(TooLong, match="takes longer than"), at_most(0.01):
-        match(release, read(files["its own lines"]))
+        match(release, read_cells(files["its own lines"]))
 
 
 ENDS = ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]
@@ -127,3 +127,12 @@ def test_code_has_its_colors_while_the_page_has_time():
     page["resources"]["seconds_for_texts"] = 0
     for plain in safe_code({"resources": {}}, long), safe_code(page, "x = '<b>'"):
         assert "<span" not in plain and "<b>" not in plain and "x = " in plain
+
+
+def test_a_page_has_a_limit_of_letters_for_all_its_texts(monkeypatch):
+    """A clock is not enough: a regular expression may run on when its time is over."""
+    monkeypatch.setattr("autograder.results.feedback.TOGETHER", 8)
+    page = {"resources": {}}
+    assert "<em>" in safe_markdown(page, "*a*") and "<span" in safe_code(page, "b = 1")
+    assert safe_markdown(page, "*a*") == "<pre>*a*</pre>"
+    assert "<span" not in safe_code(page, "b = 1")

@@ -18,11 +18,11 @@ QUESTION = {
     "why": "so",
 }
 FORGED = """
-import json, autograder.own_code
+import json, autograder.code_questions
 def in_notebook(*_):
     return [{"kind": "x", "text": "<script>alert(1)</script>", "key": 0,
              "choices": ["<img src=x onerror=alert(2)>", "b", "c"], "why": "w"}]
-autograder.own_code.in_notebook = in_notebook
+autograder.code_questions.in_notebook = in_notebook
 """
 
 

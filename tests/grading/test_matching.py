@@ -10,7 +10,7 @@ import pytest
 from autograder.errors import Held
 from autograder.notebook.cell_search import resemblance
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.notebook.text_diff import parsed, with_due
 from autograder.release.sample_class import delete_tests, without_metadata
 
@@ -28,7 +28,7 @@ def place(cells, name):
 
 def matched(release, cells):
     notebook = {"nbformat": 4, "cells": cells}
-    return match(release, read(json.dumps(notebook).encode()))
+    return match(release, read_cells(json.dumps(notebook).encode()))
 
 
 def by_name(result):
@@ -101,7 +101,7 @@ def test_an_answer_in_a_new_cell_is_found_by_its_name(release, cells):
 
 
 def test_cells_without_metadata_are_found_by_their_text(release, right):
-    result = match(release, read(without_metadata(right).encode()))
+    result = match(release, read_cells(without_metadata(right).encode()))
     found = by_name(result)
     assert "powers" in found["softmax"].source
     assert not found["explain_roles"].unanswered
@@ -292,8 +292,8 @@ def test_another_assignment_s_notebook_is_held_by_its_names(release, repository)
     (other,) = repository.chosen(["04-masking"])
     released = repository.exercises / other.name / other.source.name
     with pytest.raises(Held, match="another assignment"):
-        match(release, read(released.read_bytes()))
+        match(release, read_cells(released.read_bytes()))
 
 
 def test_a_notebook_resembles_its_own_assignment(release, right):
-    assert resemblance(release, read(right.encode())) == len(release.cells)
+    assert resemblance(release, read_cells(right.encode())) == len(release.cells)

@@ -86,9 +86,3 @@ def test_an_odd_file_is_judged_or_held_with_the_reason(case, right, release, gra
     score = {question.id: question.score for question in verdict.questions}
     assert [score[f"test_{name}"] for name in NAMES] == due
     assert sum(q.max_score for q in verdict.questions) == release.max_score
-
-
-def test_each_case_is_a_file_of_its_own(right):
-    assert len({case["id"] for case in CASES}) == len(CASES) > 90
-    files = [made(case, right) for case in CASES]
-    assert len(set(files)) >= len(files) - 2  # what drops what was not there

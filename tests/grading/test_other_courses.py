@@ -45,38 +45,20 @@ HONORED = {
 }
 # and those for nbgrader's own commands and pages, or for one command of theirs
 TOOLS = {
-    "Authenticator": "*",
     "BaseConverter": "force permissions",
     "CourseDirectory": "assignment_id include notebook_id root "
     "solution_directory source_with_tests_directory student_id",
-    "DbAssignmentAddApp": "*",
-    "DbAssignmentRemoveApp": "*",
-    "DbStudentAddApp": "*",
-    "DbStudentRemoveApp": "*",
-    "Exchange": "*",
-    "ExchangeCollect": "*",
-    "ExchangeFactory": "*",
-    "ExchangeFetchAssignment": "*",
-    "ExchangeList": "*",
-    "ExchangeReleaseAssignment": "*",
-    "ExchangeSubmit": "*",
-    "ExportApp": "*",
-    "ExportPlugin": "*",
-    "ExtractorPlugin": "*",
-    "FileNameCollectorPlugin": "*",
-    "FormgradeExtension": "*",
     "GenerateAssignment": "create_assignment no_database",
-    "GenerateAssignmentApp": "*",
-    "GenerateConfigApp": "*",
-    "GenerateSolution": "*",
-    "GenerateSourceWithTests": "*",
-    "NbGrader": "*",
-    "NbGraderAPI": "*",
-    "QuickStartApp": "*",
-    "UpdateApp": "*",
-    "Validator": "*",
-    "ZipCollectApp": "*",
 }
+OF_TOOLS = """
+Authenticator DbAssignmentAddApp DbAssignmentRemoveApp DbStudentAddApp
+DbStudentRemoveApp Exchange ExchangeCollect ExchangeFactory ExchangeFetchAssignment
+ExchangeList ExchangeReleaseAssignment ExchangeSubmit ExportApp ExportPlugin
+ExtractorPlugin FileNameCollectorPlugin FormgradeExtension GenerateAssignmentApp
+GenerateConfigApp GenerateSolution GenerateSourceWithTests NbGrader NbGraderAPI
+QuickStartApp UpdateApp Validator ZipCollectApp
+"""
+TOOLS |= dict.fromkeys(OF_TOOLS.split(), "*")
 PICTURE = "iVBORw0KGgogdGhlIHNrZXRjaCBvZiB0aGUgYW5zd2Vy"
 
 

@@ -110,25 +110,6 @@ def test_points_that_differ_are_refused_by_release_and_grade(classroom, capsys, 
         assert "test_softmax says 6 points, but its question says 4" in said
 
 
-def test_an_autotest_is_released_and_graded(course, capsys):
-    """nbgrader writes these tests itself, when it releases."""
-    pytest.importorskip("jupyter_client")
-    import shutil
-    from pathlib import Path
-
-    import nbgrader
-
-    guide = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
-    shutil.copytree(guide / "source" / "ps1_autotest", course.source / "ps1_autotest")
-    (course.source / "ps1_autotest" / "problem2.ipynb").unlink(missing_ok=True)
-    shutil.copy(guide / "autotests.yml", course.root / "autotests.yml")
-    course.configure('c.Autograder.tests = {"ps1_autotest": "inside"}')
-    assert main(["release"]) == 0, capsys.readouterr()
-    released = (course.root / "release/ps1_autotest/problem1.ipynb").read_text()
-    assert "AUTOTEST" not in released
-    assert "assert" in released
-
-
 TWICE = "total = 0\nfor n in range(9):\n    total += n"
 
 

@@ -26,6 +26,7 @@ import sys
 import tempfile
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -101,6 +102,18 @@ CASES = {
         settings={"attemptreopenmethod": "manual", "maxattempts": -1},
         again=({"reopen": 0, "who": "ada"},),
         without=("ada",),
+        pageless=("ada",),
+    ),
+    "reopened-teams": Case(
+        settings={
+            "teamsubmission": 1,
+            "attemptreopenmethod": "manual",
+            "maxattempts": -1,
+        },
+        teams={"West": ["ada", "bob"], "East": ["cy", "dora"], "North": ["eva", "fox"]},
+        again=({"reopen": 0, "who": "ada"},),
+        without=("ada", "bob"),
+        pageless=("ada", "bob"),
     ),
     "locked": Case(
         steps=(
@@ -121,6 +134,9 @@ CASES = {
 }
 
 
+Run = Callable[..., None]
+
+
 class Moodle:
     """Steps through Moodle's classes, and a teacher's downloads over HTTP."""
 
@@ -138,17 +154,17 @@ class Moodle:
         assert sign, run.stdout + run.stderr
         return json.loads(answer.partition("\n")[0])  # a page's end may follow
 
-    def log_in(self) -> None:
+    def log_in(self, who: str = "teacher") -> None:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        self.teacher = urllib.request.build_opener(jar)
+        self.browser = urllib.request.build_opener(jar)
         page = self.get("login/index.php").decode()
         token = re.search(r'name="logintoken" value="(\w+)"', page)
         assert token, page
-        form = {"username": "teacher", "password": PASSWORD, "logintoken": token[1]}
+        form = {"username": who, "password": PASSWORD, "logintoken": token[1]}
         self.get("login/index.php", urllib.parse.urlencode(form).encode())
 
     def get(self, path: str, form: bytes | None = None) -> bytes:
-        with self.teacher.open(f"{self.address}/{path}", form, timeout=300) as answer:
+        with self.browser.open(f"{self.address}/{path}", form, timeout=300) as answer:
             return answer.read()
 
     def archive(self, module: int) -> bytes:
@@ -210,13 +226,19 @@ def play(moodle: Moodle, name: str, case: Case, folder: Path, home: Course) -> s
         {"zone": case.zone},
     )
     moodle.log_in()
-    archive, sheet = folder / f"{name}.zip", folder / f"{name}.csv"
-    archive.write_bytes(moodle.archive(module))
-    sheet.write_bytes(moodle.worksheet(module))
+
+    def downloaded(stem: str) -> tuple[Path, Path]:
+        archive, sheet = folder / f"{stem}.zip", folder / f"{stem}.csv"
+        archive.write_bytes(moodle.archive(module))
+        sheet.write_bytes(moodle.worksheet(module))
+        return archive, sheet
+
+    archive, sheet = downloaded(name)
     if case.zone != ZONE:
         return f"{name}: files written"
     moodle.do(*map(told, case.again))
-    points, pages = answer(moodle, module, archive, sheet, home)
+    fresh = downloaded(f"{name}-again")[1]
+    points, pages = answer(moodle, module, archive, sheet, fresh, home)
     held = moodle.do({"held": module})[0]
     wrong = []
     for who in case.people:
@@ -233,33 +255,43 @@ def play(moodle: Moodle, name: str, case: Case, folder: Path, home: Course) -> s
     return f"{name}: {'; '.join(wrong) or 'as due'}"
 
 
+def graded(root: Path, home: Course, archive: Path, *roster: str) -> Run:
+    """Collect and grade in a new course folder; how further commands are run there."""
+    shutil.copytree(home.solutions / PS, root / "solutions" / PS)
+    text = (home.root / CONFIG).read_text() + f"\nc.Exchange.timezone = {ZONE!r}\n"
+    (root / CONFIG).write_text(text)
+
+    def run(*command: str) -> None:
+        program = [sys.executable, "-m", "autograder", *command]
+        environment = os.environ | {"PYTHONPATH": str(home.root)}
+        subprocess.run(program, cwd=root, env=environment, check=True)
+
+    run("collect", str(archive), *roster)
+    run("grade", PS)
+    give_points(root, 0.25)
+    return run
+
+
+def give_points(root: Path, points: float) -> None:
+    """Points by hand for each answer that waits for them."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+        for submission in book.assignment_submissions(PS):
+            (notebook,) = submission.notebooks
+            for grade in notebook.grades:
+                if grade.needs_manual_grade or grade.manual_score is not None:
+                    grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+
+
 def answer(
-    moodle: Moodle, module: int, archive: Path, sheet: Path, home: Course
+    moodle: Moodle, module: int, archive: Path, sheet: Path, fresh: Path, home: Course
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Collect, grade, export, upload; our points and pages by student."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "course"
-        shutil.copytree(home.solutions / PS, root / "solutions" / PS)
-        text = (home.root / CONFIG).read_text() + f"\nc.Exchange.timezone = {ZONE!r}\n"
-        (root / CONFIG).write_text(text)
-
-        def run(*command: str) -> None:
-            program = [sys.executable, "-m", "autograder", *command]
-            environment = os.environ | {"PYTHONPATH": str(home.root)}
-            subprocess.run(program, cwd=root, env=environment, check=True)
-
-        run("collect", str(archive), "--roster", str(sheet))
-        run("grade", PS)
-        with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
-            for submission in book.assignment_submissions(PS):
-                (notebook,) = submission.notebooks
-                for grade in notebook.grades:
-                    if grade.needs_manual_grade:
-                        grade.manual_score, grade.needs_manual_grade = 0.25, False
-            book.db.commit()
-        (root / "fresh.csv").write_bytes(moodle.worksheet(module))
+        run = graded(root, home, archive, "--roster", str(sheet))
         run("export", PS)
-        run("export", PS, "--format", "moodle", "--roster", "fresh.csv")
+        run("export", PS, "--format", "moodle", "--roster", str(fresh))
         run("feedback", PS, "--zip", "moodle")
         grades, zipped = f"moodle-{PS}.csv", f"feedback-moodle-{PS}.zip"
         moodle.do({"grades": module, "data": encoded((root / grades).read_bytes())})

@@ -1,14 +1,11 @@
 """The site, built once for all test processes, into a folder that is thrown away."""
 
-import functools
-import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -108,18 +105,11 @@ def published(tmp_path_factory, site):
     return book.folder
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format, *arguments):
-        pass
-
-
 @pytest.fixture(scope="session")
 def address(site):
-    handler = functools.partial(Quiet, directory=str(site.folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    pages = pytest.importorskip("benchmarks.pages")  # it needs Playwright
+    with pages.served(site.folder) as address:
+        yield address
 
 
 @pytest.fixture
@@ -200,9 +190,15 @@ def page(browser, address):
 
 
 @pytest.fixture
-def quiet(page):
-    """An exercise page that loads no Python before a press, as it saves data."""
-    thrifty = "'connection', { value: { saveData: true } }"
-    page.context.add_init_script(f"Object.defineProperty(navigator, {thrifty})")
-    page.goto(PAGE)
+def thrifty(page):
+    """A page that loads no Python before a press, as it saves data."""
+    saving = "'connection', { value: { saveData: true } }"
+    page.context.add_init_script(f"Object.defineProperty(navigator, {saving})")
     return page
+
+
+@pytest.fixture
+def quiet(thrifty):
+    """An exercise page without Python."""
+    thrifty.goto(PAGE)
+    return thrifty

@@ -75,13 +75,24 @@ def settled(page, place, timeout=30_000):
     return place.text_content()
 
 
-def downloaded(page, folder):
-    """The notebook that a student hands in."""
+def saved(page, button, folder):
+    """What a button lets a reader save, in a folder."""
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download my notebook").click()
+        page.get_by_role("button", name=button).click()
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+def downloaded(page, folder):
+    """The notebook that a student hands in."""
+    return saved(page, "Download my notebook", folder)
+
+
+def keep(page, key, value):
+    """Put a value where the pages keep theirs."""
+    store = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
+    page.evaluate(store, [key, value])
 
 
 def released(name):

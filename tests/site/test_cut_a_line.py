@@ -5,6 +5,7 @@ import copy
 import gzip
 import json
 import random
+from itertools import combinations
 from pathlib import Path
 
 import cut_picture
@@ -69,6 +70,13 @@ def test_a_cut_gives_what_the_model_says_without_the_line(name, seed):
         p, weights = next_word(model, ids, line)
         assert np.allclose(shares_of(data)[*line], p[words], atol=0.0051), line
         assert (p.argmax() != words[0]) == (line in deciding)
+    thickest = [tuple(line) for line in data["thickest"]]
+    reading = cutting.read(prompt, model, tokenizer)
+    together, *pairs = cutting.next_words(
+        reading, [thickest, *combinations(thickest, 2)]
+    )
+    assert np.allclose(np.array(data["together"]) / 100, together[words], atol=0.0051)
+    assert {int(p.argmax()) for p in (together, *pairs)} == {words[0]}
     for layer, head, key, looks in data["deciding"]:
         _, weights = next_word(model, ids, [layer, head, key])
         row = weights[layer, head]
@@ -138,25 +146,29 @@ def button(place, name):
 
 
 def cut(place):
-    """The line that is cut, by its name in the picture; None where all are there."""
-    found = place.locator("[aria-pressed=true][data-line]:visible")
-    return found.get_attribute("data-line") if found.count() else None
+    """The lines that are cut, by their names in the picture."""
+    found = place.locator("[aria-pressed=true][data-line]:visible").all()
+    return [line.get_attribute("data-line") for line in found]
 
 
 def test_the_thickest_lines_leave_the_answer_and_one_line_changes_it(place):
     assert answer(place) == ("Italian", 0.89)
     for line in LANGUAGES["thickest"][:3]:
         button(place, "Cut the").click()
-        assert cut(place) == ".".join(map(str, line))
+        assert cut(place) == [".".join(map(str, line))]
         assert answer(place) == ("Italian", shares_of(LANGUAGES)[*line][0])
+    button(place, "Cut the 8 thickest").click()
+    assert len(cut(place)) == 8 and answer(place) == ("Italian", 0.84)
+    assert "Cut: the 8 thickest lines at once." in place.inner_text()
+    assert button(place, "Cut the").is_disabled()
     button(place, "Cut this one").click()
-    assert cut(place) == "23.4.7" and answer(place) == ("French", 0.61)
+    assert cut(place) == ["23.4.7"] and answer(place) == ("French", 0.61)
     assert "looks at “Paris” (0.47) and “French” (0.33)" in place.inner_text()
-    assert "4 of 2,700 tried" in place.inner_text()
+    assert "9 of 2,700 tried" in place.inner_text()
     ghost = place.locator(".cut-bar:visible .was").first.get_attribute("style")
     assert ghost == "--share: 0.89"
     button(place, "Undo").click()
-    assert cut(place) is None and answer(place) == ("Italian", 0.89)
+    assert not cut(place) and answer(place) == ("Italian", 0.89)
     assert not place.page.troubles
 
 
@@ -181,12 +193,12 @@ def test_lines_are_walked_and_cut_by_keyboard(place):
     )
     for key in "ArrowUp", "ArrowUp", "Enter":
         place.page.keyboard.press(key)
-    assert cut(place) == "10.8.8"
+    assert cut(place) == ["10.8.8"]
     assert place.page.evaluate(named).startswith(
         "line of head 10.8 to the second “they”"
     )
     place.page.keyboard.press("Space")
-    assert cut(place) is None
+    assert not cut(place)
     assert not place.page.troubles
 
 
@@ -206,7 +218,7 @@ def test_a_hair_is_cut_where_it_is_pressed(place):
         cut_picture.curve(begin, 26, 4, shape),
     )
     place.page.mouse.click(*at)
-    layer, head, key = map(int, cut(place).split("."))
+    layer, head, key = map(int, cut(place)[0].split("."))
     assert layer == 26 and [layer, head, key] not in LANGUAGES["drawn"]
     expected = shares_of(LANGUAGES)[layer, head, key].max()
     assert answer(place)[1] == pytest.approx(expected)
@@ -233,14 +245,6 @@ def test_it_is_seen_without_scrolling_and_nothing_moves(place):
 def test_it_is_accessible(place, accessible):
     button(place, "Cut the").click()
     accessible("cut-a-line")
-
-
-def test_without_scripts_both_rows_of_bars_stay(bare):
-    bare.goto("book/index.html")
-    place = bare.locator("cut-a-line")
-    assert place.locator("svg[role=img]:visible").count() == 2
-    assert "it becomes “French”" in place.locator("figcaption").inner_text()
-    assert not place.get_by_role("button").count()
 
 
 def test_without_its_numbers_the_picture_stays(page):

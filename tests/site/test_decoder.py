@@ -201,7 +201,7 @@ def read(place, text):
     place.locator(".lab-note").get_by_text(f"{count} tokens").wait_for(timeout=PATIENCE)
 
 
-def test_a_reader_types_a_sentence_and_follows_its_tokens(page, published):
+def test_a_reader_types_a_sentence_and_follows_its_tokens(page, published, accessible):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     place = picture_on(page)
@@ -234,6 +234,10 @@ def test_a_reader_types_a_sentence_and_follows_its_tokens(page, published):
     assert place.locator(".token-layers tbody tr").count() == 30
     place.locator("[name=text]").select_option("own")
     place.get_by_text("are not computed here").wait_for()
+    for width, scheme in (1280, "light"), (375, "dark"):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        accessible("one-token", schemes=[scheme])
     assert not page.troubles
 
 
@@ -321,15 +325,4 @@ def test_a_site_without_the_decoder_says_so(page):
     place = picture_on(page)
     assert "built without the model" in place.locator(".lab-note").text_content()
     assert not place.get_by_role("button", name="Read it").is_visible()
-    assert not page.troubles
-
-
-@pytest.mark.parametrize("path", drawn(["one-token", "11-a-real-llm"]))
-def test_a_sentence_of_one_s_own_is_accessible_and_fits_a_phone(page, accessible, path):
-    place = picture_on(page, path)
-    read(place, OWN)
-    for width, scheme in (1280, "light"), (375, "dark"):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        accessible("one-token", schemes=[scheme])
     assert not page.troubles

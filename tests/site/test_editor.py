@@ -6,6 +6,7 @@ import json
 import pytest
 from exercise_page import PAGE, SOFTMAX, answering, bar, editor, settled
 from looks import SIDEWAYS, STILL, violations
+from shared import drawn
 
 MODULE = "code-mirror.js"
 TIMES = """file => ["first-contentful-paint", file].map((name) =>
@@ -69,7 +70,7 @@ def test_escape_then_tab_leaves_it_and_it_says_so(area, quiet):
     assert area.input_value() == "    a"
 
 
-@pytest.mark.parametrize("key", ["Shift+Enter", "Control+Enter", "Meta+Enter"])
+@pytest.mark.parametrize("key", drawn(["Shift+Enter", "Control+Enter", "Meta+Enter"]))
 def test_keys_run_the_answer(page, key):
     if key.startswith("Meta"):
         mac = "Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })"

@@ -225,18 +225,6 @@ def test_what_the_viewer_shows_is_in_the_address(page):
     assert not page.troubles
 
 
-@pytest.mark.parametrize(
-    "query", drawn(["sentence=99&layer=x&head=-1", "row=400&key=7"])
-)
-def test_an_address_that_means_nothing_shows_the_beginning(page, query):
-    page.goto(f"book/07-reading-attention.html?{query}")
-    viewer = page.locator("head-viewer")
-    viewer.scroll_into_view_if_needed()
-    viewer.locator(".weights-readout").wait_for()
-    assert "Row “it”: animal 0.68" in viewer.text_content()
-    assert not page.troubles
-
-
 def test_a_quiz_remembers_its_answers_and_starts_over(page):
     page.goto("book/02-scaling.html")
     quiz = page.locator("#quiz-scaling-1")
@@ -276,28 +264,6 @@ def test_an_explanation_that_opens_is_read_out(page):
     verdict.filter(has_text="Not yet.").wait_for()  # said in an event of its own
 
 
-@pytest.mark.parametrize(
-    "place",
-    drawn(
-        [
-            "02-scaling attention-lab",
-            "04-masking attention-lab",
-            "07-reading-attention head-viewer",
-        ]
-    ),
-)
-def test_an_element_at_work_is_accessible_and_fits_a_phone(page, place, accessible):
-    """The pages' own test sees the tables of readers without scripts."""
-    chapter, element = place.split()
-    page.set_viewport_size({"width": 375, "height": 800})
-    enliven(page, chapter, element)
-    page.locator(".quiz summary").first.click()  # an explanation is open
-    accessible(element, ".quiz")
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 375
-    assert not page.troubles
-
-
 CHAPTERS = sorted((ROOT / "book/text").glob("[01]*.md"))
 
 
@@ -326,14 +292,71 @@ def test_no_two_questions_share_a_memory():
     assert len(names) == len(set(names))
 
 
-def test_without_scripts_the_tables_stay(bare):
-    for chapter, element in [
-        ("01-queries-keys-values", "attention-lab"),
-        ("07-reading-attention", "head-viewer"),
-    ]:
-        bare.goto(f"book/{chapter}.html")
-        assert bare.locator(f"{element} caption").is_visible()
-        assert bare.locator(f"{element} td").count() > 3
+AT_WORK = [  # a page, an element of it, and what is there once it works
+    "02-scaling.html attention-lab .weights-readout",
+    "04-masking.html attention-lab .weights-readout",
+    "07-reading-attention.html head-viewer .weights-readout",
+    "01-queries-keys-values.html?view=pair attention-start .pair",
+    "01-queries-keys-values.html?view=steps attention-start .steps",
+]
+
+
+@pytest.mark.parametrize("place", drawn(AT_WORK, 2))
+def test_an_element_at_work_is_accessible_and_fits_a_phone(page, place, accessible):
+    """The pages' own test sees the tables of readers without scripts."""
+    page.set_viewport_size({"width": 375, "height": 800})
+    path, element, part = place.split()
+    looks.enliven(page, path, element, part)
+    page.locator(".quiz summary").first.click()  # an explanation is open
+    accessible(element, ".quiz")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert not page.troubles
+
+
+STEPS = "01-queries-keys-values.html attention-start .start-modes view=steps"
+NONSENSE = [  # as in AT_WORK, with what a link asks for
+    "07-reading-attention.html head-viewer .weights-readout sentence=9&layer=x&head=-1",
+    "07-reading-attention.html head-viewer .weights-readout row=400&key=7",
+    *[f"{STEPS}&{more}" for more in ("Q=1,2&step=99&cell=x", "step=1.5", "cell=-1.0")],
+    *[f"{STEPS}&view=pair&row={n}&key={n}&left=" for n in ("99", "-1", "1.5", "x")],
+    "head-born.html head-born .toy-words seed=9&step=-3&cut=x",
+    "head-born.html head-born .toy-words step=620&seed=__proto__",
+    "one-token.html one-token .toy-words text=../x&change=toString&token=99&view=9",
+]
+
+
+@pytest.mark.parametrize("link", drawn(NONSENSE, 3))
+def test_an_address_that_means_nothing_shows_something_sound(page, link):
+    path, element, part, query = link.split()
+    place = looks.enliven(page, f"{path}?{query}", element, part)
+    place.locator(f"{part}:visible").first.wait_for()
+    shown = place.inner_html()
+    assert place.inner_text() and "NaN" not in shown and "undefined" not in shown
+    assert not page.troubles
+
+
+STAYS = {  # for readers without scripts
+    "index": "cut-a-line svg[role=img]",
+    "01-queries-keys-values": "attention-start svg[role=img]",
+    "02-scaling": "attention-lab caption",
+    "07-reading-attention": "head-viewer caption",
+    "head-born": "head-born table caption",
+    "one-token": "one-token table caption",
+}
+
+
+def test_without_scripts_a_picture_a_table_or_a_sentence_stays(bare):
+    for path, stays in STAYS.items():
+        bare.goto(f"book/{path}.html")
+        assert bare.locator(stays).first.is_visible(), path
+        assert not bare.locator(stays.split()[0]).get_by_role("button").count()
+    for chapter in CHAPTERS:
+        text = chapter.read_text("utf-8")
+        bare.goto(f"book/{chapter.stem}.html")
+        for name in publishing.TOYS + publishing.PICTURES:
+            if f"<{name}>" in text:
+                said = bare.locator(name).inner_text()
+                assert said.startswith("Turn on JavaScript to "), name
 
 
 MODULES = {

@@ -105,7 +105,7 @@ def said(viewer):
     return token, float(weight)
 
 
-def test_a_reader_types_a_sentence_and_sees_its_weights(page, published):
+def test_a_reader_types_a_sentence_and_sees_its_weights(page, published, accessible):
     asked = []
     page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
     viewer = viewer_on(page)
@@ -132,6 +132,9 @@ def test_a_reader_types_a_sentence_and_sees_its_weights(page, published):
     note.get_by_text("The last 22 are left out.").wait_for(timeout=PATIENCE)
     own.fill("")
     note.get_by_text("2 word pieces").wait_for(timeout=PATIENCE)
+    page.set_viewport_size({"width": 375, "height": 800})
+    accessible("head-viewer")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert not page.troubles
 
 
@@ -203,15 +206,3 @@ def test_the_service_worker_keeps_the_encoder(browser, address):
     button.click()
     viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
     context.close()
-
-
-@pytest.mark.parametrize("scheme", drawn(["light", "dark"]))
-def test_the_viewer_with_an_own_sentence_is_accessible_and_fits_a_phone(
-    page, accessible, scheme
-):
-    page.set_viewport_size({"width": 375, "height": 800})
-    viewer = viewer_on(page)
-    viewer.get_by_role("button", name="A sentence of your own").click()
-    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
-    accessible("head-viewer", schemes=[scheme])
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -9,7 +9,16 @@ import re
 import pytest
 import solving
 import vendor
-from exercise_page import PAGE, SOFTMAX, answering, bar, downloaded, editor, released
+from exercise_page import (
+    PAGE,
+    SOFTMAX,
+    answering,
+    bar,
+    downloaded,
+    editor,
+    keep,
+    released,
+)
 from shared import drawn
 
 EMBEDDED = re.compile(
@@ -151,8 +160,7 @@ def test_after_a_corrected_release_answers_stay_and_checks_are_new(quiet, tmp_pa
 def test_work_that_an_earlier_version_of_the_page_kept_is_still_there(quiet):
     notebook = json.loads(released("01-attention").read_text(encoding="utf-8"))
     notebook["cells"][3]["source"] = SOFTMAX
-    keep = "text => localStorage.setItem('exercise:01-attention', text)"
-    quiet.evaluate(keep, json.dumps(notebook))
+    keep(quiet, "exercise:01-attention", notebook)
     quiet.reload()
     assert stub(quiet, "softmax") == SOFTMAX
 
@@ -249,16 +257,11 @@ def test_a_strange_host_is_asked_only_after_a_press_and_a_failure_is_told(page):
     assert asked == [f"asked for {home}pyodide.mjs"]
 
 
-def test_without_scripts_the_exercise_can_be_read(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(PAGE)
-    assert page.get_by_text(
-        "raise NotImplementedError  # your answer"
-    ).first.is_visible()
-    page.locator(".exercise-about summary").click()
-    assert page.get_by_role("link", name="attention.ipynb").is_visible()
-    context.close()
+def test_without_scripts_the_exercise_can_be_read(bare):
+    bare.goto(PAGE)
+    assert bare.get_by_text("NotImplementedError  # your answer").first.is_visible()
+    bare.locator(".exercise-about summary").click()
+    assert bare.get_by_role("link", name="attention.ipynb").is_visible()
 
 
 def test_the_first_editor_is_on_the_first_screen(quiet):
@@ -285,8 +288,7 @@ def test_the_page_says_what_is_open_when_all_visible_checks_pass(quiet):
         name: {"outcomes": [passed | {"question": name}], "at": 0, "mark": ""}
         for name in (*names, "check_softmax")
     }
-    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
-    quiet.evaluate(keep, ["exercise:01-attention:results", results])
+    keep(quiet, "exercise:01-attention:results", results)
     quiet.reload()
     told = bar(quiet, "softmax").locator(".exercise-next")
     open_one = "All visible checks pass. Still open, in your own words: explain_roles."

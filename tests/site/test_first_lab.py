@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 import looks
 import numpy as np
 import pytest
-from shared import drawn
 
 STATIC = Path(__file__).resolve().parents[2] / "book/static"
 WORDS = len(json.loads((STATIC / "lab.json").read_text())["words"])
@@ -160,35 +159,3 @@ def test_steps_that_cannot_be_had_are_said(page):
     lab.get_by_role("button", name="Two sentences").click()
     assert lab.locator(".pair").is_visible()
     assert not [said for said in page.troubles if said.startswith("script")]
-
-
-NONSENSE = [
-    "view=steps&Q=1,2&step=99&cell=x",
-    "view=steps&step=1.5",
-    "view=steps&cell=-1.0",
-    "row=99&key=-1",
-    "row=1.5&key=0.5",
-    "row=x&key=x&left=",
-]
-
-
-@pytest.mark.parametrize("query", drawn(NONSENSE, 2))
-def test_an_address_that_says_nonsense_shows_something_sound(page, query):
-    lab = enliven(page, f"{CHAPTER}?{query}")
-    lab.locator(":is(.pair-side, .steps)").first.wait_for()
-    assert lab.locator(".pair-formula").last.text_content()
-    assert not page.troubles
-
-
-@pytest.mark.parametrize("view", drawn(["pair", "steps"]))
-def test_it_is_accessible_and_fits_a_phone(page, view, accessible):
-    page.set_viewport_size({"width": 375, "height": 800})
-    enliven(page, f"{CHAPTER}?view={view}")
-    page.locator(f".{view}").wait_for()
-    accessible("attention-start")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-
-
-def test_without_scripts_the_drawing_stays(bare):
-    bare.goto(f"book/{CHAPTER}")
-    assert bare.locator("attention-start svg[role=img]").is_visible()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_encoder
-from exercise_page import SOFTMAX, released
+from exercise_page import SOFTMAX, keep, released
 from test_encoder import PATIENCE, said, strongest, viewer_on
 
 STATIC = Path(__file__).resolve().parents[2] / "book/static"
@@ -85,7 +85,7 @@ def test_what_is_wrong_is_told(runner, change, problem):
     assert problem in found["problem"] and "weights" not in found
 
 
-def keep(page, name, answers):
+def keep_answers(page, name, answers):
     """As an exercise page keeps answers that pass."""
     notebook = json.loads(released(name).read_text(encoding="utf-8"))
     given = {}
@@ -100,10 +100,9 @@ def keep(page, name, answers):
         for each in answers
     }
     kept = {"": {"notebook": notebook, "given": given}, ":results": results}
-    put = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
     page.goto("404.html")
     for part, value in kept.items():
-        page.evaluate(put, [f"exercise:{name}{part}", value])
+        keep(page, f"exercise:{name}{part}", value)
 
 
 def opened(page, text=TEXT):
@@ -133,7 +132,7 @@ FAKE = """onmessage = ({ data: { job } }) => {
 def test_where_the_own_function_is_of_no_use_the_page_s_own_stays(
     page, published, kind
 ):
-    keep(page, "01-attention", RIGHT)
+    keep_answers(page, "01-attention", RIGHT)
     problem = "the weights of head 3 differ by 0.5"
     answer = f'postMessage({{ outcomes: {{ problem: "{problem}" }} }});'
     body = FAKE.replace("ANSWER", answer if kind == "wrong" else "")
@@ -160,8 +159,8 @@ def test_where_the_own_function_is_of_no_use_the_page_s_own_stays(
 @pytest.mark.long
 @pytest.mark.usefixtures("python")
 def test_a_sentence_is_read_with_own_functions_and_a_link_carries_it(page, published):
-    keep(page, "01-attention", RIGHT)
-    keep(page, "00-puzzles", PUZZLES)
+    keep_answers(page, "01-attention", RIGHT)
+    keep_answers(page, "00-puzzles", PUZZLES)
     viewer = opened(page)
     by = viewer.locator("select[name=by]")
     for name, told in (
@@ -186,7 +185,7 @@ def test_a_sentence_is_read_with_own_functions_and_a_link_carries_it(page, publi
 
     # a wrong one, as it is kept now
     wrong = {k: v.replace("np.sqrt(Q.shape[-1])", "8") for k, v in RIGHT.items()}
-    keep(page, "01-attention", wrong)
+    keep_answers(page, "01-attention", wrong)
     viewer = opened(page)
     viewer.locator("select[name=by]").select_option("01-attention")
     viewer.get_by_text("did not compute this: the outputs of").wait_for(

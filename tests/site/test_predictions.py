@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from exercise_page import keep
 from shared import drawn
 
 from autograder.checks.drawing import beside
@@ -143,7 +144,7 @@ def test_a_question_about_code_comes_back_on_another_day(page):
         "own:01-attention:softmax:0": {"asked": QUESTION, "day": "Mon Nov 02 2026"},
         "own:01-attention:softmax:1": {"asked": QUESTION, "day": today},
     }
-    page.evaluate("own => localStorage.setItem('missed', JSON.stringify(own))", own)
+    keep(page, "missed", own)
     page.reload()
     fold = page.locator(AGAIN)
     told = "Before you begin: a question that you missed in your own softmax"
@@ -229,8 +230,7 @@ def test_a_wrong_table_is_drawn_beside_the_right_one(page, accessible, width):
     outcome |= {"drawing": asdict(beside(np.tri(8, k=1) == 1, right))}
     results = {"causal_mask": {"outcomes": [outcome], "at": 0, "mark": ""}}
     page.goto("book/solve/04-masking.html")
-    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
-    page.evaluate(keep, ["exercise:04-masking:results", results])
+    keep(page, "exercise:04-masking:results", results)
     page.reload()
     tables = page.locator(".exercise-drawn table")
     assert [t.locator("caption").text_content() for t in tables.all()] == [

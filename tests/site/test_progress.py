@@ -6,16 +6,13 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from exercise_page import SOFTMAX, editor
+from exercise_page import SOFTMAX, editor, keep, saved
 from shared import drawn
 
 from autograder.cli import main
 
 PAGE = "book/where-was-i.html"
 QUIZ = ".quiz:not(.predict)"
-THRIFTY = """
-    Object.defineProperty(navigator, "connection", { value: { saveData: true } });
-"""
 MARK = ".bd-sidenav a[href*='{}']"
 
 
@@ -27,8 +24,8 @@ def noted(page):
     return page.evaluate("JSON.parse(localStorage.getItem('progress') ?? '{}')")
 
 
-def solve_quizzes(page, count):
-    for number in range(count):
+def solve_quizzes(page, *numbers):
+    for number in numbers:
         quiz = page.locator(QUIZ).nth(number)
         quiz.locator(".correct summary").click()
         quiz.get_by_text("Found in").wait_for()
@@ -40,10 +37,11 @@ def test_a_chapter_is_begun_with_one_question_and_done_with_all(page):
     page.wait_for_function("localStorage.getItem('progress')")
     quizzes = page.locator(QUIZ).count()
     assert noted(page)["quiz:02-scaling"]["done"] == 0
+    solve_quizzes(page, 0)
     page.goto("book/index.html")
     assert mark(page, "02-scaling") == "some" and mark(page, "03-multi") == "none"
     page.goto("book/02-scaling.html")
-    solve_quizzes(page, quizzes)
+    solve_quizzes(page, *range(1, quizzes))
     page.goto("book/index.html")
     assert mark(page, "/02-scaling") != "all"  # the exercise of this name is another
     assert mark(page, "02-scaling.html") == "all"
@@ -71,25 +69,21 @@ def test_progress_is_taken_to_another_browser_and_overwrites_no_answer(
     page, browser, address, tmp_path
 ):
     page.goto("book/02-scaling.html")
-    solve_quizzes(page, 1)
+    solve_quizzes(page, 0)
     answer = {"notebook": {"cells": [1]}, "given": {}}
-    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
-    page.evaluate(keep, ["exercise:01-attention", answer])
-    page.evaluate(keep, ["exercise:01-attention:before", {"cells": [0]}])
+    keep(page, "exercise:01-attention", answer)
+    keep(page, "exercise:01-attention:before", {"cells": [0]})
     page.goto(PAGE)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Take my progress along").click()
-    path = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(path)
+    path = saved(page, "Take my progress along", tmp_path)
 
     context = browser.new_context(base_url=address)
     other = context.new_page()
     other.goto(PAGE)
     mine = {"notebook": {"cells": [2]}, "given": {}}
-    other.evaluate(keep, ["exercise:01-attention", mine])
+    keep(other, "exercise:01-attention", mine)
     later = {"quiz:02-scaling": {"done": 4, "of": 4, "at": 8e15}}
     also = {"quiz:03-multi-head": later["quiz:02-scaling"]}
-    other.evaluate(keep, ["progress", later | also])
+    keep(other, "progress", later | also)
     other.locator("#my-progress input[type=file]").set_input_files(path)
     other.get_by_text("is in:").wait_for()
     kept = other.evaluate("({...localStorage})")
@@ -123,18 +117,18 @@ HOSTILE = {  # what a file brings in: the pages work afterwards, and lead nowher
 }
 
 
-@pytest.mark.parametrize("kept", HOSTILE.values(), ids=HOSTILE)
-def test_a_file_from_a_stranger_breaks_no_page_and_loses_no_answer(page, kept):
-    page.context.add_init_script(THRIFTY)
+@pytest.mark.parametrize("kind", drawn(HOSTILE, 3))
+def test_a_file_from_a_stranger_breaks_no_page_and_loses_no_answer(thrifty, kind):
+    page, kept = thrifty, HOSTILE[kind]
     page.goto(PAGE)
-    keep = "value => localStorage.setItem('exercise:01-attention', value)"
-    page.evaluate(keep, json.dumps(OWN))
+    keep(page, "exercise:01-attention", OWN)
     texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in kept.items()}
     file = json.dumps({"course": "paying-attention", "kept": texts}).encode()
     chosen = {"name": "p.json", "mimeType": "application/json", "buffer": file}
     page.locator("#my-progress input[type=file]").set_input_files(chosen)
     page.locator(".where-status", has_text="p.json").wait_for()
-    assert json.dumps(OWN) in page.evaluate("Object.values({...localStorage})")
+    own = json.dumps(OWN, separators=(",", ":"))
+    assert own in page.evaluate("Object.values({...localStorage})")
     page.goto(PAGE)
     page.get_by_role("button", name="Bring progress in").wait_for()
     assert not page.locator("a[href*=evil]").count()
@@ -146,16 +140,8 @@ def test_a_file_from_a_stranger_breaks_no_page_and_loses_no_answer(page, kept):
 MASK = "def causal_mask(n):\n    return np.tri(n, dtype=bool)"
 
 
-def saved(page, button, folder):
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=button).click()
-    path = folder / waiting.value.suggested_filename
-    waiting.value.save_as(path)
-    return path
-
-
-def test_all_answers_make_one_notebook_that_check_reads(page, tmp_path, capsys):
-    page.context.add_init_script(THRIFTY)
+def test_all_answers_make_one_notebook_that_check_reads(thrifty, tmp_path, capsys):
+    page = thrifty
     page.goto(PAGE)
     assert "Nothing is solved in this browser" in page.text_content("#my-proof")
     page.goto("book/solve/01-attention.html")
@@ -185,9 +171,8 @@ def test_what_is_solved_is_a_picture_and_a_line(page, tmp_path):
         for name, marks in which.items()
     }
     page.goto(PAGE)
-    keep = "([key, value]) => localStorage.setItem(key, JSON.stringify(value))"
     noted |= {"quiz:02-scaling": {"done": 4, "of": 4, "at": 8e15}}
-    page.evaluate(keep, ["progress", noted])
+    keep(page, "progress", noted)
     page.reload()
     drawn = saved(page, "Download the picture", tmp_path)
     root = ElementTree.fromstring(drawn.read_text(encoding="utf-8"))

@@ -107,14 +107,11 @@ def board(page):
     return page.locator(".puzzle-count").text_content()
 
 
-def test_without_scripts_all_puzzles_can_be_read(browser, address):
-    context = browser.new_context(base_url=address, java_script_enabled=False)
-    plain = context.new_page()
-    plain.goto(f"{PAGE}#causal_mask")
-    assert plain.locator("h2:visible").count() == 36
-    links = plain.locator(".puzzle-board a")
+def test_without_scripts_all_puzzles_can_be_read(bare):
+    bare.goto(f"{PAGE}#causal_mask")
+    assert bare.locator("h2:visible").count() == 36
+    links = bare.locator(".puzzle-board a")
     hashes = links.evaluate_all("all => all.map(link => link.getAttribute('href'))")
     assert len(set(hashes)) == 36
     for each in hashes:
-        assert plain.locator(each).count() == 1
-    context.close()
+        assert bare.locator(each).count() == 1

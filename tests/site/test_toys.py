@@ -99,12 +99,6 @@ def test_a_toy_is_accessible(page, look, accessible):
     assert not page.troubles
 
 
-def test_without_scripts_a_sentence_stays(bare):
-    for toy, chapter in TOYS.items():
-        bare.goto(f"book/{chapter}.html")
-        assert bare.locator(toy).inner_text().startswith("Turn on JavaScript to ")
-
-
 @pytest.mark.parametrize("d_k", [1, 64, 1024])
 def test_scores_and_weights_of_a_width(compute, d_k):
     divisors = {"none": 1, "root": np.sqrt(d_k), "width": d_k}

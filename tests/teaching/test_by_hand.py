@@ -1,15 +1,15 @@
-"""Formgrader's saved grades: for a whole team, comments to use again, and by whom."""
+"""Formgrader's saved grades: for a whole team, and by whom."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.grading import by_hand, point_history
 from autograder.grading.store import Store
-from autograder.release.rubric import ShowRubric
 
 NAME = "01-attention"
 TEAM = {"ada": "Rocket", "bob": "Rocket", "cy": "Rocket", "dan": "Comet", "eve": ""}
@@ -32,17 +32,11 @@ def team(course, marked, monkeypatch):
             store.gradebook.db.execute(
                 by_hand.VERDICTS.update()
                 .filter_by(student=student)
-                .values(verdict=by_hand.Verdict.to_json(replaced(old, answers)))
+                .values(verdict=replace(old, answers=answers).to_json())
             )
         store.gradebook.db.commit()
     by_hand.watch(course)
     return course
-
-
-def replaced(verdict, answers):
-    from dataclasses import replace
-
-    return replace(verdict, answers=answers)
 
 
 @pytest.fixture
@@ -102,27 +96,3 @@ def test_the_record_has_who_graded(team, enter):
     told = {who: (line["why"], line.get("by")) for who, line in last.items()}
     assert told["ada"] == told["bob"] == (["by hand"], "mara")
     assert told["cy"] == (["graded"], None)
-
-
-def test_a_comment_that_has_a_name_is_used_again(team, enter):
-    text = "The sum runs over the wrong axis."
-    assert enter("eve", comment=f"#axis {text}\nElse good.") == f"{text}\nElse good."
-    assert (
-        enter("dan", comment="#axis\n#gone\n# A title") == f"{text}\n#gone\n# A title"
-    )
-    assert by_hand.comments(team) == {"axis": text}
-    assert given(team)[3][1].startswith(text)
-    from nbformat.v4 import new_markdown_cell, new_notebook
-    from traitlets.config import Config
-
-    about = {"grade_id": "explain_roles", "grade": True, "solution": True}
-    cell = new_markdown_cell("My answer.", metadata={"nbgrader": about})
-    config = Config({"CourseDirectory": {"root": str(team.root)}})
-    where = {"assignment_id": NAME, "notebook_id": "attention", "submission_id": "1"}
-    shown, _ = ShowRubric(config=config).preprocess(new_notebook(cells=[cell]), where)
-    assert [cell.source.split("\n")[0] for cell in shown.cells] == [
-        "**Rubric of explain_roles** (students do not see it)",
-        "**Comments** (a line `#name` inserts one)",
-        "My answer.",
-    ]
-    assert f"- `#axis` {text}" in shown.cells[1].source

@@ -13,14 +13,11 @@ from solving import page_of
 
 from autograder import wall
 from autograder.cli import main
-from autograder.course import Submission
 from autograder.errors import CourseError
 from autograder.grading.deadlines import Deadlines, Penalties
-from autograder.grading.dry_run_diff import Change, lost_by_all
 from autograder.grading.store import Store
-from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.notebook.matching import match
-from autograder.notebook.reading import read
+from autograder.notebook.reading import read_cells
 from autograder.release.grading_plan import plan
 from autograder.results.other_answers import last_moment
 from autograder.results.standing import moments
@@ -52,10 +49,10 @@ def handed_in(course):
     return add
 
 
-def enter(course, attention, *, alone=False, student=None):
+def enter(course, attention, *, partial=False, student=None):
     submissions = course.submissions([attention], [student] if student else [])
     with Store(course) as store:
-        Deadlines.of(course).enter(store, submissions, alone=alone)
+        Deadlines.of(course).enter(store, submissions, partial=partial)
         store.enter_penalties("01-attention", {s.student for s in submissions})
         return store.results("01-attention")
 
@@ -147,7 +144,7 @@ def test_one_students_grading_moves_nobody_elses_deadline(
     configured('c.Autograder.due = {"01-attention": "2026-11-09"}', ZERO)
     enter(course, attention)
     configured(DUE)
-    results = enter(course, attention, alone=True, student="ada")
+    results = enter(course, attention, partial=True, student="ada")
     assert [v.score for v in results.values()] == [16.0, 16.0]
     assert enter(course, attention)["bob"].score == 0.0
 
@@ -331,7 +328,7 @@ def test_the_due_date_stands_below_the_title_and_changes_no_release(
     page = page_of(json.loads(path.read_text()), "01-attention", "attention.ipynb", "")
     assert page.startswith(f"# Attention in NumPy\n\n{told}\n\n")
     assert plan(course, attention).hash == before
-    assert match(plan(course, attention), read(path.read_bytes())).notes == []
+    assert match(plan(course, attention), read_cells(path.read_bytes())).notes == []
 
 
 def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
@@ -340,7 +337,7 @@ def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
     configured(f"c.Autograder.due = {due}")
     (course.root / "extensions.csv").write_text(table)
     deadlines = Deadlines.of(course)
-    said = list(deadlines.unused(course, set(), alone=True))
+    said = list(deadlines.unused(course, set(), partial=True))
     assert said == ["due dates of assignments to come: 07-heads"]
     assert set(deadlines.due) == {"01-attention", "07-heads"}
 
@@ -371,22 +368,3 @@ def test_a_result_file_that_cannot_be_written_is_found_first(course, handed_in, 
     assert main(["grade", "--json", str(course.root)]) == 2
     assert "is a folder; give the name of a file" in capsys.readouterr().err
     assert not (course.root / "gradebook.db").exists()
-
-
-def test_a_dry_run_says_when_everybody_loses_a_question(course):
-    verdicts = [
-        (
-            Submission(name, "01", course.root),
-            Verdict("graded", 4, questions=(QuestionResult("test_q", after, 4.0),)),
-        )
-        for name, after in (("ada", 0.0), ("bob", 0.0))
-    ]
-    lost = [Change("01", name, "test_q", 4.0, 0.0) for name in ("ada", "bob")]
-    (said,) = lost_by_all(lost, verdicts)
-    assert said == "01: all 2 who had points for q lose points; look at its check"
-    half = [Change("01", name, "test_q", 4.0, 2.0) for name in ("ada", "bob")]
-    assert list(lost_by_all(half, verdicts)) == [said]
-    keeps = Verdict("graded", 4, questions=(QuestionResult("test_q", 4.0, 4.0),))
-    kept = [*verdicts, (Submission("cy", "01", course.root), keeps)]
-    assert list(lost_by_all(lost, kept)) == []
-    assert list(lost_by_all(lost[:1], verdicts[:1])) == []

@@ -504,9 +504,9 @@ def test_a_file_to_import_has_no_comments_and_is_written_as_the_worksheet(
 
 @pytest.mark.parametrize("word", ["Reopened", "A word of no language"])
 def test_a_reopened_attempt_gets_no_points_until_its_work_is_graded(
-    school, export, tmp_path, capsys, word
+    school, export, sent, tmp_path, capsys, word
 ):
-    school(BERLIN, "04-masking")
+    course = school(BERLIN, "04-masking")
     name = "term/{}/04-attempt-{}"
     first, second = (
         (name.format("downloads", n) + ".zip", name.format("worksheets", n) + ".csv")
@@ -521,12 +521,40 @@ def test_a_reopened_attempt_gets_no_points_until_its_work_is_graded(
     points = all_of("rea eva", 19.13)
     code, found, said = export(empty, points, assignment="04-masking")
     assert (code, found) == (0, {}) and "not exported: rea@example.org ha" in said
+    files, lines = sent(course, "04-masking")
+    assert [*files.values()] == ["eva@example.org"]
+    assert len(lines) == 1 and "not in the zip: rea@example.org ha" in lines[0]
     _, found, _ = export(second[1], {}, assignment="04-masking")
-    assert found == {}  # she handed in again, and nobody has collected that
+    assert found == {"eva": "3.0"}  # rea handed in again; nobody has collected that
     assert collect(*second) == 0
     # what is there is from here, so it is no change by a person
     _, found, _ = export(second[1], {"rea": 12.0}, assignment="04-masking")
-    assert found == {"rea": "12.0"}
+    assert found == {"rea": "12.0", "eva": "3.0"}
+
+
+MADE = "made/reopened-teams{}"
+
+
+@pytest.mark.parametrize("again", ["collected", "exported"])
+def test_a_reopened_teams_earlier_page_stays_here(school, sent, export, again):
+    course = school()
+    before, now = (
+        (MADE.format(n) + ".zip", MADE.format(n) + ".csv") for n in ("", "-again")
+    )
+    assert collect(*before) == 0
+    if again == "collected":
+        assert collect(*now) == 0
+    else:
+        _, found, _ = export(now[1], all_of("ada cy"))
+        assert found.keys() == {"cy"}
+    files, lines = sent(course, "01-attention")
+    assert {name.partition("_")[0] for name in files} == {"East", "North"}
+    assert lines == [
+        "not in the zip: 2 (has a reopened attempt there without new work): "
+        "ada@example.org, bob@example.org"
+    ]
+    assert collect(*before) == 0  # as with new work of theirs
+    assert len(sent(course, "01-attention")[0]) == 3
 
 
 def test_a_draft_is_named_and_can_be_left_out(school, capsys):

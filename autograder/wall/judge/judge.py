@@ -36,7 +36,7 @@ from typing import Any
 from autograder.checks.failures import Misconception
 from autograder.checks.planted import Planting, Verdict
 from autograder.errors import Held, Violation
-from autograder.notebook.questions import (
+from autograder.notebook.test_cells import (
     Failed,
     TestNames,
     explained,

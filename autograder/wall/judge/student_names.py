@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from autograder.errors import Held
-from autograder.notebook.questions import Failed, expect_answer, why_missing
+from autograder.notebook.test_cells import Failed, expect_answer, why_missing
 from autograder.wall.judge.redaction import HIDDEN, is_written
 from autograder.wall.judge.remote import Link, named
 from autograder.wall.judge.remote_exceptions import Stopped

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.checks.failures import CheckFailed
-from autograder.notebook.questions import Failed, offline, why_missing
+from autograder.notebook.test_cells import Failed, offline, why_missing
 from autograder.text import printable
 from autograder.wall.judge import outputs
 from autograder.wall.judge.redaction import HIDDEN, TestText, is_written, readable

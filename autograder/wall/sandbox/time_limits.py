@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.checks.isolation import random_state
-from autograder.notebook.cells import Notebook, OutOfTime
-from autograder.notebook.streams import STREAMS
+from autograder.notebook.cells import STREAMS, Notebook, OutOfTime
 from autograder.wall.records import Limits
 from autograder.wall.sandbox.limits import bound
 

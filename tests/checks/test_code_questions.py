@@ -6,19 +6,17 @@ import random
 import subprocess
 import sys
 
+import answered_again
 import numpy as np
-import own_code
 import pytest
 
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.checks.visible_hunt import Game
-from autograder.own_code import questions
-from autograder.own_code.answer_record import Subject
-from autograder.own_code.call_questions import dtype, times
-from autograder.own_code.question_types import posed
-from autograder.own_code.values import array
-from autograder.own_code.what_if_questions import breaks, change, raises
+from autograder.code_questions import questions
+from autograder.code_questions.answer_record import Subject
+from autograder.code_questions.kinds import change, posed, times
+from autograder.code_questions.values import array
 from autograder.tools.judging import catalog_of
 from benchmarks.outside import answers as outside
 from benchmarks.outside import titles
@@ -38,7 +36,7 @@ def right_answers(assignment):
         question = package.assignment.questions[answer.question]
         made_up = any(isinstance(c, Game | Exposes) for c in question.checks)
         if not made_up and not question.name.startswith(LEFT_OUT):
-            names = own_code.notebook(catalog, question.name)
+            names = answered_again.notebook(catalog, question.name)
             yield name, question, answer.code, names
 
 
@@ -57,7 +55,7 @@ def asked_of(answers, seed):
 
 def answered(rows):
     """What another program says: (answer, question, the choices that are right)."""
-    command = [sys.executable, own_code.__file__]
+    command = [sys.executable, answered_again.__file__]
     text = json.dumps(rows)
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -82,27 +80,12 @@ BLEND = """def blend(weights, scale=None, power=2):
     total = weights * power
     return total if scale is None else total * scale
 """
-ROOTS = """def roots(x):
-    return x / np.sqrt(4)
-"""
-ADD = """def add(a, b):
-    return a + b
-"""
-PICKED = """def picked(rows, chosen):
-    return rows[chosen]
-"""
 PAIRS = """def pairs(n):
     found = 0
     for i in range(n):
         for j in range(i):
             found = found + i * j
     return found
-"""
-CLIPPED = """def clipped(x):
-    x = np.maximum(x, 0)
-    x = np.minimum(x, 9)
-    x = np.round(x)
-    return x
 """
 
 
@@ -127,34 +110,6 @@ def test_a_call_is_printed_with_what_is_none():
     assert asked and all(words in one.text for one in asked)
 
 
-def test_a_number_of_numpy_widens_narrow_arrays_and_a_question_says_so():
-    holds = {"Halved.": lambda answer: answer(np.ones(3)).tolist() == [0.5] * 3}
-    (asked,) = drawn(dtype, ROOTS, holds)
-    assert "`x` is of dtype" in asked.text
-    assert asked.choices[asked.key] == "float64" and len(asked.choices) == 4
-
-
-def test_the_shapes_that_raise_are_those_that_cannot_be_broadcast():
-    holds = {"Sums.": lambda f: f(np.ones((2, 3)), np.ones((2, 3))).sum() == 12}
-    every = drawn(raises, ADD, holds)
-    assert len(every) == 2  # one for each argument
-    for asked in every:
-        fit = [
-            shape in ("(1, 2, 3)", "(3,)", "(1, 3)", "(2, 1)")
-            for shape in asked.choices
-        ]
-        assert fit.count(fit[asked.key]) == 1
-        assert fit[asked.key] == asked.text.endswith("raises no error?")
-
-
-def test_shapes_are_not_asked_where_entries_may_be_indexes():
-    """Which shapes raise an error depends on numbers that the question leaves out."""
-    holds = {"Rows.": lambda f: f(np.ones((3, 2)), np.array([0, 1])).shape == (2, 2)}
-    assert drawn(raises, PICKED, holds) == []
-    holds = {"Rows.": lambda f: f(np.ones((3, 2)), np.ones((3, 2))).shape == (3, 2)}
-    assert drawn(raises, PICKED.replace("rows[chosen]", "rows + chosen"), holds)
-
-
 def test_a_choice_is_no_rounding_of_another():
     one, near, other = (array(np.array(x), "float64") for x in ([1.0], [0.999], [0.9]))
     assert not one.far(near) and one.far(other)
@@ -167,21 +122,6 @@ def test_a_line_in_a_loop_in_a_loop_is_counted():
     every = drawn(times, PAIRS, holds)
     (inner,) = (one for one in every if "found = found" in one.text)
     assert inner.choices[inner.key] == "10"
-
-
-def test_a_change_that_fails_a_check_is_asked_among_those_that_fail_others():
-    holds = {
-        "Nothing below 0.": lambda answer: (answer(np.array([-2.0, 3.2])) >= 0).all(),
-        "Nothing above 9.": lambda answer: (answer(np.array([11.3, 2.0])) <= 9).all(),
-        "Whole numbers.": lambda answer: answer(np.array([4.4, 0.2])).sum() == 4,
-    }
-    right = {
-        (one.text.rpartition("“")[2].rstrip("”"), one.choices[one.key])
-        for one in drawn(breaks, CLIPPED, holds)
-    }
-    left_out = {f"Line {n} is left out." for n in (2, 3, 4)}
-    sentences = [sentence.rstrip(".") for sentence in holds]
-    assert right >= set(zip(sentences, sorted(left_out), strict=True))
 
 
 @pytest.fixture(scope="module")

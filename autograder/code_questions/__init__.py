@@ -2,7 +2,7 @@
 
 Such a question is what shape a name has, or what a changed line would do. `autograder
 check --ask`, interviews and papers ask them. The answer and its one-line changes run on
-the visible checks; ``question_types`` lists what is asked. No language model, no hidden
+the visible checks; ``kinds`` lists what is asked. No language model, no hidden
 check and no reference solution is involved.
 """
 
@@ -19,11 +19,9 @@ from autograder import registry
 from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.checks.visible_hunt import Game
-from autograder.own_code.answer_record import Subject
-from autograder.own_code.question_types import KINDS, Asked, posed
-from autograder.own_code.what_if_questions import breaks, fails
+from autograder.code_questions.answer_record import Subject
+from autograder.code_questions.kinds import KINDS, Asked, fails, posed
 
-LAST = (fails, breaks)  # others are clearer: some inputs do not show a change
 TRIED = 6  # questions of a kind, from which one is drawn
 CHECKS = re.compile(r"^from autograder\.checks import (\w+) as check$", re.MULTILINE)
 __all__ = ["CHECKS", "Asked", "defining", "in_notebook", "questions"]
@@ -52,7 +50,7 @@ def questions(
 def chosen(subject: Subject, most: int) -> Iterator[Asked]:
     """Questions of different kinds first, then others with other answers."""
     drawn: list[list[Asked]] = []
-    for kind in sorted(subject.some(KINDS), key=LAST.__contains__):
+    for kind in sorted(subject.some(KINDS), key=lambda kind: kind is fails):
         found = list(islice(posed(subject, kind), TRIED))
         if found:
             drawn.append(subject.some(found))

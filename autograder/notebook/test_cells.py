@@ -1,4 +1,4 @@
-"""Execution of a test cell: where its names come from, and what a missing one means.
+"""Test cells: where their names come from, and what a missing one means.
 
 `autograder check` and the exercise page use it, where the answers are in the same
 process, and grading, where they are in another one.

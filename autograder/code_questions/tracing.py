@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import io
 import re
 import sys
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ import numpy as np
 
 from autograder.checks.isolation import isolated, seed
 from autograder.checks.question import failure_of
-from autograder.own_code.values import Seen, seen
+from autograder.code_questions.values import Seen, seen
 
 NAME = "_watch_"
 STEPS, SECONDS = 200_000, 3.0  # of one check
@@ -50,7 +48,6 @@ class Call:
     owner: str  # the class, of a method
     made: dict[str, Seen]  # and the arguments that its constructor had
     arguments: dict[str, Seen]
-    live: dict[str, Any]  # copies of the arguments, to call once more
     values: dict[Key, Seen] = field(default_factory=dict)
     counts: Counter[Key] = field(default_factory=Counter)
     lines: Counter[int] = field(default_factory=Counter)
@@ -110,15 +107,7 @@ class Watch:
         if owner and own not in self.made:
             return  # what earlier calls have left in an object is not told
         made = self.made.pop(own, {})
-        names = {k: v for k, v in names.items() if k != "__class__"}
-        live = {}
-        if all(
-            v.kind not in ("other", "box") or v.dtype == "NoneType"
-            for v in shown.values()
-        ):
-            with contextlib.suppress(Exception):  # tensors inside of a graph
-                live = copy.deepcopy(names)
-        self.current = Call(function, owner, made, shown, live)
+        self.current = Call(function, owner, made, shown)
         self.calls.append(self.current)
 
     def leave(self) -> None:
@@ -277,16 +266,6 @@ class Watched:
             failed += [number] * fails
             calls.append(self.watch.calls)
         return failed, calls
-
-    def called(self, call: Call, **changed: Any) -> Call | None:
-        """A call once more, with other arguments."""
-        names = copy.deepcopy(call.live) | changed
-        with quiet(), repeatable(), isolated(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.watch.begin()
-            with contextlib.suppress(Exception, SystemExit, Endless):
-                self.answer(**names)
-        return self.watch.calls[0] if self.watch.calls else None
 
 
 @contextlib.contextmanager

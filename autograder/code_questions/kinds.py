@@ -1,25 +1,63 @@
-"""Quiz questions about a call of one's own code: shapes, dtypes, values, loops."""
+"""The kinds of quiz questions about one's own code, and how choices are drawn.
+
+A kind asks what a call does (the shape or the value of a name or an expression, how
+often a line runs), or what would happen with one line changed. It yields drafts, and
+:func:`posed` makes questions of them that have exactly one right choice. What stands in
+the text already, or has too few choices, is left out.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
 
-from autograder.own_code.answer_record import (
+from autograder.code_questions.answer_record import (
+    LEAST,
+    MOST,
+    Altered,
     Draft,
     Subject,
-    listed,
     of_type,
     told,
     trace,
+    written_out,
 )
-from autograder.own_code.tracing import Call, Key
-from autograder.own_code.values import Seen, is_float, of_dtype
+from autograder.code_questions.tracing import Call, Key
+from autograder.code_questions.values import Seen
+from autograder.text import one_line
 
-DTYPES = ["bool", "float32", "float64", "int64"]
-TYPED = re.compile(r"dtype|astype|float|double|int\(|long|bool")  # it stands there
 PLAIN = re.compile(r"(np|torch)\.(arange|zeros|ones|full|eye)|.*\.(reshape|view)")
+ENDINGS = {
+    "error": "An error is raised.",
+    "shape": "The result has a different shape.",
+    "dtype": "The result has the same values but a different dtype.",
+    "values": "The result has the same shape but different values.",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about one's own code: ``choices[key]`` is right, and ``why``.
+
+    In ``text`` and ``why``, backticks enclose code and four spaces begin a line of it.
+    """
+
+    kind: str
+    text: str
+    choices: list[str]
+    key: int
+    why: str
+
+    def plain(self) -> dict[str, Any]:
+        """As data that can be written to a file."""
+        return dict(vars(self))
+
+
+# ------------------------------------------------------------ what a call does
 
 
 def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> str:
@@ -91,37 +129,6 @@ def shape(subject: Subject) -> Iterator[Draft]:
             yield Draft(text, right, [str(v.shape) for v in near], why)
 
 
-def dtype(subject: Subject) -> Iterator[Draft]:
-    """The dtype of a name or an expression, for arguments of another one.
-
-    Where nothing but comparisons has a dtype of its own, it is no question.
-    """
-    for call in subject.calls(own=True):
-        floats = {k: v for k, v in call.live.items() if is_float(call.arguments[k])}
-        if not floats:
-            continue
-        old = call.arguments[next(iter(floats))].dtype
-        new = subject.draw.choice(sorted({"float32", "float64", "int64"} - {old}))
-        given = {name: of_dtype(one, new) for name, one in floats.items()}
-        runs = [subject.program.called(one, **given) for one in subject.alike(call)]
-        after = runs[0] if len(runs) == 1 else None
-        if after is None or after.result is None:
-            continue
-        kinds = {one.dtype for one in after.values.values() if one.kind == "array"}
-        if not kinds - {new, "bool"}:
-            continue
-        for key, one in subject.some(after.values.items()):
-            if one.kind != "array" or one.dtype == "bool":
-                continue
-            if TYPED.search(subject.lines[key[0] - 1]):
-                continue
-            supposed = f"Suppose that {listed([f'`{k}`' for k in floats])} "
-            supposed += f"{'is' if len(floats) == 1 else 'are'} of dtype {new}. "
-            text = supposed + place_of("the dtype", after, key, subject, False)
-            why = f"Its dtype is {one.dtype}:\n\n{trace(after, *key)}"
-            yield Draft(text, one.dtype, DTYPES, why)
-
-
 def value(subject: Subject) -> Iterator[Draft]:
     """Entries of an array, or a number, for arguments that are shown in full."""
     for call in subject.calls(literal=True):
@@ -163,3 +170,91 @@ def times(subject: Subject) -> Iterator[Draft]:
             wrong = [str(n) for n in [count - 1, count + 1, *subject.some(counts)] if n]
             why = f"It runs {count} times in this call."
             yield Draft(text, str(count), wrong, why)
+
+
+# ------------------------------------------------------------ a line changed
+
+
+def suppose(altered: Altered, question: str) -> str:
+    """A question about a change."""
+    old, new = altered.change.old, altered.change.new
+    supposed = f"it read\n\n    {new}\n\n" if new != "pass" else "it were left out. "
+    line = f"Line {altered.change.number} of your code is\n\n    {old}\n\n"
+    return f"{line}Suppose that {supposed}{question}"
+
+
+def end(altered: Altered, call: Call) -> str:
+    """What a change does to the result of a call; "" where that cannot be compared."""
+    after = altered.call(call)
+    if after is None or call.result is None:
+        return ""
+    return "error" if after.result is None else call.result.like(after.result)
+
+
+def change(subject: Subject) -> Iterator[Draft]:
+    """What a changed line does to the result of a call.
+
+    That it does nothing is never the key: the call of a check may hide what it does.
+    """
+    found: dict[str, list[tuple[Altered, Call, Call]]] = {}
+    different = {told(call): call for call in subject.calls()}
+    for call in list(different.values())[:4]:
+        alike = subject.alike(call)
+        for altered in subject.altered:
+            after = altered.call(call)
+            ends = {end(altered, one) for one in alike}
+            ran = call.lines[altered.change.number] or not call.lines
+            if after is not None and ran and len(ends) == 1:
+                found.setdefault(ends.pop(), []).append((altered, call, after))
+    kinds = [kind for kind in subject.some(found) if kind in ENDINGS]
+    each = [[(kind, *one) for one in found[kind]] for kind in kinds]
+    drawn = [one for turn in zip_longest(*each) for one in turn if one]
+    for kind, altered, call, after in drawn:
+        words = told(call, full=all(map(written_out, call.arguments.values())))
+        text = suppose(altered, f"What would change in the result of {words}?")
+        why = ENDINGS[kind]
+        if kind == "error" and after.error:
+            why = f"{why[:-1]}: {one_line(after.error.strip())[:200]}."
+        if shown := trace(after, altered.change.number):
+            why += f" With the change:\n\n{shown}"
+        yield Draft(text, ENDINGS[kind], [*ENDINGS.values()], why)
+
+
+def fails(subject: Subject) -> Iterator[Draft]:
+    """Which visible check a changed line fails alone, or which alone still passes.
+
+    Where an error is raised, what passes is a matter of inputs, which checks keep.
+    """
+    for altered in subject.altered:
+        failed = [subject.sentences[number] for number in altered.failed]
+        passing = [one for one in subject.sentences if one not in failed]
+        why = f"Failing: {'; '.join(failed)}. Still passing: {'; '.join(passing)}."
+        if len(failed) == 1:
+            text = suppose(
+                altered, "Which visible check is then the only one that fails?"
+            )
+            yield Draft(text, failed[0], subject.some(passing), why)
+        ended = all(call.result for calls in altered.trials for call in calls)
+        if len(passing) == 1 and ended:
+            text = suppose(
+                altered, "Which visible check is then the only one that still passes?"
+            )
+            yield Draft(text, passing[0], subject.some(failed), why)
+
+
+# ------------------------------------------------------------ choices
+
+Kind = Callable[[Subject], Iterator[Draft]]
+KINDS: tuple[Kind, ...] = (shape, value, times, change, fails)
+
+
+def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:
+    """The questions of a kind that have enough choices."""
+    for text, right, wrong, why in kind(subject):
+        others = [one for one in dict.fromkeys(wrong) if one != right][: MOST - 1]
+        choices = subject.some([right, *others])
+        if right in ENDINGS.values():
+            choices.sort(key=[*ENDINGS.values()].index)
+        if len(choices) >= LEAST:
+            key = choices.index(right)
+            yield Asked(kind.__name__, text, choices, key, why)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.libraries import as_array, dtype_name, is_tensor, support_of
+from autograder.libraries import as_array, dtype_name, is_tensor
 
 KEPT = 4096  # entries of an array that are compared
 SPELLED = 8  # entries of an array that are written out as a choice
@@ -43,13 +43,6 @@ class Seen:
         if self.small or table is None or table.ndim != 2 or max(table.shape) > SPELLED:
             return []
         return [array(row, self.dtype) for row in table]
-
-    @property
-    def finite(self) -> bool:
-        """Whether no entry is known to be NaN or infinite."""
-        if self.parts:
-            return all(part.finite for part in self.parts)
-        return self.entries is None or bool(np.isfinite(self.entries).all())
 
     def far(self, other: Seen) -> bool:
         """Whether an entry differs by more than a student may round away."""
@@ -117,21 +110,3 @@ def spelled(value: Any) -> str:
     if abs(value) >= 1e6 or value != value:
         return f"{value:.4g}"
     return f"{round(value, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".")
-
-
-def is_float(value: Seen) -> bool:
-    return value.kind == "array" and value.dtype in ("float32", "float64")
-
-
-def of_dtype(array: Any, name: str) -> Any:
-    """The same numbers in another dtype."""
-    if isinstance(array, np.ndarray):
-        return array.astype(name)
-    return support_of(array).of_dtype(array, name)
-
-
-def resized(array: Any, shape: tuple[int, ...]) -> Any:
-    """The same numbers in another shape."""
-    if isinstance(array, np.ndarray):
-        return np.resize(array, shape)
-    return array.new_tensor(np.resize(as_array(array), shape))

@@ -2,7 +2,7 @@
 
 It reads a question as a student does: its words and the code, and nothing else. The
 code's text is changed, so that it says what it sees; each answer runs in a process of
-its own. Nothing of ``autograder.own_code`` is used or loaded.
+its own. Nothing of ``autograder.code_questions`` is used or loaded.
 
 A call is known by its description alone. Where several calls fit it, all have to give
 the same choice.
@@ -37,12 +37,6 @@ CHANGE = re.compile(
     r"Line (\d+) of your code is\n\n    (.*?)\n\nSuppose that (.*)", re.S
 )
 RESULT = re.compile(r"What would change in the result of (.*)\?", re.S)
-RAISES = re.compile(
-    r"In the call (.*): which other shape of `(\w+)` raises (an|no) error\?", re.S
-)
-DTYPE = re.compile(r"Suppose that (.*?) (?:is|are) of dtype (\w+)\. ")
-CHOICE = re.compile(r"Line (\d+) (?:reads `(.*)`|is left out)\.")
-INPUT = re.compile(r"For which input(?:, with (.*?),)? does the result contain NaN")
 SHAPE = re.compile(r"`(\w+)` (?:of shape )?(\([\d, ]*\))")
 TYPE = re.compile(r"`(\w+)` of type (\w+)")
 VALUE = re.compile(r"`(\w+) = (.*?)`")
@@ -386,19 +380,6 @@ class Reader:
             shape = getattr(value, "shape", None)
             yield None if shape is None else {str(tuple(shape))}
 
-    def of_dtype(self, asked):
-        named, dtype = DTYPE.match(asked["text"]).groups()
-        text = DTYPE.sub("", asked["text"])
-        words, _, name, place = PLACE.match(text).groups()
-        source = seeing(self.source, self.lines(text), name, place == "after")
-        program = self.program(source)
-        for _, _, call in list(self.calls(program, words)):
-            given = {n: call["given"][n] for n in re.findall(r"`(\w+)`", named)}
-            program.again(call, **{n: of_dtype(one, dtype) for n, one in given.items()})
-            value = (program.calls[-1]["seen"] or [None])[0]
-            name = str(getattr(value, "dtype", "")).removeprefix("torch.")
-            yield {name} if name else None
-
     def of_value(self, asked):
         for what, value in self.seen(asked):
             if value is not None:
@@ -435,70 +416,6 @@ class Reader:
         checks = self.question.checks
         fails = "the only one that fails?" in asked["text"]
         yield {first_line(c) for c in checks if program.tried(c)[0] == fails}
-
-    def of_breaks(self, asked):
-        sentence = re.search("“(.*)”", asked["text"])[1]
-        (check,) = (c for c in self.question.checks if first_line(c) == sentence)
-        found = set()
-        for choice in asked["choices"]:
-            source = with_line(self.source, *CHOICE.fullmatch(choice).groups())
-            if self.program(source).tried(check)[0]:
-                found.add(choice)
-        yield found
-
-    def of_raises(self, asked):
-        words, name, end = RAISES.match(asked["text"]).groups()
-        program = self.program(self.source)
-        for _, _, call in list(self.calls(program, words)):
-            found = set()
-            for choice in asked["choices"]:
-                given = resized(call["given"][name], ast.literal_eval(choice))
-                if (program.again(call, **{name: given}) is None) == (end == "an"):
-                    found.add(choice)
-            yield found
-
-    def of_overflows(self, asked):
-        beside = INPUT.search(asked["text"])[1] or ""
-        told = dict(VALUE.findall(beside))
-        first = self.program(self.source)
-        other = self.program(changed(self.source, asked["text"]))
-        name = VALUE.match(asked["choices"][0])[1]
-        for check in self.question.checks:
-            for call in first.tried(check)[1]:
-                given = call["given"]
-                rest = {k: v for k, v in given.items() if k != name}
-                if not all(near(told.get(k, "None"), v) for k, v in rest.items()):
-                    continue
-                if name not in given or call["own"] is not None:
-                    continue
-                wrong = set()
-                for choice in asked["choices"]:
-                    text = VALUE.match(choice)[2]
-                    value = like(given[name], np.array(ast.literal_eval(text)))
-                    result = other.again(call, **{name: value})
-                    parts = [numbers(p) for p in flat(result or [np.nan])]
-                    if not all(np.isfinite(p).all() for p in parts):
-                        wrong.add(choice)
-                yield wrong
-
-
-def like(original, array):
-    """An array of the same kind and dtype."""
-    if hasattr(original, "detach"):
-        return original.new_tensor(array.tolist())
-    return array.astype(original.dtype)
-
-
-def resized(original, shape):
-    """Other numbers in another shape."""
-    return like(original, np.resize(numbers(original).ravel()[::-1], shape))
-
-
-def of_dtype(original, name):
-    """The same numbers in another dtype."""
-    if hasattr(original, "detach"):
-        return original.type(getattr(sys.modules["torch"], name))
-    return np.array(original, dtype=name)
 
 
 def ending(before, after):
@@ -537,7 +454,8 @@ def main():
             names[where] = notebook(package.assignment.catalog, row["name"])
         question = package.assignment.questions[row["name"]]
         found.append(apart(lambda: read(row, question, names[where])))  # noqa: B023
-    assert not [name for name in sys.modules if name.startswith("autograder.own_code")]
+    taken = "autograder.code_questions"
+    assert not [name for name in sys.modules if name.startswith(taken)]
     print(json.dumps(found))
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from autograder.checks.question import Question, first_line
-from autograder.own_code.line_mutants import Change, changes
-from autograder.own_code.tracing import UNSET, Call, Watched
-from autograder.own_code.values import SHOWN, Seen
+from autograder.code_questions.line_mutants import Change, changes
+from autograder.code_questions.tracing import UNSET, Call, Watched
+from autograder.code_questions.values import SHOWN, Seen
 from autograder.text import lines_of
 
 MOST_CHANGES = 18
@@ -95,17 +95,16 @@ class Subject:
         self.draw.shuffle(items)
         return items
 
-    def calls(self, own: bool = False, literal: bool = False) -> Iterator[Call]:
+    def calls(self, literal: bool = False) -> Iterator[Call]:
         """Calls of the answer that came to an end, and that words can describe.
 
-        ``own``: those that can be made again; ``literal``: that can be written out.
+        ``literal``: that can be written out.
         """
         for call in self.some(call for calls in self.trials for call in calls):
             given = call.arguments.values()
             ended = call.result is not None and self.name in (call.function, call.owner)
-            again = not own or (call.live and not call.owner)
             full = not literal or (all(map(written_out, given)) and not call.owner)
-            if ended and again and full and not any(map(untold, given)):
+            if ended and full and not any(map(untold, given)):
                 yield call
 
     def alike(self, call: Call) -> list[Call]:

@@ -1,0 +1,146 @@
+"""``autograder sitting``: paper quizzes of half an hour, in versions, with the key.
+
+They ask about right answers of the catalogs what `autograder check --ask` asks students
+about their own. Each key comes from running the code on the paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+from random import Random
+
+from markupsafe import Markup
+
+from autograder.checks.catalog import Catalog
+from autograder.code_questions import questions
+from autograder.course import Assignment, Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.options import at_least_one, describe
+from autograder.release.validation import catalog_of
+from autograder.results.templates import paragraphs, render, ticked
+from autograder.text import lines_of, one_line
+
+MINUTES, READING = 30, 3  # of a paper, and of a question
+LEAST = 5  # questions of a paper
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question about code, with its choices; ``right`` is the number of the key."""
+
+    asked: Markup
+    code: str
+    choices: tuple[Markup, ...]
+    right: int
+    because: Markup
+    source: str
+
+
+def command(verb: argparse.ArgumentParser) -> None:
+    """The options of `autograder sitting`."""
+    describe(
+        verb,
+        "The paper may show right answers to the assignments, so hold the "
+        "sitting after their deadlines.",
+        "autograder sitting 01-means 02-roots --versions 6",
+    )
+    verb.add_argument(
+        "assignments",
+        nargs="+",
+        metavar="ASSIGNMENT",
+        help="folder names in solutions/",
+    )
+    verb.add_argument(
+        "--versions",
+        type=at_least_one,
+        default=2,
+        help="number of versions, one for each row of the classroom (default: 2)",
+    )
+    verb.add_argument(
+        "--seed",
+        type=int,
+        help="number on the key, to print the same papers again (default: new)",
+    )
+    verb.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="output folder (default: sitting/)",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the papers and the key."""
+    course = Course.find()
+    seed = options.seed
+    if seed is None:  # whoever has the repository could draw the same from a fixed one
+        seed = random.SystemRandom().randrange(10**9)
+    assignments = course.chosen(options.assignments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # changed lines divide by 0, and overflow
+        papers = versions(assignments, seed, options.versions)
+    folder = options.output or course.root / "sitting"
+    names = ", ".join(assignment.name for assignment in assignments)
+    for page in ("paper", "key"):
+        path = folder / f"{page}.html"
+        text = render(f"sitting-{page}.html", papers=papers, names=names, seed=seed)
+        write_whole(path, text)
+        print(f"wrote {one_line(str(path))}")
+    most = len(papers[0])
+    print(f"{len(papers)} versions of {MINUTES} minutes, {most} points; seed {seed}")
+
+
+def versions(assignments: list[Assignment], seed: int, number: int) -> list[list[Item]]:
+    """The questions of each version, all with the same number of them."""
+    papers = []
+    for version in range(number):
+        draw = Random(f"{seed}/{version}")
+        catalogs = [catalog_of(one.notebook) for one in assignments]
+        turns = [about_catalog(one, draw) for one in catalogs if one]
+        papers.append(list(islice(by_turns(turns), MINUTES // READING)))
+    most = min(map(len, papers))
+    if most < LEAST:
+        listed = ", ".join(assignment.name for assignment in assignments)
+        raise CourseError(
+            f"There are {most} questions about {listed}, and a paper has at "
+            f"least {LEAST}. Add assignments, or right answers to catalogs."
+        )
+    return [items[:most] for items in papers]
+
+
+def about_catalog(catalog: Catalog, draw: Random) -> Iterator[Item]:
+    """Questions about the right answers of a catalog; its exercises take turns."""
+    names = draw.sample(list(catalog.entries), len(catalog.entries))
+    return by_turns([about_exercise(catalog, name, draw) for name in names])
+
+
+def about_exercise(catalog: Catalog, name: str, draw: Random) -> Iterator[Item]:
+    """Questions about right answers to one exercise, each about another answer."""
+    styles = catalog.entries[name].styles
+    for style in draw.sample(styles, len(styles)):
+        code = style.code.strip("\n")
+        question = catalog.assignment.questions[name]
+        seed = draw.randrange(10**6)
+        if found := questions(question, code, catalog.prelude_names, seed):
+            one = draw.choice(found)
+            numbered = enumerate(lines_of(code), 1)
+            yield Item(
+                paragraphs(one.text.replace("your code", "this code")),
+                "\n".join(f"{n:2}  {line}" for n, line in numbered),
+                tuple(map(ticked, one.choices)),
+                one.key,
+                paragraphs(one.why),
+                f"{style.id}, {one.kind}",
+            )
+
+
+def by_turns(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
+    """One from each source, then another one, until all are used up."""
+    return (item for turn in zip_longest(*sources) for item in turn if item)
