@@ -6,6 +6,7 @@ name of a known mistake for an answer.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from functools import cached_property, partial
@@ -17,6 +18,7 @@ from autograder import registry
 from autograder.checks.cards import signatures
 from autograder.checks.failures import Misconception
 from autograder.checks.fingerprints import Trail, by_probe, fingerprints, table
+from autograder.checks.published import source
 from autograder.checks.question import Question, expect_fit, noticed, probed
 from autograder.checks.relations import relation
 from autograder.checks.visible_hunt import Game, HuntFunctions
@@ -216,6 +218,9 @@ class Assignment:
         self.load("hidden")
         if self.catalog:
             self.catalog.prepare()
+        for used in {one for name in self.questions for one in self.builds_on(name)}:
+            with contextlib.suppress(KeyError):  # told when it is needed
+                source(used, self.name)
 
 
 def together(first: str, second: str = "") -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import registry
+from autograder.text import lines_of
 
 
 def module_file(name: str) -> Path:
@@ -56,13 +57,13 @@ class BookModules(importlib.abc.MetaPathFinder):
 def definitions(file: Path) -> tuple[str, dict[str, str]]:
     """The imports of a module, and its functions and classes by name."""
     text = file.read_text(encoding="utf-8")
+    lines = lines_of(text)
     imports, found = [], {}
     for node in ast.parse(text).body:
-        part = ast.get_source_segment(text, node) or ""
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = part
+            found[node.name] = "\n".join(lines[node.lineno - 1 : node.end_lineno])
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            imports.append(part)
+            imports.append(ast.unparse(node))
     return "\n".join(imports), found
 
 
