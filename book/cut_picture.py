@@ -192,7 +192,7 @@ its <b>{count} lines</b>.</p>
 </button><button type="button">Cut this one</button>
 <button type="button">Undo</button></div>
 <p class="cut-said" role="status">A line is attention: what “{last}” takes from one
-word in one head (23.4 is head 4 of layer 23, of 9 in each of 30). The thickest are
+word in one head (18.8 is head 8 of layer 18, of 9 in each of 30). The thickest are
 drawn. Which line holds the answer?</p>
 <div class="cut-foot"><div role="group" aria-label="Sentence">{pills}</div>
 <output>0 of {count} tried</output></div>

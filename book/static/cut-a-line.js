@@ -69,13 +69,13 @@ class Prompt {
   }
 
   /** What cuts do, in words. */
-  told(lines) {
+  told(lines, instead) {
     const shares = this.without(lines);
     const now = shares.indexOf(Math.max(...shares));
     const [line, second] = lines;
     const from = new Set(lines.map(([, , key]) => key)).size === 1 ? `, all to ${this.named(line[2])}` : "";
     const named = second ? `the ${lines.length} thickest lines at once${from}` : this.label(line);
-    const begin = `${this.tried.size > lines.length ? "Cut instead" : "Cut"}: ${named}. The answer`;
+    const begin = `${instead ? "Cut instead" : "Cut"}: ${named}. The answer`;
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
     const word = this.words[now];
@@ -127,7 +127,11 @@ class CutALine extends HTMLElement {
     for (const [button, lines] of cuts) {
       button.addEventListener("click", () => this.press(...lines()));
       for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => this.look(lines()[0]));
-      for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => this.look());
+      for (const event of ["pointerleave", "blur"]) {
+        button.addEventListener(event, ({ relatedTarget }) => {
+          if (!this.picture.contains(relatedTarget)) this.look(); // else its line would go, and the focus
+        });
+      }
     }
     this.back.addEventListener("click", () => this.press());
     for (const pill of this.querySelectorAll("[data-name]")) {
@@ -184,6 +188,8 @@ class CutALine extends HTMLElement {
     this.querySelector(".cut-lead b").textContent = `${thousands(this.prompt.count)} lines`;
     for (const svg of this.picture.children) {
       svg.setAttribute("role", "group");
+      svg.setAttribute("aria-label", "Lines of attention. Arrow keys lead from line to line, Enter cuts one.");
+      for (const words of svg.querySelectorAll(".cut-around, .cut-words")) words.ariaHidden = "true";
       this.addHair(svg);
     }
     this.update();
@@ -232,6 +238,7 @@ class CutALine extends HTMLElement {
 
   /** Cut these lines instead of those before. */
   press(...lines) {
+    this.instead = this.cuts.length > 0;
     this.cuts = lines;
     for (const line of lines) this.prompt.tried.add(line.join());
     this.update();
@@ -282,7 +289,7 @@ class CutALine extends HTMLElement {
         group.classList.toggle("cut", this.isCut(line));
         group.classList.toggle("seen", same(line, seen));
         group.setAttribute("role", "button");
-        group.setAttribute("tabindex", same(line, seen ?? cuts[0] ?? prompt.one) ? 0 : -1);
+        group.setAttribute("tabindex", same(line, seen ?? cuts[0] ?? prompt.drawn[0]) ? 0 : -1);
         group.setAttribute("aria-label", `line of ${prompt.label(line)}`);
         group.ariaPressed = String(this.isCut(line));
       }
@@ -308,9 +315,10 @@ class CutALine extends HTMLElement {
     this.back.disabled = !cuts.length;
     // a disabled button would drop the focus
     if (pressed.disabled) (pressed === this.back ? this.this : this.back).focus();
-    const words = cuts.length ? prompt.told(cuts) : this.begin.replace(this.prompts[0][1].last, prompt.last);
+    const words = cuts.length ? prompt.told(cuts, this.instead) : this.begin.replace(this.prompts[0][1].last, prompt.last);
     if (this.said.textContent !== words) this.said.textContent = words;
-    this.querySelector("output").textContent = `${prompt.tried.size} of ${thousands(prompt.count)} tried`;
+    const [count, tried] = [this.querySelector("output"), `${prompt.tried.size} of ${thousands(prompt.count)} tried`];
+    if (count.textContent !== tried) count.textContent = tried; // screen readers say what is written
   }
 }
 

@@ -55,6 +55,12 @@ def test_a_chapter_is_read_in_one_sitting(size):
     assert size.cells <= 45
 
 
+def test_a_number_at_the_begin_of_a_line_starts_no_list(notebook):
+    """In Markdown a line that begins with "1." ends the paragraph above it."""
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert not [text for text in texts if re.search(r"^\w.*\n1\. ", text, re.M)]
+
+
 @pytest.mark.parametrize("name", [n for n in CHAPTERS if n[0].isdigit()])
 def test_a_chapter_begins_with_a_picture(name):
     """Something to play with, a drawing, or what a model writes."""

@@ -210,6 +210,11 @@ def test_lines_are_walked_and_cut_by_keyboard(place):
     assert place.page.evaluate(focused) == "Undo"
     place.page.keyboard.press("Enter")
     assert place.page.evaluate(focused) == "Cut this one"
+    button(place, "Cut the").press("Enter")
+    assert "Cut: head 18.8" in place.inner_text()  # nothing was cut before
+    for _ in "button", "line":
+        place.page.keyboard.press("Shift+Tab")
+    assert place.page.evaluate(named).startswith("line of head ")
     assert not place.page.troubles
 
 
