@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograder import registry
 from autograder.checks.drawing import Drawing
-from autograder.checks.published import books_of
+from autograder.checks.published import books_of, module_file
 from autograder.errors import CourseError, Held
 from autograder.notebook.matching import match
 from autograder.notebook.process import IMPORTED, Plan, Runner
@@ -157,8 +157,11 @@ def plan_of(path: Path) -> Plan:
         sources = [c.source for c in submitted if c.cell_type == "code"]
         named = [CHECKED.search(source) for source in sources]
         questions = [match[1] if match else None for match in named]
-        cells, profile = numbered(sources, questions), profile_of(sources)
-        plan, given = Plan(cells, profile, books_of(sources)), set[str]()
+        books = books_of(sources)
+        texts = [module_file(book).read_text(encoding="utf-8") for book in books]
+        profile = profile_of([*sources, *texts])  # what a book's module needs, too
+        plan = Plan(numbered(sources, questions), profile, books)
+        given = set[str]()
     else:
         code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
         names = [

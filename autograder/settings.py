@@ -15,7 +15,10 @@ UNUSED = {
         "pre_convert_hook": "no hook runs before or after grading",
         "post_convert_hook": "no hook runs before or after grading",
     },
-    "CourseDirectory": {"groupshared": "files that are written get the usual rights"},
+    "CourseDirectory": {
+        "groupshared": "files that are written get the usual rights",
+        "notebook_id": "all notebooks of an assignment are released and graded",
+    },
     "Execute": {
         "error_on_timeout": "a cell that takes too long fails, and the next one runs",
         "execute_retries": "what was killed from outside is tried once more",

@@ -276,6 +276,20 @@ def test_libraries_that_are_missing_are_named_once_with_the_command(
     assert printed.err.endswith("check again: pip install matplotlib torch\n")
 
 
+def test_what_a_module_of_the_book_needs_is_named_where_it_is_missing(
+    monkeypatch, capsys, right, tmp_path
+):
+    monkeypatch.setattr(
+        "autograder.check.find_spec", lambda name: None if name == "torch" else name
+    )
+    cells = ["import attention", "check.nothing(attention)"]
+    cells = [{"cell_type": "code", "source": c, "metadata": {}} for c in cells]
+    path = tmp_path / "attempt.ipynb"
+    path.write_text(with_cells(right, lambda _: cells))
+    assert main(["check", str(path)]) == 2
+    assert capsys.readouterr().err.endswith("check again: pip install torch\n")
+
+
 def test_a_module_of_the_book_is_there_where_the_given_cells_import_it(check, right):
     _, said = check(with_code(right, "import attention"))
     without = "this assignment comes without the book's module `attention`"

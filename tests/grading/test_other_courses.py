@@ -13,6 +13,7 @@ import pytest
 from foreign.course import UNPROTECTED, ForeignCourse
 from foreign.idioms import PYTHON, cell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Configurable
 
@@ -46,7 +47,7 @@ HONORED = {
 # and those for nbgrader's own commands and pages, or for one command of theirs
 TOOLS = {
     "BaseConverter": "force permissions",
-    "CourseDirectory": "assignment_id include notebook_id root "
+    "CourseDirectory": "assignment_id include root "
     "solution_directory source_with_tests_directory student_id",
     "GenerateAssignment": "create_assignment no_database",
 }
@@ -350,6 +351,7 @@ SETTINGS = {
     'c.CourseDirectory.ignore = "private"': 2,
     "c.LimitOutput.max_lines = 5": 0,
     'c.Autograde.post_convert_hook = "x.y"': 0,
+    'c.CourseDirectory.notebook_id = "hw"': 0,
     "c.Exchange.path_includes_course = True": None,  # not ours to mention
 }
 
@@ -362,6 +364,32 @@ def test_settings_that_are_not_honored_are_named(course, capsys, setting):
     assert code == (SETTINGS[setting] or 0)
     named = setting.partition(" ")[0] in capsys.readouterr().err
     assert named == (SETTINGS[setting] is not None)
+
+
+def test_late_work_of_two_notebooks_loses_its_points_once(course):
+    """As the guide says; nbgrader asks the plugin about each notebook."""
+    (course.root / "daily.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\n"
+        "class Daily(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, late):\n"
+        "        return 0.25 * (late // 86400)\n"
+    )
+    course.configure(
+        'c.AssignLatePenalties.plugin_class = "daily.Daily"\n'
+        'c.Autograder.due = {"ps1": "2026-03-09 12:00"}'
+    )
+    other = homework()
+    for each, name in zip(other.cells, "bu", strict=True):
+        each.metadata.nbgrader.grade_id = name
+    course.write(other, "ps1", "more")
+    for sheet, name in ((homework(), "hw"), (other, "more")):
+        course.hand_in("ada", "ps1", name, writes(sheet))
+    stamp = course.root / "submitted/ada/ps1/timestamp.txt"
+    stamp.write_text("2026-03-10 13:00:00 UTC")
+    assert course.grade()[0]["score"] == 1.75
+    with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
+        late = book.find_submission("ps1", "ada")
+        assert (late.score, late.late_submission_penalty) == (2, 0.25)
 
 
 def test_whom_the_course_excludes_is_not_graded(course):
