@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
@@ -18,7 +19,7 @@ from autograder.grading.autograded import autograded
 from autograder.notebook.records import MatchedCell
 from autograder.release.sample_class import with_cells, write_class
 from autograder.results import feedback as pages
-from autograder.results import templates
+from autograder.results import page_size, templates
 from autograder.results.export import table
 from autograder.results.feedback import safe_html
 from autograder.results.templates import CHARSET, render
@@ -260,6 +261,37 @@ def test_a_page_that_takes_too_long_does_not_stop_the_others(
     )
     assert (classroom.root / "feedback/ada/01-attention/attention.html").is_file()
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_a_page_of_too_many_letters_shows_the_answers_and_cuts_the_rest(
+    classroom, right, monkeypatch
+):
+    """nbconvert reads a page once more: what it reads is bounded."""
+    monkeypatch.setattr(page_size, "LETTERS", 30_000)
+    own = {"cell_type": "code", "source": "print('z' * 60_000)", "metadata": {}}
+    classroom.hand_in("eve", with_cells(right, lambda cells: [own, *cells, own]))
+    classroom.grade()
+    text = Page(feedback(classroom, "eve")).text
+    assert text.count(page_size.CUT) == 3  # an output; a code and its output
+    assert 10_000 < text.count("z") < 30_000
+    assert "def softmax(" in text and "test_softmax: 4 of 4 points" in text
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        new_output("stream", text="z" * 70),
+        new_output("error", traceback=["z" * 35, "z" * 35]),
+        new_output("display_data", {"text/plain": "z" * 70}),
+    ],
+)
+def test_each_kind_of_output_is_cut(output, monkeypatch):
+    monkeypatch.setattr(page_size, "LETTERS", 160)
+    cells = [new_code_cell("a" * 20, outputs=[output] * 2), new_code_cell("a" * 20)]
+    notebook, _ = page_size.CutTexts().preprocess(new_notebook(cells=cells), {})
+    shown = json.dumps(notebook)
+    assert 39 <= shown.count("z") <= 40 and shown.count("a" * 20) == 1
+    assert shown.count(page_size.CUT) == 3  # two outputs, and the second cell
 
 
 def test_a_text_that_is_far_too_long_is_shown_as_it_is():
