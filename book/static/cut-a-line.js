@@ -73,7 +73,8 @@ class Prompt {
     const shares = this.without(lines);
     const now = shares.indexOf(Math.max(...shares));
     const [line, second] = lines;
-    const named = second ? `the ${lines.length} thickest lines at once` : this.label(line);
+    const from = new Set(lines.map(([, , key]) => key)).size === 1 ? `, all to ${this.named(line[2])}` : "";
+    const named = second ? `the ${lines.length} thickest lines at once${from}` : this.label(line);
     const begin = `${this.tried.size > lines.length ? "Cut instead" : "Cut"}: ${named}. The answer`;
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
@@ -167,13 +168,11 @@ class CutALine extends HTMLElement {
     for (const group of groups) group.focus(); // one of the two pictures is hidden
   }
 
-  /** The thickest line that is not tried; after the third, all of them; then none. */
+  /** The thickest line that is not tried; after the third, all of them. */
   next() {
     const { thickest, tried } = this.prompt;
-    const left = thickest.filter((line) => !tried.has(line.join()));
-    const one = left.find((line) => thickest.indexOf(line) < 3);
-    if (one) return [one];
-    return left.length ? thickest : [];
+    const one = thickest.slice(0, 3).find((line) => !tried.has(line.join()));
+    return one ? [one] : thickest;
   }
 
   choose(name) {
@@ -269,6 +268,7 @@ class CutALine extends HTMLElement {
     const shares = prompt.without(cuts);
     const now = shares.indexOf(Math.max(...shares));
     for (const svg of this.picture.children) {
+      svg.classList.toggle("quest", ![...cuts, seen].some((line) => same(line, prompt.one)));
       for (const line of [...cuts, seen]) if (line) this.group(svg, line);
       for (const group of svg.querySelectorAll("[data-line]")) {
         const line = lineOf(group);
@@ -303,7 +303,7 @@ class CutALine extends HTMLElement {
     const begun = prompt.tried.has(prompt.thickest[0].join());
     const one = begun ? "next<i> thickest line</i>" : "thickest<i> line</i>";
     this.thick.querySelector("span").innerHTML = next.length === 1 ? one : `${prompt.thickest.length} thickest<i> at once</i>`;
-    this.thick.disabled = !next.length;
+    this.thick.disabled = cuts.length > 1;
     this.this.disabled = cuts.length === 1 && same(cuts[0], prompt.one);
     this.back.disabled = !cuts.length;
     // a disabled button would drop the focus
