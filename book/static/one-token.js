@@ -123,14 +123,14 @@ class OneToken extends Recorded {
       return;
     }
     place.innerHTML = OWN_FORM;
-    const [go, stop, back] = place.querySelectorAll("button");
+    const [go, stop, mend] = place.querySelectorAll("button");
     const line = place.elements.line;
     line.addEventListener("change", () => this.cut(Number(line.value)));
-    back.addEventListener("click", () => {
+    mend.addEventListener("click", () => {
       this.replace(this.data.whole);
       line.focus();
     });
-    Object.assign(this, { go, stop, back, line, bar: place.querySelector("progress"), note: place.querySelector("p") });
+    Object.assign(this, { go, stop, mend, line, bar: place.querySelector("progress"), note: place.querySelector("p") });
     const { own } = place.elements;
     own.value = this.address.get(OWN) ?? own.value;
     if (this.address.get(OWN)) this.say("The link is to this sentence, which is not read yet.");
@@ -162,7 +162,8 @@ class OneToken extends Recorded {
     if (!text.querySelector(`[value=${OWN}]`)) text.add(new Option("your sentence", OWN));
     text.value = OWN;
     this.keep();
-    this.draw();
+    await this.draw();
+    this.scrollIntoView(); // it stands above what was typed
   }
 
   /** Cut the line of the chosen token, layer and head to a key. */
@@ -196,7 +197,7 @@ class OneToken extends Recorded {
     const place = this.line?.closest("div");
     if (!place) return;
     place.classList.toggle("off", text !== OWN || !token);
-    this.back.hidden = !this.data.line;
+    this.mend.hidden = !this.data.line;
     this.line.disabled = view === "mean";
     const head = this.line.disabled ? "Choose one head in “weights” to cut a line of" : `Cut the line of head ${layer}.${view} from`;
     const { tokens, line } = this.data;
@@ -291,6 +292,7 @@ class OneToken extends Recorded {
       this.keep();
     }
     Object.assign(this, { data, drawn: change });
+    this.classList.toggle(OWN, text === OWN);
     super.draw();
     this.offerCut(this.values());
   }
@@ -348,9 +350,10 @@ class OneToken extends Recorded {
       return `<tr${kind} data-layer="${each}"><th scope="row">${each}</th><td>${cells(row, escaped(strongest(tokens, row)))}</td>
         ${next}<td>${times(timesLonger(this.data, each + 1))}</td></tr>`;
     });
+    const which = likely ? "each layer" : `each of the first ${rows.length} of ${LAYERS} layers`;
     const also = likely ? "the likeliest next token, and " : "";
     const head = likely ? `<th scope="col">next</th>` : "";
-    return `<table class="token-layers"><caption>In each layer: where the token looks. After it: ${also}how many times longer the first token's vector is than the others.</caption><thead><tr><th scope="col">layer</th><th scope="col">looks at</th>
+    return `<table class="token-layers"><caption>In ${which}: where the token looks. After it: ${also}how many times longer the first token's vector is than the others.</caption><thead><tr><th scope="col">layer</th><th scope="col">looks at</th>
       ${head}<th scope="col">× first</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
 

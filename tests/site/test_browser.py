@@ -209,6 +209,9 @@ def test_the_search_works_from_the_keyboard(page):
     page.keyboard.press("Enter")
     page.wait_for_url("**/search.html?q=softmax")
     page.locator("ul.search a").first.wait_for(timeout=10_000)
+    page.set_viewport_size({"width": 375, "height": 667})
+    page.locator("ul.search .context").first.wait_for()
+    assert page.evaluate(SIDEWAYS) <= 0  # names in code are long
     assert not page.troubles
 
 
@@ -270,6 +273,13 @@ def test_on_paper_a_dark_page_is_light_and_a_quiz_has_its_answers(page, axe):
     page.evaluate(axe)
     scope = {"exclude": ["div.highlight"]}
     assert not violations(page, scope, runOnly=["color-contrast"])
+    behind = "all => all.map((e) => getComputedStyle(e).backgroundColor)"
+    cells = page.locator("div.cell_input").evaluate_all(behind)
+    assert set(cells) == {"rgba(0, 0, 0, 0)"}
+    page.locator("attention-start").scroll_into_view_if_needed()
+    maps = page.locator(".pair-matrix i").first
+    maps.wait_for(state="attached")
+    assert maps.evaluate("e => getComputedStyle(e).printColorAdjust") == "exact"
     paper = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
     ink = "getComputedStyle(document.querySelector('div.highlight span.kn')).color"

@@ -244,7 +244,7 @@ def test_a_hair_is_cut_where_it_is_pressed(place):
 def test_it_is_seen_without_scrolling_and_nothing_moves(place):
     page = place.page
     height = page.viewport_size["height"]
-    for name in "Cut the", "Cut this one":
+    for name in "Cut the", "Cut this one", *DATA:
         box = button(place, name).bounding_box()
         assert box["y"] + box["height"] < height
     for width in page.viewport_size["width"], 800:

@@ -178,6 +178,13 @@ def picture_on(page, path="one-token", query=""):
     return enliven(page, f"{path}.html{query}", "one-token", ".token-layers")
 
 
+# the picture begins at the top of the screen, below the header
+IN_VIEW = """() => {
+    const { top } = document.querySelector(".token-strip").getBoundingClientRect();
+    return top > 0 && top < innerHeight / 3;
+}"""
+
+
 def looks_at(published, text, change, layer):
     """What the picture must say of the last token: the key with most weight."""
     model, tokenizer = published
@@ -206,14 +213,19 @@ def test_a_reader_types_a_sentence_and_follows_its_tokens(page, published, acces
     page.on("request", lambda request: asked.append(request.url))
     place = picture_on(page)
     assert not [url for url in asked if "smollm2" in url or "decoder" in url]
-    height = place.bounding_box()["height"]
     read(place, OWN)
+    page.wait_for_function(IN_VIEW)
+    height = place.bounding_box()["height"]
+    end = place.locator(".own-cut").bounding_box()
+    top = place.bounding_box()["y"]
+    assert top + height - end["y"] - end["height"] < 20  # no hole
     assert place.locator("[name=text]").input_value() == "own"
     assert place.locator(".token-layers tbody tr").count() == decoder_file.LAYERS
     assert place.locator("[name=layer]").get_attribute("max") == "7"
     word, weight = looks_at(published, OWN, "as-published", 7)
     assert said(place)[0] == word and abs(said(place)[1] - weight) < 0.011
     assert "decided in layers that are not computed here" in place.inner_text()
+    assert "In each of the first 8 of 30 layers" in place.inner_text()
     page.wait_for_url(re.compile(r"own=The\+dog"))
     # a change is computed as well, with nothing more to load
     asked.clear()
@@ -260,16 +272,20 @@ def test_more_tokens_than_forty_are_left_out_and_none_are_no_sentence(page):
     assert not page.troubles
 
 
-def test_loading_can_be_stopped_and_begun_again(page):
+@pytest.mark.parametrize("width", drawn([1280, 375]))
+def test_loading_can_be_stopped_and_begun_again(page, width):
+    page.set_viewport_size({"width": width, "height": 667})
     held = []
     file = "**/layers.bin"
     page.route(file, lambda route: held.append(route))  # never answered
     place = picture_on(page)
     go = place.get_by_role("button", name="Read it")
     assert "20 MB" in go.text_content()
+    height = place.bounding_box()["height"]
     go.click()
     stop = place.get_by_role("button", name="Stop")
     stop.wait_for()
+    assert place.bounding_box()["height"] == height
     assert place.get_by_role("progressbar").is_visible()
     place.locator("[name=layer]").press("Home")  # the recorded picture still moves
     place.get_by_text("Layer 0, mean of nine").wait_for()
@@ -280,6 +296,17 @@ def test_loading_can_be_stopped_and_begun_again(page):
     page.unroute(file)
     go.click()
     place.get_by_text("computed on this device").wait_for(timeout=PATIENCE)
+
+
+def test_a_change_that_fails_leaves_the_sentence_as_it_is_drawn(page):
+    place = picture_on(page)
+    read(place, OWN)
+    place.evaluate("e => (e.computed = () => Promise.reject(new Error('No.')))")
+    change = place.locator("[name=change]")
+    change.select_option("window")
+    place.locator(".lab-note").get_by_text("No.").wait_for()
+    assert change.input_value() == "as-published"
+    assert not page.troubles
 
 
 LOST = "layers.bin", "words-*.bin", "decoder-worker.js", "hired.js"
