@@ -69,13 +69,13 @@ class Prompt {
   }
 
   /** What cuts do, in words. */
-  told(lines, instead) {
+  told(lines, replaced) {
     const shares = this.without(lines);
     const now = shares.indexOf(Math.max(...shares));
     const [line, second] = lines;
     const from = new Set(lines.map(([, , key]) => key)).size === 1 ? `, all to ${this.named(line[2])}` : "";
     const named = second ? `the ${lines.length} thickest lines at once${from}` : this.label(line);
-    const begin = `${instead ? "Cut instead" : "Cut"}: ${named}. The answer`;
+    const begin = `${replaced ? "Cut instead" : "Cut"}: ${named}. The answer`;
     const chance = `${told(shares[now])}, before ${told(this.before[now])}`;
     if (now === 0) return `${begin} stays “${this.words[0]}” (${chance}).`;
     const word = this.words[now];
@@ -238,7 +238,7 @@ class CutALine extends HTMLElement {
 
   /** Cut these lines instead of those before. */
   press(...lines) {
-    this.instead = this.cuts.length > 0;
+    this.replaced = this.cuts.length > 0;
     this.cuts = lines;
     for (const line of lines) this.prompt.tried.add(line.join());
     this.update();
@@ -315,7 +315,7 @@ class CutALine extends HTMLElement {
     this.back.disabled = !cuts.length;
     // a disabled button would drop the focus
     if (pressed.disabled) (pressed === this.back ? this.this : this.back).focus();
-    const words = cuts.length ? prompt.told(cuts, this.instead) : this.begin.replace(this.prompts[0][1].last, prompt.last);
+    const words = cuts.length ? prompt.told(cuts, this.replaced) : this.begin.replace(this.prompts[0][1].last, prompt.last);
     if (this.said.textContent !== words) this.said.textContent = words;
     const [count, tried] = [this.querySelector("output"), `${prompt.tried.size} of ${thousands(prompt.count)} tried`];
     if (count.textContent !== tried) count.textContent = tried; // screen readers say what is written
