@@ -32,8 +32,9 @@ c.Execute.skip_cells_with_tag = "no-cell-carries-this-tag"
 # formgrader and feedback show what students wrote: no HTML or script of theirs runs
 c.HTMLExporter.filters = {"markdown2html": "autograder.results.feedback.safe_markdown"}
 # formgrader shows the rubric of the solution notebook before each written answer, and
-# whether work came late
+# whether work came late; texts have a limit
 c.HTMLExporter.preprocessors = [
+    "autograder.results.page_size.CutTexts",
     "autograder.release.rubric.ShowRubric",
     "autograder.results.standing.ShowStanding",
 ]

@@ -1,4 +1,4 @@
-"""A limit for the texts of a feedback page: of a huge notebook, its beginning is shown.
+"""A limit for the texts of a page: of a huge notebook, its beginning is shown.
 
 nbconvert reads the page that it made once more, and some letters take it long: a page
 of twenty million quotes takes minutes.
@@ -32,9 +32,9 @@ class CutTexts(Preprocessor):  # type: ignore[misc]
 
         def cut(text: str) -> str:
             nonlocal left
-            room = max(left, 0)
-            left -= len(text)
-            return text if len(text) <= room else f"{text[:room]}\n{CUT}"
+            room, own = max(left, 0), text.removesuffix(f"\n{CUT}")
+            left -= len(own)
+            return text if len(own) <= room else f"{own[:room]}\n{CUT}"
 
         for cell in sorted(notebook.cells, key=rank):
             cell.source = cut(cell.source)

@@ -17,7 +17,7 @@ from autograder import registry
 from autograder.checks.hunt import Hunt
 from autograder.checks.puzzle import Exposes
 from autograder.course import Assignment
-from autograder.own_code.line_mutants import changes
+from autograder.code_questions.line_mutants import changes
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import judge
 

@@ -292,6 +292,8 @@ def test_each_kind_of_output_is_cut(output, monkeypatch):
     shown = json.dumps(notebook)
     assert 39 <= shown.count("z") <= 40 and shown.count("a" * 20) == 1
     assert shown.count(page_size.CUT) == 3  # two outputs, and the second cell
+    twice, _ = page_size.CutTexts().preprocess(notebook, {})
+    assert json.dumps(twice) == shown  # formgrader's settings and feedback both cut
 
 
 def test_a_text_that_is_far_too_long_is_shown_as_it_is():

@@ -85,6 +85,8 @@ def test_a_page_shows_and_loads_the_figures_of_its_scheme(page, scheme):
     page.goto("book/05-positional-encoding.html")
     for right in page.locator(".predict .correct > summary").all():
         right.click()  # a figure that answers a prediction is hidden until then
+    for aside in page.locator("details.deeper > summary").all():
+        aside.click()
     shown = page.locator(".cell_output img:visible")
     first = shown.first
     first.scroll_into_view_if_needed()
