@@ -16,8 +16,8 @@ from unittest.mock import patch
 from autograder import registry
 from autograder.checks.hunt import Hunt
 from autograder.checks.puzzle import Exposes
-from autograder.course import Assignment
 from autograder.code_questions.line_mutants import changes
+from autograder.course import Assignment
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import judge
 

@@ -83,8 +83,10 @@ class Cell {
   run() {
     if (running) return;
     running = this;
+    const focused = document.activeElement === this.press;
     enable(false);
     this.press.after(stopper);
+    if (focused) stopper.focus(); // a disabled button would drop the focus
     this.row.classList.add("busy");
     this.sent = this.code;
     const draws = /\b(plt|plot_\w+|attention|plots|matplotlib)\b/.test(this.source) || "draws" in this.bar.dataset;
@@ -133,10 +135,11 @@ class Cell {
     this.status.textContent = words;
     progress.remove();
     this.row.classList.remove("busy");
-    if (document.activeElement === stopper) this.press.focus();
+    const focused = document.activeElement === stopper;
     stopper.remove();
     running = undefined;
     enable(true);
+    if (focused) this.press.focus();
   }
 
   showRecorded() {

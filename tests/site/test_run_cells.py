@@ -70,7 +70,9 @@ def test_a_visit_to_the_first_chapter(page, axe):
     assert agree(match.came(), recorded) and not match.recorded.is_visible()
     match.press("Show the recorded output")
     assert match.recorded.is_visible() and not match.output.inner_text()
-    match.run()
+    match.bar.get_by_role("button", name="Run").press("Enter")
+    match.came()
+    page.wait_for_function("document.activeElement.textContent === 'Run'")
 
     # by keyboard alone: another wish; what depends on it says so, and runs with it
     menu = Cell(page, sources, "wish = np.array")
