@@ -62,6 +62,7 @@ class Course:
         start = (start or Path.cwd()).resolve()
         for folder in [start, *start.parents]:
             if (folder / CONFIG).is_file():
+                refuse_another_copy(folder)
                 registry.work_on(folder)
                 return cls(folder)
         raise CourseError(
@@ -274,6 +275,28 @@ class Course:
             who = who or "submitted/"
             raise CourseError(f"There is nothing to grade: {who} has no {names}.")
         return submissions
+
+
+def refuse_another_copy(root: Path) -> None:
+    """CourseError where a course has an autograder, and a different one is running.
+
+    That one could judge in another way, and nobody would notice.
+    """
+    own, running = root / "autograder", Path(__file__).resolve().parent
+    if not (own / "__init__.py").is_file() or own.resolve() == running:
+        return
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for end in ("py", "toml") for path in folder.rglob(f"*.{end}"))
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+    if contents(own) != contents(running):
+        raise CourseError(
+            f"This autograder belongs to {running.parent}, but {root} "
+            f"has its own. Run {root}/.venv/bin/autograder. If that file is missing "
+            f"or prints this message too, delete {root}/.venv and run `make setup` in "
+            f"{root}."
+        )
 
 
 def closed(path: Path, error: OSError) -> str:

@@ -60,11 +60,9 @@ class Agrees:
         """Raises CheckFailed, or what the answer raised, at the first difference."""
         fixed = [self.draw(np.random.default_rng(n), n) for n in range(FIXED)]
         errors = [self.difference(answer, each) for each in [self.example, *fixed]]
-        wrong = [
-            error for error in errors if error
-        ]  # together they tell mistakes apart
-        if wrong:
-            raise in_all(wrong[0], errors)
+        # all of them ran: together they tell mistakes apart
+        if first := next(filter(None, errors), None):
+            raise in_all(first, errors)
         with noted():  # what is drawn now tells nothing the next time
             self.again(answer, np.random.default_rng())
 
@@ -100,7 +98,7 @@ class Agrees:
 
 
 def in_all(first: Exception, errors: list[Exception | None]) -> Exception:
-    """The first error, with the number of other inputs that have one."""
+    """The first error, with how many of the other inputs give a right result."""
     if isinstance(first, CheckFailed) and (right := errors[1:].count(None)):
         example = "right for the example on the card, and " if not errors[0] else ""
         first.others = f"{example}right for {right} of {len(errors) - 1} other inputs"

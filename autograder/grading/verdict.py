@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from autograder.wall import QuestionResult, Wall
@@ -123,17 +123,21 @@ class Verdict:
 
     @classmethod
     def from_json(cls, text: str) -> Verdict:
-        """The inverse of :meth:`to_json`; parts that an old verdict lacks are empty."""
+        """The inverse of :meth:`to_json`.
+
+        What an old verdict lacks is empty; what it alone has is passed over.
+        """
         stored: dict[str, Any] = json.loads(text)
         if stored.get("run"):
             stored["run"] = Run(**stored["run"])
         stored["questions"] = [
-            QuestionResult(**question, waiting=question["score"] is None)
+            QuestionResult(**{**question, "waiting": question["score"] is None})
             for question in stored["questions"]
         ]
         for name in ("questions", "notes", "unanswered"):
             stored[name] = tuple(stored.get(name, ()))
-        return cls(**stored)
+        known = {part.name for part in fields(cls)}
+        return cls(**{name: part for name, part in stored.items() if name in known})
 
 
 def together(parts: Mapping[str, Verdict]) -> Verdict:

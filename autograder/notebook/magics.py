@@ -26,8 +26,17 @@ LINE = re.compile(r"(?P<before>\s*)(?P<sign>%|!!?|\?{1,2})(?P<rest>.*)")
 HELP = re.compile(r"(?P<before>\s*)%{0,2}[\w.\[\]'\"]+\?{1,2}\s*$")
 # words that are commands when they open a line that is no Python
 COMMANDS = (
-    *("pip", "conda", "mamba", "uv", "cd", "ls"),
-    *("pwd", "cat", "mkdir", "rm", "cp"),
+    "pip",
+    "conda",
+    "mamba",
+    "uv",
+    "cd",
+    "ls",
+    "pwd",
+    "cat",
+    "mkdir",
+    "rm",
+    "cp",
 )
 COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{'|'.join(COMMANDS)})\b.*)")
 # what a cell was copied with: `>>> x` from a page, `In [3]: x` from a terminal

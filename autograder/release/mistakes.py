@@ -134,7 +134,7 @@ def paired(
     """Which two mistakes lead to a fingerprint that no single one has, by their names.
 
     The mistake that an earlier check notices comes first. If several pairs lead to the
-    same fingerprint, only the mistake that they share is named.
+    same fingerprint, the message tells only the mistake that both pairs have.
     """
     catalog: Catalog = package.assignment.catalog
     reference = catalog.references[question]

@@ -171,7 +171,7 @@ def is_test(cell: Cell) -> bool:
 
 
 def main() -> int:
-    """Write the class of the assignments that are named, or of the first."""
+    """Write a class for each assignment in the arguments, or for the first one."""
     options = argparse.ArgumentParser(
         prog="python -m autograder.release.sample_class",
         description="Write a course folder with a class of invented students.",

@@ -1,9 +1,11 @@
 """The command line: every verb explains itself, and students have theirs alone."""
 
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +97,28 @@ def test_what_ends_a_command_is_in_its_log(tmp_path, monkeypatch, capsys):
     log = (tmp_path / "log").read_text()
     assert "autograder 'report' '--log' 'log'" in log
     assert "CourseError" in log and "Traceback" in log
+
+
+def test_the_autograder_of_another_copy_grades_nobody(tmp_path, monkeypatch, capsys):
+    """It may judge in another way, and the points would be wrong without a word."""
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    own = tmp_path / "autograder"
+    own.mkdir()
+    (own / "__init__.py").touch()
+    inside = tmp_path / "submitted"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    running = Path(cli.__file__).parent
+    for verb in ("grade", "collect x.zip", "export", "feedback", "history"):
+        assert cli.main(verb.split()) == 2
+        said = capsys.readouterr().err
+        assert f"This autograder belongs to {running.parent}, " in said
+        assert f"Run {tmp_path}/.venv/bin/autograder. " in said
+    shutil.rmtree(own)
+    shutil.copytree(running, own)  # the same checks, as in the image of a hub
+    assert cli.main(["grade"]) == 2
+    assert "This autograder belongs to" not in capsys.readouterr().err
+    with (own / "checks/question.py").open("a") as file:
+        file.write("# repaired\n")
+    assert cli.main(["grade"]) == 2
+    assert "This autograder belongs to" in capsys.readouterr().err

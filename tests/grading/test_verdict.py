@@ -65,6 +65,7 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
         del stored[name]
     for question in stored["questions"]:
         del question["seconds"]
+    stored["speed"] = "of another version"
     verdict = Verdict.from_json(json.dumps(stored))
     assert (verdict.score, verdict.run, len(verdict.waiting)) == (3.0, None, 1)
 
