@@ -69,6 +69,7 @@ PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while 
 LONGEST, TOGETHER = 50_000, 400_000
 # of processor time: some Markdown could be read for days
 TEXT_SECONDS, TEXTS_SECONDS, PAGE_SECONDS = 2.0, 5.0, 60.0
+TICK = 0.01  # seconds by which the kernel's timer may ring early
 Attachments = Mapping[str, Mapping[str, str]]
 
 
@@ -176,7 +177,7 @@ def seconds_left(resources: dict[str, Any], source: str) -> float:
     read = resources.get("characters_of_texts", 0) + len(source)
     resources["characters_of_texts"] = read
     left: float = resources.get("seconds_for_texts", TEXTS_SECONDS)
-    return left if read <= TOGETHER else 0.0
+    return left if read <= TOGETHER and left > TICK else 0.0
 
 
 def safe_html(
