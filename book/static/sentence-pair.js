@@ -172,12 +172,12 @@ export class SentencePair {
     this.sides.forEach((side) => side.compute());
     const honest = make("p", {
       className: "pair-honest",
-      textContent: "In the squares, each row is a query. This is an extreme picture of attention: the model has 61 words and one task, only its row of “it” was trained, and that task has a single right answer. Attention in published models is usually spread wider (chapter 11).",
+      textContent: "In the squares, each row is a word that looks, each column one that it looks at. The picture is extreme: this model knows 61 words and one task, what “it” stands for. Published models usually spread their attention wider (chapter 11).",
     });
     const both = make("div", { className: "pair" }, ...this.sides.map((side) => side.element));
     const follow = make("p", {
       className: "pair-honest",
-      textContent: "This is what we build. Each line is as thick as the weight that a token gives to another: follow “it”, and change the last word.",
+      textContent: "Which words does “it” look at? The thicker the line, the more it takes from that word. Change the last word. The chapter explains the numbers.",
     });
     this.element = make("div", {}, follow, both, honest, wordsOf(model));
     this.row = state.number("row", LONGEST, Math.max(0, this.sides[0].tokens?.indexOf("it") ?? 0));
