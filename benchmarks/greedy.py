@@ -29,8 +29,7 @@ from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
 from autograder.results.feedback import safe_html
-from autograder.results.similar_code import similar_groups
-from autograder.results.similarity import LONGEST
+from autograder.results.similarity import LONGEST, similar_groups
 from autograder.text import printable
 
 HONEST = 30

@@ -11,8 +11,7 @@ from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
-from autograder.results.assignment_statistics import counted
-from autograder.results.templates import render
+from autograder.results.templates import counted, render
 from autograder.text import listed
 
 SILENT = 2  # assignments in a row without work, from which on somebody is silent
