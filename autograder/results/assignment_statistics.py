@@ -172,11 +172,10 @@ class Section:
         known = {e.id: e for e in catalog.misconceptions} if catalog else {}
         rows = []
         for name, count in counts.most_common():
-            found = Mistake(name, count, count / len(self.graded))
+            about: tuple[str, ...] = ()
             if entry := known.get(name):
                 page, _, place = entry.read.partition("#")
                 address = f"{self.book}{page}.html#{place}" if self.book else ""
-                about = {"diagnosis": entry.diagnosis, "place": entry.read}
-                found = found._replace(address=address, **about)
-            rows.append(found)
+                about = entry.diagnosis, entry.read, address
+            rows.append(Mistake(name, count, count / len(self.graded), *about))
         return rows

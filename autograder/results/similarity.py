@@ -13,7 +13,7 @@ import math
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from itertools import chain, combinations
+from itertools import combinations
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
