@@ -171,22 +171,18 @@ def other_work(course: Course, roster: Roster, student: str, assignment: str) ->
     origin = origin_of(course, student, assignment)
     person = roster.of_student(student)
     place = roster.columns["time"]
-    if person is None:
-        return ""
-    folder = course.collected / student / assignment
-    stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
-    known = [time for time in stamps if time]
-    if roster.has_status(person, "reopened"):
+    why = ""
+    if person and roster.has_status(person, "reopened"):
         why = REOPENED
-    elif place is None or origin is None or origin.platform != "moodle":
-        return ""
-    elif roster.sheet.value(person.row, place) in ("", "-"):
-        why = "has no submission there any more"
-    elif person.time and known and person.time > max(known):
-        why = "handed in again there since; collect and grade that first"
-    else:
-        return ""
-    if origin:
+    elif person and place is not None and origin and origin.platform == "moodle":
+        folder = course.collected / student / assignment
+        stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
+        known = [time for time in stamps if time]
+        if roster.sheet.value(person.row, place) in ("", "-"):
+            why = "has no submission there any more"
+        elif person.time and known and person.time > max(known):
+            why = "handed in again there since; collect and grade that first"
+    if why and origin:
         save_origin(course, student, assignment, replace(origin, other_work=why))
     return why
 
