@@ -69,21 +69,13 @@ def command(verb: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do one of the four steps."""
+    from autograder.lti import page, people, push, register
+
     course = Course.find()
-    if options.step == "register":
-        from autograder.lti.register import register
-
-        register(course, options)
-    elif options.step == "link":
-        from autograder.lti.page import link_course
-
-        link_course(course, options.port, options.id_token)
-    elif options.step == "roster":
-        from autograder.lti.people import write_roster
-
-        write_roster(course, options.to)
-    else:
-        from autograder.lti.push import push
-
-        return push(course, options)
-    return 0
+    steps = {
+        "register": lambda: register.register(course, options),
+        "link": lambda: page.link_course(course, options.port, options.id_token),
+        "roster": lambda: people.write_roster(course, options.to),
+        "push": lambda: push.push(course, options),
+    }
+    return steps[options.step]() or 0

@@ -183,13 +183,11 @@ class Service:
         """
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         grade = Grade().set_user_id(user).set_timestamp(now)
-        if score is None:
-            grade.set_activity_progress("Submitted").set_grading_progress(
-                "PendingManual"
-            )
-        else:
-            grade.set_activity_progress("Completed").set_grading_progress("FullyGraded")
+        progress = "Submitted", "PendingManual"
+        if score is not None:
+            progress = "Completed", "FullyGraded"
             grade.set_score_given(score).set_score_maximum(most)
+        grade.set_activity_progress(progress[0]).set_grading_progress(progress[1])
         if self.platform.kind == "canvas":  # else each score counts as an attempt
             grade.set_extra_claims({OF_CANVAS: {"new_submission": False}})
         elif note:  # Canvas would add it once more
