@@ -189,7 +189,7 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
         "1 of 20",
         "0 of 30",
     ]
-    assert to_do(results, rows) == [
+    assert list(to_do(results, rows)) == [
         "Stopped submitting: bob.",
         "No work at all: gus.",
         "01: 1 submission held.",
@@ -205,7 +205,7 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
 def test_the_term_can_be_read_everywhere(term, shown, look):
     results, rows = term
     names = list(results)
-    about = {"rows": rows, "names": names, "todo": to_do(results, rows)}
+    about = {"rows": rows, "names": names, "todo": list(to_do(results, rows))}
     html = render("term.html", **about)
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
     page = shown(without_policy(html), *look)
