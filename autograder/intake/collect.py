@@ -52,36 +52,25 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder collect submissions.zip --roster students.csv",
     )
     verb.add_argument("archive", type=Path, metavar="ARCHIVE")
-    add_file(
-        verb,
-        "--roster",
-        "CSV with the students: your own, Canvas's gradebook or Moodle's worksheet",
+    words = "CSV with the students: your own, Canvas's gradebook or Moodle's worksheet"
+    add_file(verb, "--roster", words)
+    words = (
+        "CSV with the members of teams, such as Canvas's list of groups: the columns "
+        "student_id and team"
     )
-    add_file(
-        verb,
-        "--teams",
-        "CSV with the members of teams, such as Canvas's list of groups: the "
-        "columns student_id and team",
-    )
+    add_file(verb, "--teams", words)
     add_columns(verb)
-    verb.add_argument(
-        "--pattern",
-        metavar="TEXT",
-        help="which part of the paths in the archive names the student, such as "
+    words = (
+        "which part of the paths in the archive names the student, such as "
         "'{assignment}_{student}_{file}'; fields: student, first_name, last_name, "
-        "email, timestamp, assignment, file",
+        "email, timestamp, assignment, file"
     )
-    verb.add_argument(
-        "--assignment",
-        metavar="NAME",
-        help="assignment to use when it cannot be detected (such as for damaged files)",
-    )
-    verb.add_argument(
-        "--keep",
-        choices=("latest", "first"),
-        default="latest",
-        help="which of several versions counts (default: latest)",
-    )
+    verb.add_argument("--pattern", metavar="TEXT", help=words)
+    words = "assignment to use when it cannot be detected (such as for damaged files)"
+    verb.add_argument("--assignment", metavar="NAME", help=words)
+    words = "which of several versions counts (default: latest)"
+    rules = ("latest", "first")
+    verb.add_argument("--keep", choices=rules, default="latest", help=words)
     add_flag(verb, "--no-drafts", "leave out what Moodle's worksheet calls a draft")
 
 

@@ -23,10 +23,9 @@ TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
 class Origin:
     """Where the submission that counts came from, for feedback that goes back.
 
-    ``label`` is what a platform's bulk upload knows the student by, empty where that is
-    not known; ``group`` what it knows the team by that handed in the work, empty where
-    a student did, None in what earlier versions of ``collect`` wrote. ``version`` is
-    the time in the archive, which for some platforms is that of the download.
+    ``label`` is what a platform's bulk upload knows the student by, ``group`` what it
+    knows the team by; that is None in what earlier versions of ``collect`` wrote.
+    ``version`` is the time in the archive, for some platforms that of the download.
     ``other_work`` says why the platform has other work now, empty where it has this.
     """
 

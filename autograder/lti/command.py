@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.options import add_columns, add_file, add_flag, describe
+from autograder.options import (
+    add_columns,
+    add_file,
+    add_flag,
+    add_several,
+    describe,
+)
 
 PORT = 8765
 STEPS = {
@@ -62,9 +68,7 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
     add_columns(push)
     words = "overwrite this student's grade in the column; may be repeated"
-    push.add_argument(
-        "--replace", action="append", default=[], metavar="ID", help=words
-    )
+    add_several(push, "--replace", "ID", words)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -70,7 +70,11 @@ def verified(token: str, platform: Platform, leeway: int) -> dict[str, Any]:
         )
     except jwt.InvalidTokenError as error:
         name = next((n for kind, n in WRONG.items() if isinstance(error, kind)), "")
-        about = {"client": ours, "issuer": platform.issuer, "url": platform.keys_url}
+        about: dict[str, Any] = {
+            "client": ours,
+            "issuer": platform.issuer,
+            "url": platform.keys_url,
+        }
         about |= {"claim": getattr(error, "claim", "")}
         raise Refused(name or "unreadable", error=error, **about) from None
     if not isinstance(claims["iat"], int | float):
@@ -125,7 +129,11 @@ def link_of(claims: dict[str, Any], platform: Platform) -> Link:
         "scopes": not missing,
         "no-people": memberships,
     }
-    about = {"type": message, "missing": " and ".join(missing), "got": deployment}
+    about: dict[str, Any] = {
+        "type": message,
+        "missing": " and ".join(missing),
+        "got": deployment,
+    }
     for name, holds in right.items():
         if not holds:
             raise Refused(name, registered=platform.deployment_id, **about)

@@ -58,24 +58,16 @@ def command(verb: argparse.ArgumentParser) -> None:
     )
     who = verb.add_mutually_exclusive_group(required=True)
     who.add_argument("student", nargs="?", metavar="STUDENT")
-    who.add_argument(
-        "--verify",
-        type=Path,
-        metavar="FILE",
-        help="check this certificate instead; the exit code is 0 when the course "
-        "signed exactly this",
+    words = (
+        "check this certificate instead; the exit code is 0 when the course signed "
+        "exactly this"
     )
+    who.add_argument("--verify", type=Path, metavar="FILE", help=words)
     add_file(verb, "--key", "public key for --verify (default: certificate.pub)")
-    verb.add_argument(
-        "--name", help="name on the certificate (default: the gradebook's, else the id)"
-    )
-    verb.add_argument(
-        "--least",
-        type=share,
-        default=0.6,
-        metavar="SHARE",
-        help="minimum share of all points (default: 0.6)",
-    )
+    words = "name on the certificate (default: the gradebook's, else the id)"
+    verb.add_argument("--name", help=words)
+    words = "minimum share of all points (default: 0.6)"
+    verb.add_argument("--least", type=share, default=0.6, metavar="SHARE", help=words)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -81,19 +81,17 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
-    verb.add_argument(
-        "--zip",
-        choices=PLATFORMS,
-        help="for each assignment, also write a zip of the pages whose points are "
-        "final, for this platform's bulk upload; a team gets one page, and with "
-        "moodle-4.1, as Moodle 4.1 and older need it, each of its members one",
+    words = (
+        "for each assignment, also write a zip of the pages whose points are final, "
+        "for this platform's bulk upload; a team gets one page, and with moodle-4.1, "
+        "as Moodle 4.1 and older need it, each of its members one"
     )
-    add_flag(
-        verb,
-        "--again",
+    verb.add_argument("--zip", choices=PLATFORMS, help=words)
+    words = (
         "only pages that are out of date, and those of students who never had one; "
-        "see `autograder history`",
+        "see `autograder history`"
     )
+    add_flag(verb, "--again", words)
 
 
 def run(options: argparse.Namespace) -> int:

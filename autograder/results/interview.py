@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 
 from autograder.code_questions import CHECKS, defining
@@ -27,7 +26,7 @@ from autograder.options import add_file, add_student, describe
 from autograder.release.grading_plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line
-from autograder.wall import Cell, Grader, Transcript
+from autograder.wall import Cell, Grader
 
 ASK = """\
 from autograder.code_questions import in_notebook as _asked_
@@ -64,18 +63,17 @@ def run(options: argparse.Namespace) -> int:
     with Grader() as grader:
         sheets = [sheet(one, releases, grader, options.seed) for one in submissions]
     about = {"title": assignment.name, "people": known_names(course)}
-    page = render("interview.html", sheets=sheets, **about)
     target = course.root / "interview" / f"{assignment.name}.html"
-    write_whole(target, page)
+    write_whole(target, render("interview.html", sheets=sheets, **about))
     if options.json:
         content = {"assignment": assignment.name, "students": sheets}
         write_whole(options.json, json.dumps(content, indent=1) + "\n")
-    asked = [one for one in sheets if one["questions"]]
     for one in sheets:
         if one["note"]:
             print(f"{one_line(one['student'])}: {one_line(one['note'])}")
+    asked = sum(bool(one["questions"]) for one in sheets)
     path = target.relative_to(course.root)
-    print(f"{len(asked)} of {len(sheets)} students can be asked: {path}")
+    print(f"{asked} of {len(sheets)} students can be asked: {path}")
     return 0 if asked else 1
 
 
@@ -84,9 +82,9 @@ def sheet(
 ) -> Json:
     """What is on one student's page; ``note`` says why there is nothing."""
     found: list[list[Json]] = []
-    note = ""
+    note = "no passing answer allows a good question."
+    names = [f"{release.notebook}.ipynb" for release in releases]
     for release in releases:
-        names = [f"{one.notebook}.ipynb" for one in releases]
         try:
             data = open_submission(submission, release, names).data
             found += asked(release, data, grader)
@@ -95,8 +93,7 @@ def sheet(
     draw = random.Random(f"{seed} {submission.student} {submission.assignment}")
     draw.shuffle(found)
     chosen = on_a_page(found)
-    if not chosen:
-        note = note or "no passing answer allows a good question."
+    note = "" if chosen else note
     return {"student": submission.student, "note": note, "questions": chosen}
 
 
@@ -135,21 +132,16 @@ def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
     if transcript.held:
         raise Held(transcript.held)
+    found = []
     with at_most(READING):
-        return list(questions_of(transcript, own))
-
-
-def questions_of(transcript: Transcript, own: list[str]) -> Iterator[list[Json]]:
-    """The questions in what was printed, with the cells that they are about."""
-    for key, outputs in transcript.outputs.items():
-        if key.startswith("ask "):
+        for key, outputs in transcript.outputs.items():
             name = key.removeprefix("ask ")
-            text = "".join(
-                one.get("text", "") for one in outputs if one["output_type"] == "stream"
-            )
-            source = defining(name, own) or ""
+            printed = (one for one in outputs if one["output_type"] == "stream")
+            text = "".join(one.get("text", "") for one in printed)
+            source = defining(name, own) if name != key else ""
             if source and (said := questions_in(text)):
-                yield [{"name": name, "code": source} | one for one in said]
+                found.append([{"name": name, "code": source} | one for one in said])
+    return found
 
 
 def questions_in(text: str) -> list[Json]:

@@ -84,19 +84,13 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder similarity 01-means --least 0.95",
     )
     verb.add_argument("assignment", metavar="ASSIGNMENT")
-    verb.add_argument(
-        "--least",
-        type=share,
-        default=0.9,
-        metavar="SHARE",
-        help="minimum share of common tokens (default: 0.9)",
+    words = "minimum share of common tokens (default: 0.9)"
+    verb.add_argument("--least", type=share, default=0.9, metavar="SHARE", help=words)
+    words = (
+        "page with the submissions side by side (default: similarity-NAME.html of the "
+        "course)"
     )
-    add_file(
-        verb,
-        "--output",
-        "page with the submissions side by side (default: similarity-NAME.html of "
-        "the course)",
-    )
+    add_file(verb, "--output", words)
 
 
 def run(options: argparse.Namespace) -> None:
