@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import StatisticsError, correlation, mean, median
 from typing import NamedTuple
 
@@ -33,8 +32,7 @@ class Bar(NamedTuple):
         return self.final + self.so_far
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """How a question did; ``mean`` is None when only people give its points."""
 
     name: str

@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -150,14 +151,6 @@ def safe_code(
     return in_page(context, source, lambda: color(source, language, metadata), plain)
 
 
-def safe_html(
-    source: str, attachments: Attachments | None = None, seconds: float = TEXT_SECONDS
-) -> str:
-    """Markdown as HTML without scripts, styles, or pictures from elsewhere."""
-    plain = PLAIN.format(escape(source))
-    return in_time(source, seconds, lambda: html_of(source, attachments), plain)
-
-
 def in_page(
     context: Context | Mapping[str, Any],
     source: str,
@@ -172,29 +165,20 @@ def in_page(
     resources = context.get("resources", {})
     read = resources.get("characters_of_texts", 0) + len(source)
     left: float = resources.get("seconds_for_texts", TEXTS_SECONDS)
-    started = time.process_time()
-    html = in_time(source, left if read <= TOGETHER else 0.0, make, plain)
     resources["characters_of_texts"] = read
+    started, html = time.process_time(), plain
+    if len(source) <= LONGEST and read <= TOGETHER and left > TICK:
+        with suppress(TooLong, RecursionError), at_most(min(left, TEXT_SECONDS)):
+            html = make()
     resources["seconds_for_texts"] = left - (time.process_time() - started)
     return html
 
 
-def in_time(source: str, seconds: float, make: Callable[[], str], plain: str) -> str:
-    """What ``make`` gives of a text; ``plain`` where that takes long, or it is long."""
-    if len(source) <= LONGEST and seconds > TICK:
-        try:
-            with at_most(min(seconds, TEXT_SECONDS)):
-                return make()
-        except (TooLong, RecursionError):
-            pass
-    return plain
-
-
-def html_of(source: str, attachments: Attachments | None) -> str:
-    """The same of any text, however long it takes."""
+def html_of(source: str, attachments: Attachments) -> str:
+    """Markdown as HTML without scripts, styles, or pictures from elsewhere."""
     pictures = Pictures(
         (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
-        for name, kinds in (attachments or {}).items()
+        for name, kinds in attachments.items()
         if set(kinds) & set(PICTURES)
     )
     renderer = Formulas(escape=False, attachments=pictures)

@@ -14,8 +14,7 @@ from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer
 
 LONGEST = 2000  # characters of a formula; a longer one is shown as it was written
-# latex2mathml lets the text of a formula through as it is: whatever is not MathML of
-# this list is escaped
+# latex2mathml lets texts through as they are: what is not of this list is escaped
 TAGS = {
     *("math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt"),
     *("mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover"),

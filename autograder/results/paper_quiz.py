@@ -10,21 +10,20 @@ import argparse
 import random
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from autograder.checks.catalog import Catalog
-from autograder.code_questions import questions
+from autograder.code_questions import Asked, questions
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import at_least_one, describe
 from autograder.release.validation import catalog_of
-from autograder.results.templates import paragraphs, render, ticked
+from autograder.results.templates import render
 from autograder.text import lines_of, one_line
 
 MINUTES, READING = 30, 3  # of a paper, and of a question
@@ -32,13 +31,10 @@ LEAST = 5  # questions of a paper
 
 
 class Item(NamedTuple):
-    """A question about code, with its choices; ``right`` is the number of the key."""
+    """A question about code, and where the code comes from."""
 
-    asked: Markup
     code: str
-    choices: tuple[Markup, ...]
-    right: int
-    because: Markup
+    asked: Asked
     source: str
 
 
@@ -115,14 +111,9 @@ def about_exercise(catalog: Catalog, name: str, draw: Random) -> Iterator[Item]:
         if found := questions(question, code, catalog.prelude_names, seed):
             one = draw.choice(found)
             numbered = enumerate(lines_of(code), 1)
-            yield Item(
-                paragraphs(one.text.replace("your code", "this code")),
-                "\n".join(f"{n:2}  {line}" for n, line in numbered),
-                tuple(map(ticked, one.choices)),
-                one.key,
-                paragraphs(one.why),
-                f"{style.id}, {one.kind}",
-            )
+            text = one.text.replace("your code", "this code")
+            code = "\n".join(f"{n:2}  {line}" for n, line in numbered)
+            yield Item(code, replace(one, text=text), f"{style.id}, {one.kind}")
 
 
 def by_turns(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:

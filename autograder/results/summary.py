@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 from nbconvert.preprocessors import Preprocessor
@@ -28,22 +28,10 @@ SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.S | re.I)
 STYLES = re.compile(r"<style\b[^>]*>.*?</style>", re.S)
 LIKELY = re.compile(r"^ *likely: +(.+)$", re.M)
 READ = re.compile(r"^ *read: +([\w-]+)(#[\w-]+)", re.M)
+COMMENT = re.compile(r'href="#comment-([^"]+)"')
 BROKEN = re.compile(r"Not yet:\n +- (.+)")
 VISIBLE = re.compile(r"^[^\n:]*, (visible check \d+ of \d+): (.+)$", re.M)
 CARD = 400  # characters; a longer text of the release is folded
-
-
-class Line(NamedTuple):
-    """A question in the summary: how it went, in one sentence, and where to read."""
-
-    name: str
-    anchor: str
-    points: str
-    state: str
-    sentence: str
-    place: str
-    address: str
-    comment: bool
 
 
 def with_summary(
@@ -65,7 +53,9 @@ def with_summary(
         "summary.html",
         title=notebook,
         who=who,
-        lines=[line(question, body, book) for question in own],
+        book=book,
+        lines=[(q, sentence(q), READ.search(q.message or "")) for q in own],
+        commented=set(COMMENT.findall(body)),
         score=f"{verdict.score or 0:g} of {verdict.max_score:g}",
         so_far=not verdict.final,
         remarks=sentences(verdict),
@@ -87,28 +77,9 @@ def with_summary(
     return f"{head}<body{body}".replace("<head>", f"<head>\n{policy()}", 1)
 
 
-def line(question: QuestionResult, page: str, book: str) -> Line:
-    """What the summary says of one question."""
-    anchor = question.id.rpartition("/")[2]
-    message = question.message or ""
-    points, state = f"{question.score or 0:g}", "right" if question.full else "open"
-    if question.waiting:
-        points, state = "not graded yet,", "waits"
-    read = READ.search(message)
-    return Line(
-        name=anchor.removeprefix("test_"),
-        anchor=anchor,
-        points=f"{points} of {question.max_score:g}",
-        state=state,
-        sentence=sentence(question, message),
-        place="".join(read.groups()) if read else "",
-        address=f"{book}{read[1]}.html{read[2]}" if read and book else "",
-        comment=f'href="#comment-{anchor}"' in page,
-    )
-
-
-def sentence(question: QuestionResult, message: str) -> str:
+def sentence(question: QuestionResult) -> str:
     """The diagnosis, or the first thing that is wrong; one sentence."""
+    message = question.message or ""
     if question.waiting:
         return "A person will read this answer."
     if question.by_hand and not message:
