@@ -35,6 +35,7 @@ print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {m
 MOST = 3  # questions on a page
 ROOM = 20  # lines of code beside them
 LONGEST, LONGEST_CHOICE = 4000, 600  # characters
+FIELDS = {"kind": str, "text": str, "choices": list, "key": int, "why": str}
 Json = dict[str, Any]
 
 
@@ -82,7 +83,7 @@ def sheet(
 ) -> Json:
     """What is on one student's page; ``note`` says why there is nothing."""
     found: list[list[Json]] = []
-    note = "no passing answer allows a good question."
+    note = ""
     names = [f"{release.notebook}.ipynb" for release in releases]
     for release in releases:
         try:
@@ -93,7 +94,8 @@ def sheet(
     draw = random.Random(f"{seed} {submission.student} {submission.assignment}")
     draw.shuffle(found)
     chosen = on_a_page(found)
-    note = "" if chosen else note
+    if not chosen:
+        note = note or "no passing answer allows a good question."
     return {"student": submission.student, "note": note, "questions": chosen}
 
 
@@ -155,17 +157,11 @@ def questions_in(text: str) -> list[Json]:
 
 def is_question(one: Any) -> bool:
     """Whether it has the fields of a question, each of the right type and length."""
-    match one:
-        case {
-            "kind": str(),
-            "text": str(text),
-            "choices": list(choices),
-            "key": int(key),
-            "why": str(why),
-            **others,
-        }:
-            short = max(len(text), len(why)) <= LONGEST
-            listed = all(type(c) is str and len(c) <= LONGEST_CHOICE for c in choices)
-            placed = 0 <= key < len(choices) <= 4
-            return not others and short and listed and placed
-    return False
+    return (
+        isinstance(one, dict)
+        and one.keys() == FIELDS.keys()
+        and all(isinstance(one[name], kind) for name, kind in FIELDS.items())
+        and max(len(one["text"]), len(one["why"])) <= LONGEST
+        and all(type(c) is str and len(c) <= LONGEST_CHOICE for c in one["choices"])
+        and 0 <= one["key"] < len(one["choices"]) <= 4
+    )
