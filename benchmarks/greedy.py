@@ -28,9 +28,8 @@ from autograder.notebook.reading import CELL_LIMIT, MAX_BYTES, read_cells
 from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
-from autograder.results.feedback import safe_html
-from autograder.results.similar_code import similar_groups
-from autograder.results.similarity import LONGEST
+from autograder.results.feedback import safe_markdown
+from autograder.results.similarity import LONGEST, similar_groups
 from autograder.text import printable
 
 HONEST = 30
@@ -133,7 +132,7 @@ def seconds(release: Release, data: bytes) -> tuple[float, str]:
         cells = match(release, read_cells(data)).cells
         for cell in cells:
             if cell.cell_type == "markdown":
-                safe_html(cell.source)
+                safe_markdown({}, cell.source)
         extra = {str(n): c.source for n, c in enumerate(cells) if c.kind == "extra"}
         texts = {name: printable(extra[name][:LONGEST]) for name in list(extra)[:3]}
         similar_groups({"ada": texts, "eve": texts}, dict.fromkeys(texts, ""), 0.9)

@@ -25,13 +25,13 @@ from shared import drawn
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.lti import service
-from autograder.lti.comment import as_text
 from autograder.lti.files import Folder, Platform, origin
 from autograder.lti.journal import opened, read_line
 from autograder.lti.launch import accepted, expect_launch, link_of
 from autograder.lti.page import Page
 from autograder.lti.register import to_paste, usual
 from autograder.lti.sentences import TEXTS
+from autograder.lti.service import as_text
 
 ASSIGNMENT = "01-attention"
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"

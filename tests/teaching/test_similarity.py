@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from autograder.cli import main
-from autograder.results.similar_code import cliques, similar_groups
-from autograder.results.similarity import LONGEST, answers_of
+from autograder.results.similarity import (
+    LONGEST,
+    answers_of,
+    cliques,
+    similar_groups,
+)
 
 
 @pytest.fixture
