@@ -27,7 +27,7 @@ edit = [
 says = "It is not doubled."
 code = "return x"
 also = [
-    ["x + x", "x + 0"], { unseen = "large", code = '''
+    ['return x', "return x + 0"], { unseen = "large", code = '''
     return 0.5 * x''' }]
 
 [wrong.nothing]
@@ -79,6 +79,12 @@ def test_an_edit_is_the_reference_with_its_changes():
     assert (entry.id, entry.read) == ("double-squared", "01-chapter#doubling")
 
 
+def test_an_edit_may_change_every_place_and_another_entry_than_the_reference():
+    third = '[wrong.third]\nsays = "No."\nof = "product"\nedit = ["x", "y"]\n'
+    *_, entry = entries(DOUBLE.replace("[right", f"{third}[right")).mistakes
+    assert entry.code == "def double(y):\n    return 2 * y\n"
+
+
 def test_an_indented_entry_is_the_body_of_the_function(catalog):
     style = catalog.styles[0]
     assert catalog.answer(style)(4) == 8 and style.differs == "It multiplies."
@@ -102,8 +108,8 @@ def test_sentences_that_questions_share_are_found_by_their_names(catalog):
 
 TWO = '"+ x", "* x",'
 BROKEN = [  # old text, new text, what is said
-    (TWO, '"- x", "* x",', "line 6, double-squared: '- x' occurs 0 times"),
-    (TWO, '"x", "y",', "line 6, double-squared: 'x' occurs 3 times"),
+    (TWO, '"- x", "* x",', "line 6, double-squared: '- x' is not in the program"),
+    (TWO, TWO + ']\nof = "one"\nalso = [', "line 6, double-squared: `of` is one"),
     (TWO, '"+ x",', "line 6, double-squared: `edit` lists pairs of an old and a new"),
     (TWO, '"+ x", "* 3x",', "line 6, double-squared: not Python, invalid"),
     ("return 0.5 * x", "return 0.5 *", "line 13, double-same: not Python"),
