@@ -59,9 +59,8 @@ def loss_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
             loss = expect.call(answer, logits, tokens)
             expect.agree(loss, oracle_loss(logits, tokens), "the loss")
             if expect.tensor(loss, ()).dtype != dtype:
-                raise CheckFailed(
-                    f"the loss of {np.dtype(dtype)} logits has a different dtype", ""
-                )
+                seen = f"the loss of {np.dtype(dtype)} logits has a different dtype"
+                raise CheckFailed(seen, "")
 
 
 @next_token_loss.check(0.2)
