@@ -14,13 +14,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.torch_support import modules
 
-from .cases import (
-    counting,
-    drawn_weights,
-    head_shapes,
-    multi_head_shapes,
-    reached,
-)
+from .cases import counting, drawn_weights, head_shapes, multi_head_shapes, reached
 
 assignment = Assignment(__name__, page="03-multi-head")
 __getattr__ = assignment.hidden_half

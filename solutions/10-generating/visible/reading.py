@@ -10,10 +10,7 @@ from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 
 from . import cases
-from .questions import (
-    grouped_query_attention,
-    rotate,
-)
+from .questions import grouped_query_attention, rotate
 
 # ----------------------------------------------------------------- rotate
 

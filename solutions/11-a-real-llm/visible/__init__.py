@@ -12,11 +12,7 @@ from autograder.checks.accepted_results import a_kind
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 
-from .cases import (
-    SMALL,
-    compare_loaded,
-    published,
-)
+from .cases import SMALL, compare_loaded, published
 
 assignment = Assignment(__name__, page="11-a-real-llm")
 __getattr__ = assignment.hidden_half
