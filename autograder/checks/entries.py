@@ -18,6 +18,7 @@ from autograder.checks.failures import Misconception
 from autograder.errors import CourseError
 
 SHARED = Path(__file__).with_name("shared.toml")
+TABLE, KEY = re.compile(r"\[+ *([\w.-]+)"), re.compile(r"([\w-]+)(\.\w+)? *=")
 KEYS = {
     "wrong": {"says", "code", "edit", "of", "unseen", "also"},
     "also": {"code", "edit", "of", "unseen"},
@@ -135,8 +136,14 @@ class Reader:
 
     def line_of(self, header: str, number: int) -> int:
         """The line of the ``number``-th table or key of that name; 1 if it has none."""
-        start = re.compile(rf"\s*(\[\[?)?\s*{re.escape(header)}\s*(\]|=)")
-        hits = [i for i, line in enumerate(self.lines, 1) if start.match(line)]
+        hits, table = [], ""
+        for i, line in enumerate(self.lines, 1):
+            if found := TABLE.match(line):
+                name = table = found[1]
+            elif found := KEY.match(line):
+                name = f"{table}.{found[1]}".lstrip(".")
+            if found and name == header:
+                hits.append(i)
         return hits[number] if number < len(hits) else 1
 
     def head(self, tables: dict[str, Any], found: Entries) -> None:

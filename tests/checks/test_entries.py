@@ -16,9 +16,9 @@ reference = '''
 def double(x):
     return x + x'''
 
-[wrong.squared]
-says = "It is squared."
-edit = [
+[wrong]
+squared.says = "It is squared."
+squared.edit = [
     "+ x", "* x",
     "return", "return 1 *",
 ]
@@ -107,16 +107,17 @@ def test_sentences_that_questions_share_are_found_by_their_names(catalog):
 
 
 TWO = '"+ x", "* x",'
+OF = ']\nsquared.of = "one"\nsquared.also = ['
 BROKEN = [  # old text, new text, what is said
-    (TWO, '"- x", "* x",', "line 6, double-squared: '- x' is not in the program"),
-    (TWO, TWO + ']\nof = "one"\nalso = [', "line 6, double-squared: `of` is one"),
-    (TWO, '"+ x",', "line 6, double-squared: `edit` lists pairs of an old and a new"),
-    (TWO, '"+ x", "* 3x",', "line 6, double-squared: not Python, invalid"),
+    (TWO, '"- x", "* x",', "line 7, double-squared: '- x' is not in the program"),
+    (TWO, TWO + OF, "line 7, double-squared: `of` is one, but no entry above"),
+    (TWO, '"+ x",', "line 7, double-squared: `edit` lists pairs of an old and a new"),
+    (TWO, '"+ x", "* 3x",', "line 7, double-squared: not Python, invalid"),
     ("return 0.5 * x", "return 0.5 *", "line 13, double-same: not Python"),
     ('"return x"', "'''\ny = 1\n'''", "line 13, double-same: its code does not define"),
     ('"return x"', '"return 1 @"', "line 13, double-same: not Python"),
-    ('says = "It is squared."', "", "line 6, double-squared: no sentence says"),
-    ('says = "It is s', 'sais = "It is s', "line 6, double-squared: sais is unknown"),
+    ('squared.says = "It is squared."', "", "line 8, double-squared: no sentence says"),
+    ('says = "It is s', 'sais = "It is s', "line 7, double-squared: sais is unknown"),
     ('unseen = "large"', "says = 1", "line 13, double-same: says is unknown here"),
     ("code = '''\n    return 2", "edit = '''\n", "line 22, double-product: "),
     ('["same"]', '["some"]', "line 2, reference: planted, but no mistake here: some"),
@@ -140,7 +141,7 @@ def test_all_that_does_not_fit_is_reported_at_once():
     with pytest.raises(CourseError) as error:
         entries(text)
     assert [line.split(",")[1] for line in str(error.value).splitlines()] == [
-        " line 6",
+        " line 7",
         " line 22",
     ]
 
