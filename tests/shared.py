@@ -13,9 +13,12 @@ import jupytext
 import nbformat
 import pytest
 
+from autograder import wall
 from autograder.checks.catalog import Mistake, Style
 from autograder.tools.judging import catalog_of, judge
 
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 Verdict = tuple[float, str | None, str | None]  # points, message, name of the mistake
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
+from autograder.cli import main
 from autograder.course import CONFIG, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
@@ -90,6 +91,51 @@ def archive(tmp_path):
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture
+def hand_in(course):
+    """Put a notebook, or another file, into submitted/."""
+
+    def put(student: str, text: str, file: str = "attention.ipynb") -> Path:
+        folder = course.submitted / student / ASSIGNMENT
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+        return folder
+
+    return put
+
+
+@pytest.fixture
+def handed_in(course):
+    """What lies in submitted/ of a student."""
+
+    def read(student: str, file: str = "attention.ipynb") -> str:
+        return (course.submitted / student / ASSIGNMENT / file).read_text()
+
+    return read
+
+
+@pytest.fixture
+def students(course):
+    """Who has a folder in submitted/, sorted."""
+    return lambda: sorted(path.name for path in course.submitted.glob("*"))
+
+
+@pytest.fixture
+def collect(course, archive, tmp_path):
+    """Collect files, with lists of the class and of teams; the exit code."""
+
+    def run(files: dict, roster: str | bytes = "", *options: str, teams: str = ""):
+        command = ["collect", str(archive(files)), *options]
+        for option, text in (("--roster", roster), ("--teams", teams)):
+            if text:
+                path = tmp_path / f"{option[2:]}.csv"
+                path.write_bytes(text if isinstance(text, bytes) else text.encode())
+                command += [option, str(path)]
+        return main(command)
+
+    return run
 
 
 @pytest.fixture

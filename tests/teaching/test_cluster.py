@@ -9,11 +9,10 @@ import threading
 import time
 
 import pytest
+from shared import UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 Client = pytest.importorskip("distributed").Client
 
 

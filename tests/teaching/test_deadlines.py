@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, parse_utc
+from shared import GRADE
 from solving import page_of
 
-from autograder import wall
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.grading.deadlines import Deadlines, Penalties
@@ -22,7 +22,6 @@ from autograder.release.grading_plan import plan
 from autograder.results.other_answers import last_moment
 from autograder.results.standing import moments
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 WHERE = ("attention", "01-attention", "ada")
 
 
@@ -214,7 +213,7 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
         "student_id,assignment,due\nyves,01-attention,2026-11-09\n"
         "yvse,01-attention,2026-11-09\n"
     )
-    assert main(["grade", "--workers", "1", "--json", "x.json", *UNPROTECTED]) == 1
+    assert main(GRADE) == 1
     said = capsys.readouterr()
     (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
     assert (result["score"], result["reason"]) == (0.0, "waits for a grade by hand")

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from jupyter_core.application import NoStart
 from nbgrader.apps import NbGraderApp
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 PS = "01-attention"
-GRADE = ["grade", PS, "--workers", "1", "--json", "results.json", *UNPROTECTED]
 
 
 @pytest.fixture

@@ -5,14 +5,12 @@ import time
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE, UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 from autograder.grading.point_history import lines
 from autograder.release.sample_class import with_cells
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 MARKUP = """\
 <script>window.hacked = 1; fetch("http://example.org/")</script>
 <img src="http://example.org/pixel.png" onerror="window.hacked = 2">

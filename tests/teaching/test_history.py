@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 from autograder.files import write_whole
 from autograder.grading import point_history
@@ -19,7 +19,6 @@ from autograder.results.feedback_zip import write_zips
 from autograder.results.history import sentences
 from autograder.text import Left
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 NAME = "01-attention"
 MOODLE = {"platform": "moodle", "version": "2026-03-10 08:12:00 UTC"}
 
@@ -209,7 +208,7 @@ def handed_in(course, right):
 def test_points_by_hand_are_kept_and_said_when_work_is_graded_again(
     course, handed_in, right, capsys
 ):
-    grade = ["grade", "--workers", "1", *UNPROTECTED]
+    grade = GRADE
     handed_in("ada", right)
     assert main(grade) == 0
     by_hand(course, "ada", score=3.0)

@@ -11,14 +11,11 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from shared import some
+from shared import GRADE, UNPROTECTED, some
 
-from autograder import wall
 from autograder.cli import main
 from autograder.course import Course
 from autograder.release.sample_class import submissions
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 @pytest.fixture
@@ -137,15 +134,15 @@ def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
     assert Path(course.root, "gradebook.db").read_bytes() == before
 
     # resumed: nothing is judged twice, and the notebooks are made again
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(GRADE) == 0
+    assert main(GRADE) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert f"{len(places) + 2} of them done before" in last
     assert rows(postgres) == rows(first)
 
     # nbgrader's column for names is shorter than what a folder's name may be
     shutil.copytree(ada, course.submitted / ("x" * 129) / "01-attention")
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 1  # all others are graded
+    assert main(GRADE) == 1  # all others are graded
     assert "more than 128 characters" in capsys.readouterr().err
 
 
@@ -162,7 +159,7 @@ def test_two_graders_at_once_lose_nothing(
         (folder / "attention.ipynb").write_text(text)
         own = places[number % 2] / folder.relative_to(course.root)
         shutil.copytree(folder, own)
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(GRADE) == 0
     alone = rows(f"sqlite:///{course.root}/gradebook.db")
 
     for place in places:

@@ -10,11 +10,9 @@ import sys
 import time
 
 import pytest
+from shared import UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 @pytest.fixture(scope="session")
