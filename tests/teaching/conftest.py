@@ -171,9 +171,8 @@ def marked(course, planned):
 
 
 @pytest.fixture
-def cluster(tmp_path, repository):
+def cluster(tmp_path):
     """The address of a scheduler, and its two workers."""
-    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
     address_file = tmp_path / "scheduler.json"
     dask = [sys.executable, "-m", "distributed.cli.dask_"]
     started = []
@@ -182,7 +181,6 @@ def cluster(tmp_path, repository):
         command = [f"{dask[-1]}{kind}", *options]
         process = subprocess.Popen(
             [*dask[:-1], *command],
-            env=environment,
             cwd=tmp_path,
             start_new_session=True,
             stdout=subprocess.DEVNULL,

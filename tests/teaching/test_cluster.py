@@ -40,13 +40,10 @@ def kill_at_work(address, worker):
 
 @pytest.mark.long
 def test_a_cluster_gives_the_same_verdicts_though_a_worker_is_killed(
-    course, cluster, right, untouched, capsys
+    course, cluster, right, untouched, capsys, hand_in
 ):
     for number in range(8):
-        folder = course.submitted / f"s{number}" / "01-attention"
-        folder.mkdir(parents=True)
-        text = right if number % 2 else untouched
-        (folder / "attention.ipynb").write_text(text)
+        hand_in(f"s{number}", right if number % 2 else untouched)
     address, workers = cluster
 
     killer = threading.Thread(target=kill_at_work, args=(address, workers[0]))

@@ -75,11 +75,9 @@ def test_collecting_again_changes_nothing_and_a_later_download_replaces(
 
 
 def test_what_was_put_there_by_hand_is_not_replaced(
-    course, archive, right, untouched, capsys, handed_in
+    archive, right, untouched, capsys, handed_in, hand_in
 ):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(untouched)
+    hand_in("ada", untouched)
     main(["collect", str(archive({"ada/a.ipynb": right}))])
     assert handed_in("ada") == untouched
     assert "(time unknown)" in capsys.readouterr().out

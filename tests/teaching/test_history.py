@@ -193,23 +193,11 @@ def test_a_reason_that_many_share_is_one_line_with_ten_names():
     assert often.endswith("s9 and 207 more")
 
 
-@pytest.fixture
-def handed_in(course, right):
-    """Put a notebook into submitted/."""
-
-    def put(student, text=right):
-        folder = course.submitted / student / NAME
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "attention.ipynb").write_text(text)
-
-    return put
-
-
 def test_points_by_hand_are_kept_and_said_when_work_is_graded_again(
-    course, handed_in, right, capsys
+    course, hand_in, right, capsys
 ):
     grade = GRADE
-    handed_in("ada", right)
+    hand_in("ada", right)
     assert main(grade) == 0
     by_hand(course, "ada", score=3.0)
     capsys.readouterr()

@@ -106,18 +106,13 @@ def use(course, url):
 
 @pytest.mark.parametrize("places", some(range(2, 20, 3), 1))
 def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
-    course, attention, repository, postgres, cluster, capsys, places
+    course, attention, repository, postgres, cluster, capsys, places, hand_in
 ):
     """SQLite and PostgreSQL; one worker, then two workers or a cluster."""
     class_of = list(submissions(repository, attention))
     for student, text in [class_of[place] for place in places]:
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
-    ada = course.submitted / "ada" / "01-attention"
-    ada.mkdir(parents=True, exist_ok=True)
-    _, text = class_of[0]
-    (ada / "attention.ipynb").write_text(text)
+        hand_in(student, text)
+    ada = hand_in("ada", class_of[0][1])
 
     hostile = course.submitted / '=Ada, "x" \u202e<b>' / "01-attention"
     shutil.copytree(ada, hostile)
@@ -148,15 +143,13 @@ def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
 
 @pytest.mark.long
 def test_two_graders_at_once_lose_nothing(
-    course, attention, repository, postgres, tmp_path
+    course, attention, repository, postgres, tmp_path, hand_in
 ):
     """Two machines with their own folders and one gradebook: as one alone would do."""
     texts = list(islice(submissions(repository, attention), 0, 12, 3))
     places = [tmp_path / "one", tmp_path / "two"]
     for number, (student, text) in enumerate(texts):
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
+        folder = hand_in(student, text)
         own = places[number % 2] / folder.relative_to(course.root)
         shutil.copytree(folder, own)
     assert main(GRADE) == 0
@@ -179,10 +172,8 @@ def test_two_graders_at_once_lose_nothing(
     assert len(alone) == len(texts)
 
 
-def test_a_database_that_is_not_there_is_told(course, right, capsys):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(right)
+def test_a_database_that_is_not_there_is_told(course, right, capsys, hand_in):
+    hand_in("ada", right)
     use(course, f"postgresql+psycopg2://grader@/grades?host={course.root}")
     assert main(["grade", *UNPROTECTED]) == 2
     assert "The gradebook cannot be used" in capsys.readouterr().err
