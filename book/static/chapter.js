@@ -2,9 +2,9 @@
 // worker runs what a cell needs from the cells above, as they stand in the page now.
 
 import { CodeEditor } from "./code-editor.js";
+import { button, make, say } from "./elements.js";
 import { changedCells, keepCell } from "./progress.js";
 import { Python } from "./python.js";
-import { make } from "./verdicts.js";
 
 const place = document.getElementById("chapter-python");
 const runner = new URL("chapter_runner.py", import.meta.url).href;
@@ -12,16 +12,9 @@ const python = new Python({ ...place.dataset, runner });
 const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
 const progress = make("progress", { ariaLabel: "Loading Python" });
 const stopper = button("Stop", stop);
-const aged = make("p", { className: "visually-hidden" });
-aged.setAttribute("role", "status");
+const aged = make("p", { className: "visually-hidden", role: "status" });
 place.after(aged);
 let running, slow;
-
-function button(text, pressed) {
-  const made = make("button", { type: "button", textContent: text });
-  made.addEventListener("click", pressed);
-  return made;
-}
 
 class Cell {
   constructor(bar, number) {
@@ -33,10 +26,9 @@ class Cell {
     [this.press, this.changer] = bar.querySelectorAll("button");
     if (!this.press) return; // it cannot run here
     this.row = bar.firstElementChild;
-    this.status = make("span", { className: "exercise-status" });
+    this.status = make("span", { className: "exercise-status", role: "status" });
     this.old = make("p", { className: "cell-old", hidden: true });
-    this.output = make("div", { className: "exercise-output" });
-    for (const told of [this.status, this.output]) told.setAttribute("role", "status");
+    this.output = make("div", { className: "exercise-output", role: "status" });
     this.back = button("Show the recorded output", () => this.showRecorded());
     this.undo = button("Undo my changes", () => this.write(this.given));
     this.back.hidden = this.undo.hidden = true;
@@ -158,8 +150,7 @@ class Cell {
     const stale = this.seen !== this.code;
     const own = this.source !== this.seen.split("\0").at(-1);
     this.old.hidden = !stale;
-    const words = !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.";
-    if (this.old.textContent !== words) this.old.textContent = words;
+    say(this.old, !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.");
     for (const shown of [this.output, this.recorded]) shown?.classList.toggle("stale", stale);
   }
 }
@@ -172,8 +163,7 @@ function enable(yes) {
 function age() {
   for (const cell of cells) cell.age();
   const count = cells.filter(({ old }) => old && !old.hidden).length;
-  const words = count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "";
-  if (aged.textContent !== words) aged.textContent = words;
+  say(aged, count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "");
 }
 
 function stop() {

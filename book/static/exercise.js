@@ -2,10 +2,11 @@
 // it is kept in this browser, it is what Python runs and what "Download" gives.
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
+import { button, make, say } from "./elements.js";
 import { Keeper } from "./keeping.js";
 import { note } from "./progress.js";
 import { Python } from "./python.js";
-import { LINE, ageOf, holds, intact, make, panel } from "./verdicts.js";
+import { LINE, ageOf, holds, intact, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
@@ -15,12 +16,6 @@ const NO_PYTHON =
   "Python could not be loaded here. Your code is kept: try again, or download your " +
   "notebook and go on with it on your computer.";
 const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
-
-const button = (text, pressed) => {
-  const made = make("button", { type: "button", textContent: text });
-  made.addEventListener("click", pressed);
-  return made;
-};
 
 /** Outcomes that name a cell as this page does, which shows no numbers. */
 function named(outcomes, code) {
@@ -62,8 +57,7 @@ class Exercise {
   tools() {
     const picker = make("input", { type: "file", accept: ".ipynb", hidden: true });
     picker.addEventListener("change", () => this.open(picker));
-    this.status = make("span", { className: "exercise-status" });
-    this.status.setAttribute("role", "status");
+    this.status = make("span", { className: "exercise-status", role: "status" });
     this.undo = button("Bring back my answers", () => this.bringBack());
     this.undo.hidden = !this.keeper.read("before");
     const afresh = button("Start over", () => this.startOver());
@@ -71,11 +65,10 @@ class Exercise {
     this.replacing = [button("Open a notebook", () => picker.click()), this.undo, afresh];
     this.elsewhere = make(
       "div",
-      { className: "exercise-elsewhere", hidden: true },
+      { className: "exercise-elsewhere", role: "alert", hidden: true },
       "This exercise is open in another tab, and this one only shows what you write there. ",
       button("Work here instead", () => this.keeper.takeOver()),
     );
-    this.elsewhere.setAttribute("role", "alert");
     const place = document.getElementById("exercise-tools");
     const row = make(
       "div",
@@ -115,9 +108,8 @@ class Exercise {
     }
     const press = button(check || isCheck(this.cell(id)) ? "Check" : "Run", run);
     const afresh = button("Reset this one", () => this.reset(id));
-    const status = make("span", { className: "exercise-status" });
-    const output = make("div", { className: "exercise-output" });
-    for (const place of [status, output]) place.setAttribute("role", "status");
+    const status = make("span", { className: "exercise-status", role: "status" });
+    const output = make("div", { className: "exercise-output", role: "status" });
     const row = make("div", { className: "exercise-row" }, press, afresh, status);
     const own = make("div", { className: "exercise-own" });
     bar.append(row, output, own);
@@ -371,8 +363,7 @@ class Exercise {
     const number = code.findIndex((cell) => gradeId(cell) === last);
     const stale = markOf(code, number) !== result.mark;
     output.classList.toggle("stale", stale);
-    const [shown, words] = [output.querySelector(".exercise-age"), ageOf(result.at, stale)];
-    if (shown.textContent !== words) shown.textContent = words;
+    say(output.querySelector(".exercise-age"), ageOf(result.at, stale));
   }
 
   /** What to do after a question that holds: the next one that does not, or hand in. */
