@@ -4,17 +4,14 @@
 import { CodeEditor } from "./code-editor.js";
 import { button, make, say } from "./elements.js";
 import { changedCells, keepCell } from "./progress.js";
-import { Python } from "./python.js";
+import { Python, Runs } from "./python.js";
 
 const place = document.getElementById("chapter-python");
 const runner = new URL("chapter_runner.py", import.meta.url).href;
 const python = new Python({ ...place.dataset, runner });
-const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
-const progress = make("progress", { ariaLabel: "Loading Python" });
-const stopper = button("Stop", stop);
+const runs = new Runs(python, enable);
 const aged = make("p", { className: "visually-hidden", role: "status" });
 place.after(aged);
-let running, slow;
 
 class Cell {
   constructor(bar, number) {
@@ -73,35 +70,15 @@ class Cell {
   }
 
   run() {
-    if (running) return;
-    running = this;
-    const focused = document.activeElement === this.press;
-    enable(false);
-    this.press.after(stopper);
-    if (focused) stopper.focus(); // a disabled button would drop the focus
-    this.row.classList.add("busy");
+    if (runs.place) return;
     this.sent = this.code;
     const draws = /\b(plt|plot_\w+|attention|plots|matplotlib)\b/.test(this.source) || "draws" in this.bar.dataset;
     const home = new URL(place.dataset.data, document.baseURI).href;
     const job = { sources: cells.map(({ source }) => source), number: this.number, home };
-    python.run(job, draws ? ["numpy", "matplotlib"] : ["numpy"], (news) => running === this && this.hear(news));
-  }
-
-  hear({ state, part, loaded, failed, outcomes }) {
-    if (loaded && progress.parentNode !== this.row) this.status.before(progress);
-    if (loaded) progress.value = loaded;
-    if (state === "loading") this.status.textContent = `Loading ${part} …`;
-    if (state === "running") {
-      progress.remove();
-      this.status.textContent = "Running …";
-      clearTimeout(slow);
-      slow = setTimeout(() => {
-        this.status.textContent = "Still running. If it never ends, press Stop.";
-        python.prepare(["numpy", "matplotlib"]);
-      }, PATIENCE);
-    }
-    if (failed) this.finish(`Python could not be loaded here. The notebook runs on your computer. (${failed})`);
-    if (outcomes) this.show(outcomes);
+    runs.run(this, job, draws ? ["numpy", "matplotlib"] : ["numpy"], ({ failed, outcomes }) => {
+      if (outcomes) this.show(outcomes);
+      else runs.finish(`Python could not be loaded here. The notebook runs on your computer. (${failed})`);
+    });
   }
 
   show({ outputs, at }) {
@@ -118,20 +95,8 @@ class Cell {
     if (this.recorded) this.recorded.hidden = true;
     this.back.hidden = !this.recorded;
     this.seen = this.sent;
-    this.finish("");
+    runs.finish("");
     age();
-  }
-
-  finish(words) {
-    clearTimeout(slow);
-    this.status.textContent = words;
-    progress.remove();
-    this.row.classList.remove("busy");
-    const focused = document.activeElement === stopper;
-    stopper.remove();
-    running = undefined;
-    enable(true);
-    if (focused) this.press.focus();
   }
 
   showRecorded() {
@@ -164,11 +129,6 @@ function age() {
   for (const cell of cells) cell.age();
   const count = cells.filter(({ old }) => old && !old.hidden).length;
   say(aged, count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "");
-}
-
-function stop() {
-  const ready = python.end();
-  running.finish(`Stopped.${ready ? "" : " The next run starts Python again."}`);
 }
 
 const cells = [...document.querySelectorAll(".cell-bar")].map((bar, number) => new Cell(bar, number));
