@@ -24,7 +24,7 @@ def cells_of(path, *, stub=False):
             cells.append(Cell(name, source, name, float(grading.points)))
             continue
         if stub and grading.solution:
-            source = f"def {name}(*args, **kwargs):\n    raise NotImplementedError"
+            source = f"def {name}(*args, **kwargs):\n    pass"
         cells.append(Cell(name, source))
     return cells
 

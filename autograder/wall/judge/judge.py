@@ -179,7 +179,7 @@ class Judge:
     def _start_over(self) -> None:
         """The first run has ended: forget all but what has passed."""
         self.student = self.student.renewed(self.limits)
-        self.room, self.failed = outputs.Room(self.limits), []
+        self.room, self.failed, self.sources = outputs.Room(self.limits), [], {}
         self.transcript.outputs, self.transcript.notes = {}, []
 
     def _run(self) -> None:
