@@ -20,11 +20,12 @@ def library(answer: Any, module: str, name: str) -> Any:
 
     Raises AttributeError when there is nothing of that name.
     """
+    # a decorator's own function has the globals of the module that it is from
+    answer = inspect.unwrap(answer)
     if hook := getattr(type(answer), "_wall_library_", None):
         return hook(answer, module, name)
     if not module:
-        # a decorator's own function has the globals of the module that it is from
-        names = getattr(inspect.unwrap(answer), "__globals__", {})
+        names = getattr(answer, "__globals__", {})
         if name not in names:
             raise AttributeError(name)
         return names[name]

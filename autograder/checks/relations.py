@@ -3,8 +3,8 @@
 No right answer is needed here, only hashes of what it gives on the probe. A relation is
 proven by repair: results that are transposed are right once they are transposed back.
 It is said where an answer that is repaired so passes all visible checks. Otherwise the
-calls of the probe are compared one by one: perhaps all those with a batch are wrong, or
-the first row of each result.
+calls of the probe are compared one by one, and their arguments are changed: perhaps the
+result for one text depends on the others, which that of a right answer does not.
 """
 
 from __future__ import annotations
@@ -22,57 +22,61 @@ import numpy as np
 from autograder.checks.failures import kind_of
 from autograder.checks.fingerprints import rounded, short
 from autograder.checks.isolation import isolated
-from autograder.libraries import as_array, is_tensor, support_of
+from autograder.checks.trials import (
+    TRIED,
+    WORDS,
+    Call,
+    Run,
+    View,
+    calls_of,
+    is_array,
+    kind,
+    line,
+    numbers,
+    numeric,
+    parts_of,
+    table,
+    traits,
+    unlike,
+)
+from autograder.libraries import support_of
 
-Call = tuple[tuple, dict[str, Any], Any]  # arguments, and the result or the exception
 Repair = Callable[..., Any]  # gets the answer and its arguments
-Change = Callable[..., Any]  # gets a result, and the arguments of the call
+Change = Callable[..., Any]  # gets a result, and perhaps the arguments of the call
 
-WORDS = ("first", "second", "third")
+
 CHANGED = "Your result is right, except that an argument was changed."
 norm = np.linalg.norm
-SMALL = {"2": 2.0, "log 2": math.log(2)}
-TRIES = 8  # of the probe's calls, with other numbers
-DRAWN = 4  # times, for each of these
-FEWEST = 3  # of these that tell whether a result depends on an argument
+FACTORS = (1, 2, 3, 4, 6, 8)  # by which a product may be missing from a sum
+
+# -------------------------------------------------------------------------- tables
 
 
 # what a wrong result is, and the change that makes it right
 CHANGES: dict[str, Change] = {
-    "the right one with its last two axes exchanged": lambda r, *_: r.swapaxes(-1, -2),
-    "the right one with its first two axes exchanged": lambda r, *_: r.swapaxes(0, 1),
-    "the right one with the opposite sign": lambda r, *_: -r,
-    "the right one with True and False exchanged": lambda r, *_: ~r,
-    "the right one in reverse order along its last axis": lambda r, *_: r[..., ::-1],
-    "the square of the right one": lambda r, *_: r**0.5,
-    "the logarithm of the right one": lambda r, *_: np.exp(r),
-    "the right one with one more axis, of size 1, at its end": lambda r, *_: r.squeeze(
-        -1
-    ),
-    "the right one with one more axis, of size 1, in front": lambda r, *_: r.squeeze(0),
-    "the right one with NaN in the place of 0": lambda r, *_: np.nan_to_num(r, nan=0.0),
-    "the right one with a diagonal of False": lambda r, *_: r | (np.eye(*r.shape) > 0),
-    "right but for its dtype, which should be float64": lambda r, *_: r.astype(float),
-    "right but for its dtype, which should be bool": lambda r, *_: r.astype(bool),
+    "the right one with its last two axes exchanged": lambda r: r.swapaxes(-1, -2),
+    "the right one with its first two axes exchanged": lambda r: r.swapaxes(0, 1),
+    "the right one with the opposite sign": lambda r: -r,
+    "the right one with True and False exchanged": lambda r: ~r,
+    "the right one in reverse order along its last axis": lambda r: r[..., ::-1],
+    "the square of the right one": lambda r: r**0.5,
+    "the logarithm of the right one": np.exp,
+    "the exponential of the right one": np.log,
+    "the right one plus 1": lambda r: r - 1,
+    "the right one minus 1": lambda r: r + 1,
+    "the right one times 2": lambda r: r / 2,
+    "the right one divided by 2": lambda r: r * 2,
+    "the right one times log 2": lambda r: r / math.log(2),
+    "the right one divided by log 2": lambda r: r * math.log(2),
+    "the right one with one more axis, of size 1, at its end": lambda r: r.squeeze(-1),
+    "the right one with one more axis, of size 1, in front": lambda r: r.squeeze(0),
+    "the right one with NaN in the place of 0": lambda r: np.nan_to_num(r, nan=0.0),
+    "the right one with a diagonal of False": lambda r: r | (np.eye(*r.shape) > 0),
+    "right but for its dtype, which should be float64": lambda r: r.astype(float),
+    "right but for its dtype, which should be bool": lambda r: r.astype(bool),
 }
-
-
-def line(result: np.ndarray) -> np.ndarray:
-    """A result of one axis. Raises ValueError for another one."""
-    if result.ndim != 1:
-        raise ValueError
-    return result
-
-
-def table(result: np.ndarray) -> np.ndarray:
-    """A result of two or more axes. Raises ValueError for another one."""
-    if result.ndim < 2:
-        raise ValueError
-    return result
-
-
 # what may be right in a wrong result: parts, the largest first, then what holds of it
-PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+PARTS: dict[str, View] = {
     "all rows but the first": lambda r: table(r)[..., 1:, :],
     "all rows but the last": lambda r: table(r)[..., :-1, :],
     "all columns but the first": lambda r: table(r)[..., 1:],
@@ -89,11 +93,12 @@ PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the first entry": lambda r: line(r)[:1],
     "the last entry": lambda r: line(r)[-1:],
 }
-TRAITS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+TRAITS: dict[str, View] = {
     "the numbers of each row, but not their order": lambda r: np.sort(table(r)),
     "the numbers, but not their places": lambda r: np.sort(r, axis=None),
     "the numbers without their signs": np.abs,
     "the rows up to a factor": lambda r: r / norm(r, axis=-1, keepdims=True),
+    "the differences within each row": lambda r: r - r[..., :1],
     "the lengths of the rows": lambda r: norm(r, axis=-1),
     "the sums of the rows": lambda r: table(r).sum(-1),
     "the sums of the columns": lambda r: table(r).sum(-2),
@@ -103,35 +108,6 @@ TRAITS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the signs": np.sign,
 }
 VIEWS = {**PARTS, **TRAITS}
-
-
-class Watched:
-    """An answer whose calls are kept."""
-
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-        self.calls: list[Call] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        before = copy.deepcopy((args, kwargs))
-        result = result_of(self.answer, args, kwargs)
-        self.calls.append((*before, result))
-        if isinstance(result, Exception):
-            raise result
-        return result
-
-
-def result_of(answer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What a call returns, or the exception that it raises."""
-    try:
-        return answer(*args, **kwargs)
-    except Exception as error:
-        return error
-
-
-def parts_of(result: Any) -> tuple:
-    """The parts of a tuple; another result is its only part."""
-    return result if isinstance(result, tuple) else (result,)
 
 
 def hashed(value: Any) -> str:
@@ -160,69 +136,96 @@ def agree(result: Any, due: list[str]) -> list[bool]:
 
 
 def relation(
-    answer: Any,
-    run: Callable[[Any], object],
-    holds: Callable[[Any], bool],
-    right: dict[str, Any],
+    answer: Any, run: Run, holds: Callable[[Any], bool], right: dict[str, Any]
 ) -> str:
     """A sentence that is true of a wrong answer; empty where none was found.
 
     ``run`` calls an answer on inputs that stay the same, ``holds`` says whether it is
-    right, and ``right`` is what :func:`facts` says of a right one.
+    right, and ``right`` is what :func:`facts` says of right ones.
     """
-    watched, names, due = Watched(answer), right["takes"], right["calls"]
-    run(watched)
-    calls = watched.calls
-    if not any(numeric(result) for *_, result in calls) or not names or drawn(calls):
+    names, due, makes = right["takes"], right["calls"], right["makes"]
+    calls = calls_of(answer, run, makes)
+    if not any(numeric(call.result) for call in calls):
         return ""
-    found = [agree(call[2], parts) for call, parts in zip(calls, due, strict=False)]
+    found = [agree(call.result, parts) for call, parts in zip(calls, due, strict=False)]
     if len(found) == len(due) > 0 and all(map(all, found)):
         # something else is wrong: the memory, or an argument has changed
-        return CHANGED if holds(partial(unchanged, answer)) else ""
+        return CHANGED if not makes and holds(mended(unchanged, answer)) else ""
     # where no probe is due, the checks decide alone, and they allow for rounding
-    for sentence, repair in repairs(calls, due if right["probe"] else [], names):
-        if holds(partial(repair, answer)):
-            return sentence
-    with isolated():
-        for sentence in without(answer, calls, names):
-            if sentence not in right["also"]:
+    if not makes and calls[0].args:
+        for sentence, repair in repairs(calls, due if right["probe"] else [], names):
+            if holds(mended(repair, answer)):
                 return sentence
+    with isolated():
+        told = [
+            *unlike(traits(answer, run, makes), right, len(parts_of(calls[0].result)))
+        ]
+        # that a result has nothing to do with an argument says most
+        for said in told:
+            if said.startswith("Your "):
+                return said
         if not due or len(found) < len(due):
-            return ""
+            return next(iter(told), "")
         calls = calls[: len(due)]
-        return wrong_inputs(calls, found) or wrong_parts(found) or in_part(calls, right)
+        ways = [
+            partial(wrong_inputs, calls, found),
+            partial(wrong_parts, found),
+            partial(in_part, calls, right, PARTS, 1),
+            partial(str.strip, next(iter(told), "")),
+            partial(in_part, calls, right, TRAITS, 2),
+            partial(wrong_calls, calls, found, names),
+        ]
+        return next(filter(None, (way() for way in ways)), "")
 
 
-def facts(answer: Any, run: Callable[[Any], object]) -> dict[str, Any]:
-    """What is known of a right answer: hashes, its parameters, what holds of it too."""
-    both = []
-    for _ in range(2):
-        watched = Watched(answer)
-        run(watched)
-        both.append([hashes(result) for *_, result in watched.calls])
+def mended(repair: Repair, answer: Any) -> Repair:
+    """An answer that is repaired."""
+    made: Any = partial(repair, answer)
+    made.__wrapped__ = answer
+    return made
+
+
+def facts(answers: list[Any], run: Run) -> dict[str, Any]:
+    """What is known of right answers: hashes, parameters, what holds of all of them."""
+    first, makes = answers[0], isinstance(answers[0], type)
+    taking = first.forward if makes and hasattr(first, "forward") else first
+    names = [name for name in inspect.signature(taking).parameters if name != "self"]
+    calls = calls_of(first, run, makes)
+    # right answers may draw in several ways; else one answer tells all of them
+    ways = answers if drawn(calls) else answers[:1]
+    runs = [calls, *(calls_of(answer, run, makes) for answer in ways)]
     steady = [
-        one
-        for one, _ in itertools.takewhile(
-            lambda pair: pair[0] == pair[1], zip(*both, strict=True)
+        one[0]
+        for one in itertools.takewhile(
+            lambda each: all(met(each[0], other) for other in each),
+            zip(
+                *([hashes(call.result) for call in calls] for calls in runs),
+                strict=False,
+            ),
         )
     ]
-    names = list(inspect.signature(answer).parameters)
+    if not any(call.args for call in calls):  # an input that shows something
+        steady = []
     with isolated():
-        also = list(without(answer, watched.calls, names))
-        seen = views(watched.calls[: len(steady)])
-    return {"takes": names, "calls": steady, "also": also, "views": seen}
+        each = [traits(answer, run, makes) for answer in answers]
+        return {
+            "takes": names,
+            "makes": makes,
+            "calls": steady,
+            "views": views(runs[0][: len(steady)]),
+            "always": ",".join(sorted(set.intersection(*(one for one, _ in each)))),
+            "not": ",".join(sorted(set.intersection(*(one for _, one in each)))),
+        }
+
+
+def met(one: list[str], other: list[str]) -> bool:
+    """Whether all parts of two results agree."""
+    return len(one) == len(other) and all(map(meet, one, other))
 
 
 def drawn(calls: list[Call]) -> bool:
     """Whether random numbers have a part: trying again would take long, and vary."""
-    return any(type(arg).__name__ == "Generator" for call in calls for arg in call[0])
-
-
-def numeric(result: Any) -> bool:
-    """Whether a result is an array, a tensor or a number, or a tuple of such."""
-    if isinstance(result, tuple):
-        return all(map(numeric, result)) and bool(result)
-    return isinstance(result, float | np.ndarray | np.generic) or is_tensor(result)
+    return any("Generator" in type(arg).__name__ for call in calls for arg in call.args)
 
 
 # ------------------------------------------------------------------------- repairs
@@ -232,7 +235,8 @@ def repairs(
     calls: list[Call], due: list[list[str]], names: list[str]
 ) -> Iterator[tuple[str, Repair]]:
     """Sentences, and the repair that may prove each of them."""
-    yield from of_arguments(calls, names)
+    if not drawn(calls):
+        yield from of_arguments(calls, names)
     for sentence, repair in of_results(calls, names):
         if fits(repair, calls, due):
             yield sentence, repair
@@ -244,7 +248,7 @@ def fits(repair: Repair, calls: list[Call], due: list[list[str]]) -> bool:
     Most do not: so the answer, which may be behind a wall, need not be called for them.
     """
     with isolated():
-        for (args, kwargs, result), parts in zip(calls, due, strict=False):
+        for (_, args, kwargs, result), parts in zip(calls, due, strict=False):
             if isinstance(result, BaseException):
                 continue
             try:
@@ -258,11 +262,13 @@ def fits(repair: Repair, calls: list[Call], due: list[list[str]]) -> bool:
 
 def of_results(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Repair]]:
     """Answers that would be right with other results."""
-    if any(isinstance(r, tuple) and len(r) == 2 for *_, r in calls):
+    several = max(len(parts_of(call.result)) for call in calls)
+    if several == 2:
         yield "Your two results are right, but in the other order.", reversed_pair
-        return
-    for said, change in [*CHANGES.items(), *scales(calls, names)]:
-        yield f"Your result is {said}.", partial(repaired, change)
+    for said, change in itertools.chain(CHANGES.items(), scales(calls[0], names)):
+        for place, word in enumerate(WORDS[:several]):
+            which = f"{word} " if several > 1 else ""
+            yield f"Your {which}result is {said}.", partial(repaired, change, place)
 
 
 def reversed_pair(answer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -270,28 +276,49 @@ def reversed_pair(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return answer(*args, **kwargs)[::-1]
 
 
-def repaired(change: Change, answer: Any, *args: Any, **kwargs: Any) -> Any:
-    """A result after a change."""
-    return change(answer(*args, **kwargs), *args)
+def repaired(change: Change, place: int, answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """A result after a change, of one of its parts if it has several."""
+    result = answer(*args, **kwargs)
+    of = args if isinstance(change, partial) else ()  # the tables' take none
+    if not isinstance(result, tuple):
+        return change(result, *of)
+    part = change(result[place], *of)
+    return (*result[:place], part, *result[place + 1 :])
 
 
-def scales(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Change]]:
-    """Small numbers, and sizes of arguments, by which results may be multiplied."""
-    for said, number in SMALL.items():
-        yield f"the right one times {said}", lambda r, *_, by=number: r / by
-        yield f"the right one divided by {said}", lambda r, *_, by=number: r * by
-    for i, (name, value) in enumerate(zip(names, calls[0][0], strict=False)):
+def scales(call: Call, names: list[str]) -> Iterator[tuple[str, Change]]:
+    """Sizes by which results may be multiplied, and products that may be added."""
+    sizes: dict[str, Change] = {}
+    for i, (name, value) in enumerate(zip(names, call.args, strict=False)):
+        if type(value) is int:
+            sizes[f"`{name}`"] = lambda *args, i=i: args[i]
         for axis in (-1, -2)[: getattr(value, "ndim", 0)]:
-            for said, power in (("", 1.0), ("the square root of ", 0.5)):
-                said += f"`{name}.shape[{axis}]`"
-                for word, sign in (("times", -1), ("divided by", 1)):
-                    change = partial(scaled, place=i, axis=axis, power=sign * power)
-                    yield f"the right one {word} {said}", change
+            said = f"`{name}.shape[{axis}]`"
+            sizes[said] = lambda *args, i=i, axis=axis: args[i].shape[axis]
+    for said, size in sizes.items():
+        for more, power in (("", 1.0), ("the square root of ", 0.5)):
+            for word, sign in (("times", -power), ("divided by", power)):
+                change = partial(scaled, size, sign)
+                yield f"the right one {word} {more}{said}", change
+    if isinstance(call.result, int):
+        several = itertools.combinations_with_replacement(sizes.items(), 2)
+        products = [[one] for one in sizes.items()] + [[*pair] for pair in several]
+        for chosen, factor in itertools.product(products, FACTORS):
+            said = " times ".join(one for one, _ in chosen)
+            said = said if factor == 1 else f"{factor} times {said}"
+            for word, sign in (("plus", -factor), ("minus", factor)):
+                change = partial(more_by, [size for _, size in chosen], sign)
+                yield f"the right one {word} {said}", change
 
 
-def scaled(result: Any, *args: Any, place: int, axis: int, power: float) -> Any:
-    """A result times a power of the size that an argument has along an axis."""
-    return result * float(args[place].shape[axis]) ** power
+def scaled(size: Change, power: float, result: Any, *args: Any) -> Any:
+    """A result times a power of a size."""
+    return result * float(size(*args)) ** power
+
+
+def more_by(sizes: list[Change], factor: int, result: Any, *args: Any) -> Any:
+    """A result and so many times a product of sizes."""
+    return result + factor * math.prod(size(*args) for size in sizes)
 
 
 def of_arguments(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Repair]]:
@@ -305,7 +332,7 @@ def of_arguments(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Rep
         "result are exchanged.",
         crossed,
     )
-    first = calls[0][0]
+    first = calls[0].args
     kinds = [getattr(getattr(arg, "dtype", None), "kind", "") for arg in first]
     for i, name in enumerate(names[: len(first)]):
         if kinds[i] == "b":
@@ -398,17 +425,7 @@ def stacked(parts: list[Any]) -> Any:
 
 def arrays(call: Call) -> list[Any]:
     """The arrays and tensors among the arguments."""
-    return [arg for arg in (*call[0], *call[1].values()) if hasattr(arg, "shape")]
-
-
-def numbers(array: Any) -> np.ndarray:
-    """Its numbers, without a gradient."""
-    return np.asarray(as_array(array) if is_tensor(array) else array, dtype=float)
-
-
-def kind(array: Any) -> str:
-    """How its dtype is called."""
-    return str(array.dtype).removeprefix("torch.")
+    return [arg for arg in (*call.args, *call.kwargs.values()) if is_array(arg)]
 
 
 # what an argument of a call may be
@@ -463,7 +480,7 @@ def views(calls: list[Call]) -> list[list[str]]:
 
     Empty where it sees nothing, or the same number everywhere.
     """
-    results = [parts_of(result) for *_, result in calls]
+    results = [parts_of(call.result) for call in calls]
     counts = {*map(len, results)}
     if len(counts) != 1:
         return []
@@ -488,85 +505,45 @@ def hash_of(name: str, results: list[Any]) -> str:
     return hashed(seen)
 
 
-def in_part(calls: list[Call], right: dict[str, Any]) -> str:
+def in_part(
+    calls: list[Call], right: dict[str, Any], told: dict[str, View], most: int
+) -> str:
     """What of a wrong result is right: a part of it, or two things that hold of it."""
     found = views(calls)
     if len(found) != len(right["views"]):
         return ""
     for place, pair in enumerate(zip(found, right["views"], strict=True)):
         holds = [name for name, *both in zip(VIEWS, *pair, strict=True) if meet(*both)]
-        told = [name for name in holds if name in PARTS][:1] or holds[:2]
-        if told:
+        said = " and ".join([name for name in holds if name in told][:most])
+        if said:
             which = f"{WORDS[place]} " if len(found) > 1 else ""
-            return (
-                "For the inputs that were tried, this is right in your "
-                f"{which}result: {' and '.join(told)}."
-            )
+            return f"{TRIED}this is right in your {which}result: {said}."
     return ""
 
 
-# -------------------------------------------------------------------- independence
-
-
-def without(answer: Any, calls: list[Call], names: list[str]) -> Iterator[str]:
-    """The arguments on which no result depends, and those that come back unchanged."""
-    for place, name in enumerate(names):
-        there = [call for call in calls if len(call[0]) > place]
-        there = [call for call in there if hasattr(call[0][place], "shape")]
-        if not there:
-            continue
-        if all(same_as(call[2], call[0][place]) for call in there):
-            yield f"Your result is `{name}` itself."
-        if independent(answer, there[:TRIES], place):
-            yield f"Your result does not depend on `{name}`."
-
-
-def independent(answer: Any, calls: list[Call], place: int) -> bool:
-    """Whether another argument in one place never changes a result.
-
-    It is tried for the other arguments of the calls and for new ones. Exceptions, NaN
-    and results that are all the same tell nothing.
-    """
-    rng, told, seen = np.random.default_rng(0), 0, set[str]()
-    for (args, kwargs, _), number in itertools.product(calls, range(DRAWN)):
-        given = [fresh(arg, rng, number) if number else arg for arg in args]
-        other = [*given[:place], fresh(given[place], rng, number), *given[place + 1 :]]
-        one, two = (
-            result_of(answer, *copy.deepcopy((each, kwargs))) for each in (given, other)
+def wrong_calls(calls: list[Call], found: list[list[bool]], names: list[str]) -> str:
+    """Arguments for which a result is wrong, and others for which it is right."""
+    given = [described(call, names) for call in calls]
+    right = [i for i, parts in enumerate(found) if all(parts)]
+    wrong = [i for i, parts in enumerate(found) if not all(parts)]
+    for i, j in itertools.product(right, wrong):
+        apart = [name for name in given[j] if given[i].get(name) != given[j][name]]
+        told = [" and ".join(given[k].get(n, "") for n in apart) for k in (i, j)]
+        if all(told):
+            return f"{TRIED}your result is right for {told[0]}, but not for {told[1]}."
+    if right[:1] == [0] and wrong:
+        return (
+            f"Your result is right in the first call, but not in call {wrong[0] + 1}."
         )
-        if not (finite(one) and finite(two)):
-            continue
-        if not same_as(one, two):
-            return False
-        told += 1
-        seen |= {*rounded(one)}
-    return told >= FEWEST and len(seen) > 2
+    return ""
 
 
-def fresh(value: Any, rng: np.random.Generator, number: int) -> Any:
-    """New entries for an array or a tensor: of small numbers, at times below 0."""
-    if not hasattr(value, "shape"):
-        return value
-    shape, old = tuple(value.shape), numbers(value)
-    new: Any = rng.standard_normal(shape) if number % 2 else rng.uniform(0.1, 1, shape)
-    if "bool" in kind(value):
-        new = rng.random(shape) < 0.6
-    elif "float" not in kind(value):
-        new = rng.integers(old.min(initial=0), old.max(initial=0), shape, endpoint=True)
-    if is_tensor(value):
-        return value.new_tensor(new, dtype=value.dtype)
-    return np.asarray(new, dtype=value.dtype)
-
-
-def finite(result: Any) -> bool:
-    """Whether a result consists of numbers alone, without NaN and infinity."""
-    if isinstance(result, BaseException) or not numeric(result):
-        return False
-    return all(np.isfinite(numbers(part)).all() for part in parts_of(result))
-
-
-def same_as(one: Any, other: Any) -> bool:
-    """Whether two results agree; exceptions never do."""
-    if isinstance(one, BaseException) or isinstance(other, BaseException):
-        return False
-    return bool({*rounded(one)} & {*rounded(other)})
+def described(call: Call, names: list[str]) -> dict[str, str]:
+    """The arguments of a call: numbers, and the shapes of arrays."""
+    said = {}
+    for name, arg in zip(names, call.args, strict=False):
+        if is_array(arg):
+            said[name] = f"`{name}` of shape {tuple(arg.shape)}"
+        elif isinstance(arg, int | float):
+            said[name] = f"`{name}` = {arg:g}"
+    return said

@@ -163,15 +163,16 @@ def paired(
 def right_one(package: ModuleType, question: str, chance: set[str]) -> dict[str, Any]:
     """What is known of a right answer, to which wrong ones are compared.
 
-    Nothing for a class, a test, and where chance has a part.
+    Nothing for a test, and where chance has a part.
     """
     catalog: Catalog = package.assignment.catalog
     answer = catalog.answer(catalog.references[question])
     asked = package.assignment.questions[question]
-    if isinstance(answer, type) or catalog.entries[question].hunts:
+    if catalog.entries[question].hunts:
         return {}
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        found = facts(answer, asked.steady)
+        right = [catalog.answer(style) for style in catalog.right(question)[:4]]
+        found = facts(right, asked.steady)
         notes = [probed(asked.probe, answer)]
     drawn = any(place.startswith(f"{len(asked.checks) + 1}.") for place in chance)
     keys = fingerprints.fingerprints(0, notes, set()) if len(notes[0]) > 2 else []
@@ -217,7 +218,7 @@ def made(package: ModuleType) -> tuple[dict[str, Any], list[str]]:
 # what else the notes of an answer depend on: the sentence of a wrong type is one
 SHARED = """
 shared.toml fingerprints.py outcomes.py expect.py accepted_results.py puzzle.py
-figures.py memory.py visible_hunt.py planted.py relations.py
+figures.py memory.py visible_hunt.py planted.py relations.py trials.py
 ../torch_support/modules.py ../torch_support/values.py
 """
 

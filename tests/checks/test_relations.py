@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checks import attention, masking, puzzles
+from autograder.checks import attention, encoder_layer, masking, puzzles
 from autograder.checks.failures import CheckFailed
 from autograder.release.pairs import WORD, changes, merged
 from autograder.tools.judging import catalog_of
@@ -50,7 +50,7 @@ SEEN = {
     "right for each part of a batch alone": lambda Q, K: (
         np.dot(Q, K.swapaxes(-1, -2)) / Q.shape[-1] ** 0.5
     ),
-    "this is right in your result: the rows up to a factor": divided(
+    "If `Q` is doubled, a right result is doubled, too; this is not so with": divided(
         lambda Q, K: np.exp(Q[..., :1])
     ),
 }
@@ -71,7 +71,17 @@ def test_parts_of_a_pair_have_relations_of_their_own():
         said == "What you return is wrong in the second place, but right in the first."
     )
     said = relate(name, lambda Q, K, V: attend(Q, K, np.ones_like(V)))
-    assert said == "Your result does not depend on `V`."
+    assert said == "Your first result does not depend on `Q`."
+
+
+def test_parameters_of_a_module_are_tried_and_sums_that_lack_a_product():
+    relate = encoder_layer.assignment.relate
+    catalog = catalog_of(encoder_layer)
+    wrong = {entry.id: catalog.answer(entry) for entry in catalog.misconceptions}
+    said = relate("EncoderLayer", wrong["EncoderLayer-pre-norm"])
+    assert said.startswith("If `ffn.linear2.bias` is larger by 1, a right result stays")
+    said = relate("count_parameters", lambda m, f: 4 * m * m + 2 * m * f + f + 5 * m)
+    assert said == "Your result is the right one minus 4 times `d_model`."
 
 
 def test_weights_that_only_seem_not_to_depend_on_scores_are_not_said_to():
