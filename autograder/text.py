@@ -78,7 +78,7 @@ def _spelled(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-class Left:
+class LeftOut:
     """Who was left out of something, by the reason: a line for each reason."""
 
     def __init__(self, what: str) -> None:

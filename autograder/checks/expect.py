@@ -102,14 +102,14 @@ LISTED = "`np.array([...])` makes an array of the numbers in a list"
 KINDS = {"f": "floating-point numbers", "b": "booleans"}
 
 
-def once(what: str) -> str:
+def ending(what: str) -> str:
     """The end of a verb: the output contains NaN, the weights contain it."""
     return "" if what.endswith("s") and not what.endswith("ss") else "s"
 
 
 def has(what: str) -> str:
     """What is named and its verb: the output has a shape, the weights have one."""
-    return f"{what} {'has' if once(what) else 'have'}"
+    return f"{what} {'has' if ending(what) else 'have'}"
 
 
 def array(
@@ -222,9 +222,9 @@ def pair(value: Any, names: str) -> tuple[Any, Any]:
 def finite(value: np.ndarray, what: str = "the result") -> None:
     """Check that there is no NaN and no infinity; else CheckFailed ("value")."""
     if np.isnan(value).any():
-        raise CheckFailed(f"{what} contain{once(what)} NaN", "finite numbers")
+        raise CheckFailed(f"{what} contain{ending(what)} NaN", "finite numbers")
     if np.isinf(value).any():
-        raise CheckFailed(f"{what} contain{once(what)} an infinity", "finite numbers")
+        raise CheckFailed(f"{what} contain{ending(what)} an infinity", "finite numbers")
 
 
 def close(

@@ -26,7 +26,7 @@ LAST = 253_402_214_400  # seconds until the year 9999
 LINK = "is a link or a device, not a file"
 
 
-class Left(Exception):
+class NotCollected(Exception):
     """This file is not collected; the text says why."""
 
 
@@ -56,17 +56,17 @@ class Entry:
         return replace(self, time=time)
 
     def read(self, limit: int = MAX_BYTES) -> bytes:
-        """The bytes; Left where it is refused, broken or too large."""
+        """The bytes; NotCollected where it is refused, broken or too large."""
         if self.refused:
-            raise Left(self.refused)
+            raise NotCollected(self.refused)
         try:
             data = self.unpack(limit)
         except MemoryError:
             raise
         except Exception as error:  # each way of packing has errors of its own
-            raise Left(f"is damaged ({str(error)[:200]})") from None
+            raise NotCollected(f"is damaged ({str(error)[:200]})") from None
         if len(data) > limit:
-            raise Left(f"is larger than {limit // 1_000_000} MB")
+            raise NotCollected(f"is larger than {limit // 1_000_000} MB")
         return data
 
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
-from autograder.intake.archive import PACKED, Entry, Left, opened
+from autograder.intake.archive import PACKED, Entry, NotCollected, opened
 from autograder.intake.columns import parse_columns
 from autograder.intake.names import hidden, safe
 from autograder.intake.owners import ASKED, Owners, Pattern
@@ -149,13 +149,13 @@ class Collector:
                         what = version.assignment
                         key = version.student, what.name, what.notebook
                         groups[key].append(version)
-                except Left as why:
+                except NotCollected as why:
                     self.leave(entry, str(why))
             self.ask_about_crowds(groups)
             for key in sorted(groups):
                 try:
                     self.stored.put(groups[key])
-                except Left as why:  # it has changed meanwhile
+                except NotCollected as why:  # it has changed meanwhile
                     self.leave(groups[key][0].entry, str(why))
         self.stored.conclude()
         versions = [version for group in groups.values() for version in group]
@@ -195,28 +195,28 @@ class Collector:
     # ------------------------------------------------------------ whose, what
 
     def identify(self, entry: Entry) -> list[Version]:
-        """The students and the assignment of a file; Left when nobody knows."""
+        """The students and the assignment of a file; NotCollected when nobody knows."""
         if why := entry.refused or self.owners.unread.get(entry.path):
-            raise Left(why)
+            raise NotCollected(why)
         if entry.path.suffix.lower() in PACKED:
-            raise Left(
+            raise NotCollected(
                 "is an archive inside the archive; unpack it, and collect the folder"
             )
         if entry.path.suffix.lower() != ".ipynb":
-            raise Left("is not a notebook")
+            raise NotCollected("is not a notebook")
         owners = self.owners.owners(entry.path)
         for owner in owners:
             if self.options.no_drafts and self.has_status(owner.person, "draft"):
-                raise Left("is a draft that was not submitted")
+                raise NotCollected("is a draft that was not submitted")
             if self.unpacked[owner.student] > MOST:
                 most = f"{MOST // 1_000_000} MB of notebooks"
-                raise Left(f"comes after {most} of the same student")
+                raise NotCollected(f"comes after {most} of the same student")
         data = entry.read()
         self.unpacked.update({owner.student: len(data) for owner in owners})
         assignment = self.assignment_of(entry.path, data)
         if assignment is None:
             empty = "" if data else "is empty, and "
-            raise Left(
+            raise NotCollected(
                 f"{empty}cannot be matched to an assignment; give it with --assignment"
             )
         digest = hashlib.sha256(data).hexdigest()

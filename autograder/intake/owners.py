@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from autograder.errors import CourseError
-from autograder.intake.archive import Entry, Left
+from autograder.intake.archive import Entry, NotCollected
 from autograder.intake.names import FORMS, Label, label_of, safe, tokens, within
 from autograder.intake.roster import Person, Roster, Unknown, invented
 from autograder.release.dates import moment, platform_time
@@ -76,7 +76,9 @@ class Pattern:
         ends = range(min(len(path), LONGEST_NAME))
         begun = (self.expression.fullmatch(path[:end]) for end in ends)
         if any(one and one.start(self.who) < match.start(self.who) for one in begun):
-            raise Left("can be read in two ways by --pattern; write .*? instead of .*")
+            raise NotCollected(
+                "can be read in two ways by --pattern; write .*? instead of .*"
+            )
         found = {field: text or "" for field, text in match.groupdict().items()}
         student = found.get("student") or found.get("student_id")
         if not student:
@@ -87,7 +89,9 @@ class Pattern:
         if written := found.get("timestamp"):
             time = platform_time(written, zone)
             if time is None:
-                raise Left(f"has a timestamp that cannot be read: {written[:60]!r}")
+                raise NotCollected(
+                    f"has a timestamp that cannot be read: {written[:60]!r}"
+                )
         return Label("", student, names=tuple(filter(str.strip, names)), time=time)
 
 
@@ -206,7 +210,7 @@ class Owners:
                 folder: submitters(about) for folder, about in content.items()
             }
             self.start = 1 if outer else 0
-        except Left as why:
+        except NotCollected as why:
             self.unread[listing.path] = str(why)
         except (
             *(yaml.YAMLError, RecursionError),
@@ -238,38 +242,38 @@ class Owners:
     # ---------------------------------------------------------------- one file
 
     def owners(self, path: PurePosixPath) -> list[Owner]:
-        """The owners of a file. Left when nobody knows.
+        """The owners of a file. NotCollected when nobody knows.
 
         Only the outermost name counts: what is inside it, the student has chosen.
         """
         parts = path.parts[self.start :]
         if not parts:
-            raise Left("cannot be matched to a student")
+            raise NotCollected("cannot be matched to a student")
         if not self.submitters:
             return self.of(self.label(path))
         if parts[0] not in self.submitters:
-            raise Left("is not in Gradescope's list")
+            raise NotCollected("is not in Gradescope's list")
         found = [owner for one in self.submitters[parts[0]] for owner in self.of(one)]
         if not found:
-            raise Left("has no student in Gradescope's list")
+            raise NotCollected("has no student in Gradescope's list")
         for owner in found:  # it has one submission of each
             other = self.taken.setdefault(owner.student, parts[0])
             if other != parts[0]:
-                raise Left(
+                raise NotCollected(
                     f"is {one_line(owner.student)}'s by Gradescope's list, as "
                     f"{other} is; look at both"
                 )
         return found
 
     def label(self, path: PurePosixPath) -> Label:
-        """What the path says of the student. Left when it says nothing."""
+        """What the path says of the student. NotCollected when it says nothing."""
         parts = path.parts[self.start :]
         inner = "/".join(parts)
         if self.pattern:
             for text in (str(path), inner):
                 if found := self.pattern.label(text, self.zone):
                     return found
-            raise Left("does not match --pattern")
+            raise NotCollected("does not match --pattern")
         if self.form and (match := FORMS[self.form].fullmatch(inner)):
             written = match.groupdict().get("time")
             time = platform_time(written, self.zone) if written else None
@@ -277,13 +281,13 @@ class Owners:
         if label := label_of(parts[0], self.platform):
             return label
         if other := label_of(parts[0]):
-            raise Left(
+            raise NotCollected(
                 f"was downloaded from {other.platform.title()}, but the roster is "
                 "from elsewhere"
             )
         folders = [part for part in parts[:-1] if part not in self.assignments]
         if not folders and self.roster is None:
-            raise Left("cannot be matched to a student")
+            raise NotCollected("cannot be matched to a student")
         return Label("", folders[0] if folders else path.stem)
 
     def of(self, label: Label) -> list[Owner]:
@@ -307,11 +311,11 @@ class Owners:
                 people = None
                 break
         if not people:
-            raise Left(f": {one_line(first)[:80]} {why}")
+            raise NotCollected(f": {one_line(first)[:80]} {why}")
         if not (label.platform and self.roster.is_team(first, people)):
             return [Owner(safe(one.student), kept, one) for one in people]
         if len(self.numbers.get(first, ())) > 1:
-            raise Left(
+            raise NotCollected(
                 f": {one_line(first)[:80]} is the name of several teams, whose members "
                 "cannot be told apart; give each its own name there"
             )

@@ -22,7 +22,7 @@ from autograder.files import write_whole
 from autograder.grading.verdict import Verdict
 from autograder.intake.names import label_of
 from autograder.intake.versions import Origin, origin_of
-from autograder.text import Left
+from autograder.text import LeftOut
 
 PLATFORMS = ("moodle", "moodle-4.1", "canvas")
 ORDER = (
@@ -46,7 +46,7 @@ def write_zips(
     from autograder.grading.store import Store
 
     paths: list[Path] = []
-    left = Left("not in the zip")
+    left = LeftOut("not in the zip")
     with Store(course) as store:
         for assignment in assignments:
             results = store.results(assignment.name)
@@ -77,7 +77,7 @@ def pages(
     results: Mapping[str, Verdict],
     chosen: Collection[str],
     platform: str,
-    left: Left,
+    left: LeftOut,
 ) -> dict[str, bytes]:
     """The pages by their places in the zip: a student's, or one for all of a team."""
     name = f"{assignment.notebook}.html"

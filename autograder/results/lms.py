@@ -23,7 +23,7 @@ from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.versions import other_work
 from autograder.release.dates import course_zone
 from autograder.results.worksheet import Worksheet
-from autograder.text import Left, listed, one_line
+from autograder.text import LeftOut, listed, one_line
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
@@ -65,7 +65,7 @@ def export_lms(
         raise CourseError("--comments is for --format moodle.")
     if unknown := [who for who in wishes.replace if not roster.of_student(who)]:
         raise CourseError(f"{roster.sheet.name} has no student {listed(unknown)}.")
-    left = Left("not exported")
+    left = LeftOut("not exported")
     filled: list[Worksheet] = []
     there: list[str] = []
     for name, verdicts in results.items():
@@ -137,7 +137,7 @@ def fill(
     worksheet: Worksheet,
     column: int,
     verdicts: Mapping[str, Verdict],
-    left: Left,
+    left: LeftOut,
     wishes: argparse.Namespace,
 ) -> list[str]:
     """Put the points of one assignment into the sheet; lines on what was there."""
@@ -240,7 +240,7 @@ def most_cell(roster: Roster, column: int) -> tuple[int, int]:
 
 
 def points_of(
-    roster: Roster, results: Mapping[str, Verdict], left: Left
+    roster: Roster, results: Mapping[str, Verdict], left: LeftOut
 ) -> dict[str, tuple[str, float]]:
     """By the roster's student id: the id here and points, where these are final."""
     points = {}

@@ -13,7 +13,7 @@ from autograder.intake.columns import Columns
 from autograder.intake.roster import Person, Roster
 from autograder.intake.sheet import Sheet
 from autograder.results.lms import points_of
-from autograder.text import Left
+from autograder.text import LeftOut
 
 JUDGED = QuestionResult("test_softmax", 3.0, 4.0, "half right", "no-exp", 0.5)
 WRITTEN = QuestionResult("explain_roles", None, 4.0, waiting=True)
@@ -73,7 +73,7 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
 def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
     people = [Person(name, name) for name in ("ada", "bela", "chen")]
     results = {"ada": DONE, "bela": GRADED, "chen": hold("cut off", 8.0)}
-    lines = Left("not exported")
+    lines = LeftOut("not exported")
     assert points_of(Roster(Sheet(""), Columns(""), people), results, lines) == {
         "ada": ("ada", 3.0)
     }

@@ -17,7 +17,7 @@ from autograder.grading.store import Store
 from autograder.grading.verdict import Run, hold
 from autograder.results.feedback_zip import write_zips
 from autograder.results.history import sentences
-from autograder.text import Left
+from autograder.text import LeftOut
 
 NAME = "01-attention"
 MOODLE = {"platform": "moodle", "version": "2026-03-10 08:12:00 UTC"}
@@ -183,7 +183,7 @@ def test_a_first_page_goes_out_with_those_that_changed_in_a_zip_of_their_own(
 
 
 def test_a_reason_that_many_share_is_one_line_with_ten_names():
-    left = Left("not exported")
+    left = LeftOut("not exported")
     for number in range(217):
         left.add(f"s{number}", "waits for a grade by hand")
     left.add("ada", "is held")
