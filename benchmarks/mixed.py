@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from autograder import registry
 from autograder.course import Assignment, Course
-from autograder.release.sample_class import reference_answers, solved
+from autograder.release.sample_class import answers, reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 from autograder.tools.judging import catalog_of
 
@@ -30,10 +30,10 @@ LOOP = "\n\ndef {0}(*args, **kwargs):\n    while True:\n        pass\n"
 PRINTS = "for _ in range(200):\n    print('x' * 100_000)\n"
 
 
-def answered(notebook: dict, answers: dict[str, str]) -> str:
+def answered(notebook: dict, others: dict[str, str]) -> str:
     """The notebook with other answers, by question."""
     cells = [
-        cell | {"source": answers.get(name_of(cell), cell["source"])}
+        cell | {"source": others.get(name_of(cell), cell["source"])}
         if cell["cell_type"] == "code"
         else cell
         for cell in notebook["cells"]
@@ -49,23 +49,23 @@ def name_of(cell: dict) -> str:
 def kinds(course: Course, assignment: Assignment) -> dict[str, list[str]]:
     """Notebooks of each kind; there is one with each mistake of the catalog."""
     given = json.loads(notebook_text(students_notebook(course, assignment)))
-    right = json.loads(solved(given, reference_answers(assignment)))
+    own = reference_answers(assignment)
+    right = json.loads(solved(given, own))
     checks = CHECKS.search(json.dumps(right))
     assert checks, f"{assignment.name} has no checks"
     catalog = catalog_of(registry.checks_of(checks[1]))
     names = [name for name in catalog.assignment.questions if catalog.of(name)]
     stubs = {name_of(cell): cell["source"] for cell in given["cells"]}
-    own = {name: catalog.references[name].code for name in names}
     first, second = names[:2]
-    wrong = {name: catalog.of(name)[0].code for name in names[:3]}
+    several = [catalog.of(name)[0] for name in names[:3]]
     return {
         "right": [answered(right, {})],
         "one mistake": [
-            answered(right, {name: entry.code})
+            answered(right, answers(catalog, [entry]))
             for name in names
             for entry in catalog.of(name)
         ],
-        "several mistakes": [answered(right, wrong)],
+        "several mistakes": [answered(right, answers(catalog, several))],
         "unfinished": [
             answered(right, {name: stubs[name] for name in names[start:]})
             for start in range(1, len(names))

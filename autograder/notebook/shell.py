@@ -45,7 +45,7 @@ class Shell:
         if method is not None:
             return method(line)
         if name not in QUIET:
-            self._note(f"left out: %{name} {line}".rstrip()[:100])
+            self._note(f"left out: %{name} {line}".rstrip())
         return None
 
     magic = run_line_magic
@@ -60,18 +60,18 @@ class Shell:
 
     def system(self, command: str) -> None:
         """``!command``: not run."""
-        self._note(f"left out: !{command.strip()}"[:100])
+        self._note(f"left out: !{command.strip()}")
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list[str]:
         """``x = !command``: not run, so there is no line of output."""
-        self._note(f"left out: = !{command.strip()}"[:100])
+        self._note(f"left out: = !{command.strip()}")
         return []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """What else IPython's shell can do: left out."""
         if name.startswith("_"):
             raise AttributeError(name)
-        self._note(f"left out: get_ipython().{name}"[:100])
+        self._note(f"left out: get_ipython().{name}")
         return nothing
 
     # ------------------------------------------------------------- line magics
@@ -110,7 +110,7 @@ class Shell:
         try:
             os.chdir(os.path.expanduser(line.strip().strip("'\"") or "~"))
         except OSError:
-            self._note(f"left out: %cd {line.strip()}"[:100])
+            self._note(f"left out: %cd {line.strip()}")
 
     def _magic_env(self, line: str) -> Any:
         name, equals, value = line.partition("=")
