@@ -182,7 +182,7 @@ def _serve_judges(channel: Channel) -> None:
             request, descriptors = channel.receive_with_files(2)
         except Closed:
             return
-        cells, limits, files, quick = request
+        cells, limits, files, *haste = request
         cells = [Cell(*cell) for cell in cells]
         for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
             _import_checks(name)
@@ -200,7 +200,7 @@ def _serve_judges(channel: Channel) -> None:
             )
             bounds = Limits(*limits)
             restrict_judge(bounds)
-            judge.main(grader, student, cells, bounds, files, quick)
+            judge.main(grader, student, cells, bounds, files, *haste)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
