@@ -332,7 +332,17 @@ def person_of(value: Mapping[str, str], row: int, platform: str) -> Person | Non
         return None  # in Canvas, a row above the students
     known = name or ("" if word else student)
     team = value.get("team", "")
-    return Person(student, known, number, team, word, None, row, tuple(ids), bool(name))
+    return Person(
+        student,
+        known,
+        number,
+        team,
+        word,
+        None,
+        row,
+        tuple(ids),
+        bool(name.strip(", ")),
+    )
 
 
 def without_twins(people: list[Person], table: str) -> list[Person]:
