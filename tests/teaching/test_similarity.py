@@ -13,16 +13,6 @@ from autograder.results.similarity import (
 )
 
 
-@pytest.fixture
-def hand_in(course):
-    def write(student, text):
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
-
-    return write
-
-
 def test_a_copy_is_found_and_untouched_notebooks_are_not(
     hand_in, right, untouched, course, capsys
 ):
