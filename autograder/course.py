@@ -14,7 +14,7 @@ from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-OPTIONS = ["due", "extensions", "given", "other_ways", "tests"]
+OPTIONS = ["due", "given", "other_ways", "tests"]
 
 
 @dataclass(frozen=True)

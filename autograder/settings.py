@@ -92,7 +92,7 @@ def ignored(config: Mapping[str, Any]) -> list[str]:
         names = names.get_value(list(IGNORED))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise CourseError("c.CourseDirectory.ignore is not a list of names.")
-    return list(names)
+    return [*names, "*-Copy[0-9]*.ipynb"]  # as Jupyter calls a copy
 
 
 def seconds(config: Mapping[str, Any]) -> float | None:

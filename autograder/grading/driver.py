@@ -18,19 +18,13 @@ from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading import point_history
-from autograder.grading.bulk_sql import Kept
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.missing_work import remarks
 from autograder.grading.progress import Progress
-from autograder.grading.store import Store
-from autograder.grading.verdict import (
-    Run,
-    Verdict,
-    hold,
-    together,
-)
+from autograder.grading.store import Kept, Store
+from autograder.grading.verdict import Run, Verdict, hold, together
 from autograder.intake.notebook_file import (
     MISSING,
     RECEIPT,
@@ -81,7 +75,6 @@ class Driver:
         scheduler: str | None = None,
         dry_run: bool = False,
         unproven: bool = False,
-        partial: bool = False,
         because: str = "",
     ) -> None:
         self.course, self.store = course, store
@@ -89,7 +82,6 @@ class Driver:
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
-        self.partial = partial  # of some students: it changes nobody else's points
         self.why = point_history.user(), because  # who grades, and why
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
@@ -140,13 +132,6 @@ class Driver:
         for part in assignment.parts:
             expect_points(part, solution_notebook(part))
         releases = plans(self.course, assignment)
-        changed = self.store.unlike(releases) if self.partial else []
-        if changed and not self.dry_run:
-            raise CourseError(
-                f"{assignment.name} has changed in {', '.join(changed)} since the "
-                "class was graded, so everybody's points may change; grade without "
-                "--student."
-            )
         if not self.unproven:
             look = " --dry-run" if self.dry_run else ""
             prove(self.course, assignment, releases, look)
@@ -281,9 +266,7 @@ class Driver:
 
         def also(session: Any) -> None:  # a run that is cut off knows who was late
             whose = {mine.student: mine}
-            self.deadlines.enter_assignment(
-                session, mine.assignment, whose, self.partial
-            )
+            self.deadlines.enter_assignment(session, mine.assignment, whose)
 
         return self.store.save(mine.student, mine.assignment, task.key, verdict, also)
 

@@ -122,7 +122,6 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             dry_run=options.dry_run,
             unproven=options.unproven,
-            partial=bool(options.students),
             because=options.because,
         )
         # what is overwritten now is in the record
@@ -135,14 +134,13 @@ def run(options: argparse.Namespace) -> int:
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines = driver.deadlines  # of those who were graded before, too
-        deadlines.enter(store, submissions, partial=bool(options.students))
+        deadlines.enter(store, submissions)
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)
         results = {a: store.results(a.name) for a in assignments}
-        said = [*deadlines.unused(course, store.students(), bool(options.students))]
-        if not options.students:
-            said[:0] = driver.remarks(results)
+        said = [*driver.remarks(results)]
+        said += deadlines.unused(course, store.students())
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {

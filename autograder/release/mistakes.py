@@ -31,10 +31,10 @@ from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line, probed
 from autograder.checks.relations import facts
 from autograder.files import write_whole
-from autograder.release.grading_plan import DOCUMENTED
 from autograder.release.pairs import pairs
 
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Notes = list[list[fingerprints.Note]]
 
 

@@ -20,7 +20,7 @@ from autograder.files import stays, write_whole
 from autograder.notebook.text_diff import with_due
 from autograder.options import add_assignments, add_flag, describe
 from autograder.release.dates import course_zone, due_dates
-from autograder.release.grading_plan import plan, plans
+from autograder.release.grading_plan import plan
 from autograder.release.leaks import find_leaks, leaks_of_files
 from autograder.release.proof import note, shortcomings
 from autograder.release.solutions import (
@@ -71,8 +71,6 @@ def run(options: argparse.Namespace) -> None:
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
         for assignment in course.chosen(options.assignments):
-            if assignment.more:
-                plans(course, assignment)  # copies are refused
             for part in assignment.parts:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
@@ -227,7 +225,7 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
     if due is None or title is None or title.cell_type != "markdown":
         return
     zone = course_zone(course)
-    local = due[1].astimezone(zone)
+    local = due.astimezone(zone)
     words = f"{local:%A, {local.day} %B %Y, %H:%M} ({zone})"
     title.source = with_due(title.source, words)
     if "checksum" in (about := title.metadata.get("nbgrader", {})):
