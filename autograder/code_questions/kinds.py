@@ -1,9 +1,9 @@
 """The kinds of quiz questions about one's own code, and how choices are drawn.
 
-A kind asks what a call does (the shape or the value of a name or an expression, how
-often a line runs), or what would happen with one line changed. It yields drafts, and
-:func:`posed` makes questions of them that have exactly one right choice. What stands in
-the text already, or has too few choices, is left out.
+A kind asks for the shape or the value of a name or an expression in a call, or for what
+would happen with one line changed. It yields drafts, and :func:`posed` makes questions
+of them that have exactly one right choice. What stands in the text already, or has too
+few choices, is left out.
 """
 
 from __future__ import annotations
@@ -153,25 +153,6 @@ def value(subject: Subject) -> Iterator[Draft]:
             yield Draft(text, shown.text, wrong, why)
 
 
-def times(subject: Subject) -> Iterator[Draft]:
-    """How often a line of a loop runs, where no argument says so."""
-    for call in subject.calls():
-        for line, count in subject.some(call.lines.items()):
-            text = f"In the call {told(call)}: how often does this line run?"
-            text += f"\n\n{subject.line(line)}"
-            given = [len(value.parts) for value in call.arguments.values()]
-            if count < 2 or str(count) in text or count in given:
-                continue
-            alike = subject.alike(call)
-            if any(one.lines[line] != count for one in alike):
-                continue
-            calls = [call, *(altered.call(call) for altered in subject.altered)]
-            counts = [n for one in calls if one for n in one.lines.values()]
-            wrong = [str(n) for n in [count - 1, count + 1, *subject.some(counts)] if n]
-            why = f"It runs {count} times in this call."
-            yield Draft(text, str(count), wrong, why)
-
-
 # ------------------------------------------------------------ a line changed
 
 
@@ -220,32 +201,10 @@ def change(subject: Subject) -> Iterator[Draft]:
         yield Draft(text, ENDINGS[kind], [*ENDINGS.values()], why)
 
 
-def fails(subject: Subject) -> Iterator[Draft]:
-    """Which visible check a changed line fails alone, or which alone still passes.
-
-    Where an error is raised, what passes is a matter of inputs, which checks keep.
-    """
-    for altered in subject.altered:
-        failed = [subject.sentences[number] for number in altered.failed]
-        passing = [one for one in subject.sentences if one not in failed]
-        why = f"Failing: {'; '.join(failed)}. Still passing: {'; '.join(passing)}."
-        if len(failed) == 1:
-            text = suppose(
-                altered, "Which visible check is then the only one that fails?"
-            )
-            yield Draft(text, failed[0], subject.some(passing), why)
-        ended = all(call.result for calls in altered.trials for call in calls)
-        if len(passing) == 1 and ended:
-            text = suppose(
-                altered, "Which visible check is then the only one that still passes?"
-            )
-            yield Draft(text, passing[0], subject.some(failed), why)
-
-
 # ------------------------------------------------------------ choices
 
 Kind = Callable[[Subject], Iterator[Draft]]
-KINDS: tuple[Kind, ...] = (shape, value, times, change, fails)
+KINDS: tuple[Kind, ...] = (shape, value, change)
 
 
 def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
 import re
 import sys
 import time
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.isolation import isolated, seed
+from autograder.checks.isolation import isolated, quiet, seed
 from autograder.checks.question import failure_of
 from autograder.code_questions.values import Seen, seen
 
@@ -253,30 +252,18 @@ class Watched:
             exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)
         self.answer = space[name]
 
-    def tried(self, checks: Iterable[Check]) -> tuple[list[int], list[list[Call]]]:
-        """The numbers of the visible checks that fail, and the calls of each check."""
-        failed, calls = [], []
-        for number, check in enumerate(checks):
+    def tried(self, checks: Iterable[Check]) -> tuple[bool, list[list[Call]]]:
+        """Whether all visible checks pass, and the calls of each of them."""
+        passes, calls = True, []
+        for check in checks:
             with quiet(), repeatable(), isolated():
                 self.watch.begin()
                 try:
-                    fails = failure_of(check, self.answer) is not None
-                except Endless:
-                    fails = True
-            failed += [number] * fails
+                    passes &= failure_of(check, self.answer) is None
+                except Endless:  # what it would come to is not known
+                    passes, self.watch.calls = False, []
             calls.append(self.watch.calls)
-        return failed, calls
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Discard what an answer prints or draws."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        yield
-    modules: dict[str, Any] = sys.modules
-    if plt := modules.get("matplotlib.pyplot"):
-        plt.close("all")
+        return passes, calls
 
 
 @contextlib.contextmanager

@@ -8,25 +8,19 @@ when the checks or the catalog have changed.
 from __future__ import annotations
 
 import ast
-import contextlib
 import hashlib
-import io
 import json
-import sys
-import warnings
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from autograder import registry
 from autograder.checks import fingerprints
 from autograder.checks.catalog import Catalog
 from autograder.checks.entries import Mistake
-from autograder.checks.isolation import seed
+from autograder.checks.isolation import quiet, seed
 from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line, probed
 from autograder.checks.relations import facts
@@ -40,15 +34,9 @@ Notes = list[list[fingerprints.Note]]
 
 def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> Notes:
     """What each visible check and the probe note, with random numbers of that seed."""
-    asked = package.assignment.questions[question]
-    quiet = contextlib.redirect_stdout(io.StringIO())
-    with quiet, np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         seed(number)
-        notes = list(asked.trail(answer))
-    if plt := sys.modules.get("matplotlib.pyplot"):
-        plt.close("all")
-    return notes
+        return list(package.assignment.questions[question].trail(answer))
 
 
 def by_chance(package: ModuleType, question: str) -> set[str]:
@@ -170,7 +158,7 @@ def right_one(package: ModuleType, question: str, chance: set[str]) -> dict[str,
     asked = package.assignment.questions[question]
     if isinstance(answer, type) or catalog.entries[question].hunts:
         return {}
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+    with quiet():
         found = facts(answer, asked.steady)
         notes = [probed(asked.probe, answer)]
     drawn = any(place.startswith(f"{len(asked.checks) + 1}.") for place in chance)

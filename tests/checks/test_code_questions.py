@@ -15,7 +15,7 @@ from autograder.checks.question import Question
 from autograder.checks.visible_hunt import Game
 from autograder.code_questions import questions
 from autograder.code_questions.answer_record import Subject
-from autograder.code_questions.kinds import change, posed, times
+from autograder.code_questions.kinds import change, posed
 from autograder.code_questions.values import array
 from autograder.tools.judging import catalog_of
 from benchmarks.outside import answers as outside
@@ -80,13 +80,6 @@ BLEND = """def blend(weights, scale=None, power=2):
     total = weights * power
     return total if scale is None else total * scale
 """
-PAIRS = """def pairs(n):
-    found = 0
-    for i in range(n):
-        for j in range(i):
-            found = found + i * j
-    return found
-"""
 
 
 def drawn(kind, code, checks):
@@ -115,13 +108,6 @@ def test_a_choice_is_no_rounding_of_another():
     assert not one.far(near) and one.far(other)
     assert array(np.array([100]), "int64").far(array(np.array([101]), "int64"))
     assert not one.far(array(np.ones((1, 1)), "float64"))
-
-
-def test_a_line_in_a_loop_in_a_loop_is_counted():
-    holds = {"Products.": lambda answer: answer(5) == 35}
-    every = drawn(times, PAIRS, holds)
-    (inner,) = (one for one in every if "found = found" in one.text)
-    assert inner.choices[inner.key] == "10"
 
 
 @pytest.fixture(scope="module")
