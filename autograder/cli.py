@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 from autograder import registry
@@ -124,12 +125,10 @@ NO_ROOM = (
     "Free some space there, and run the same command again: it continues where it "
     "stopped."
 )
+NO_RIGHT = "Give yourself permission, or choose another place."
 WHAT_TO_DO = {
-    errno.ENOSPC: NO_ROOM,
-    errno.EDQUOT: NO_ROOM,
-    errno.EACCES: "Give yourself permission, or choose another place.",
-    errno.EPERM: "Give yourself permission, or choose another place.",
-    errno.EROFS: "Nothing can be written there; choose another place.",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), NO_ROOM),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), NO_RIGHT),
     errno.ENAMETOOLONG: "Use a shorter name.",
     errno.EMFILE: "Raise the limit of open files: `ulimit -n 4096`.",
     errno.EAGAIN: "Raise the limit of processes: `ulimit -u 4096`.",
@@ -145,11 +144,9 @@ def main(arguments: list[str] | None = None) -> int:
         with logged(options.log, arguments):
             return options.run(options) or 0
     except CourseError as error:
-        print(f"autograder: {error}", file=sys.stderr)
-        return 2
+        said = str(error)
     except ImportError as error:
-        print(f"autograder: {missing(error)}", file=sys.stderr)
-        return 2
+        said = missing(error)
     except KeyboardInterrupt:
         print(
             "\nautograder: interrupted. Run the same command again to resume.",
@@ -160,8 +157,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:  # a full disk, a name that is too long, no permission
-        print(f"autograder: {one_line(refused(error))}", file=sys.stderr)
-        return 2
+        said = one_line(refused(error))
+    print(f"autograder: {said}", file=sys.stderr)
+    return 2
 
 
 def missing(error: ImportError) -> str:
@@ -204,7 +202,8 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
         description="Release, check and grade the exercises of a course.",
         epilog="Each verb has its own --help with an example.",
     )
-    top.add_argument("--version", action=Version)
+    version = f"{registry.ENGINE} {metadata.version(registry.ENGINE)}"
+    top.add_argument("--version", action="version", version=version)
     verbs = top.add_subparsers(metavar="VERB", required=True)
     chosen = next((word for word in arguments if word in VERBS), None)
     for name, (module, sentence) in VERBS.items():
@@ -215,19 +214,6 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
             verb.set_defaults(run=work.run)
             add_file(verb, "--log", "append a log, including tracebacks, to FILE")
     return top
-
-
-class Version(argparse.Action):
-    """Prints the installed version, which pyproject.toml alone says."""
-
-    def __init__(self, option_strings: list[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"{registry.ENGINE} {version(registry.ENGINE)}")
-        parser.exit()
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from typing import Any
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
-from autograder.grading import point_history
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
@@ -75,14 +74,12 @@ class Driver:
         scheduler: str | None = None,
         dry_run: bool = False,
         unproven: bool = False,
-        because: str = "",
     ) -> None:
         self.course, self.store = course, store
         self.deadlines = Deadlines.of(course)
         self.workers, self.sandbox, self.force = workers, sandbox, force
         self.scheduler, self.dry_run = scheduler, dry_run
         self.unproven = unproven
-        self.why = point_history.user(), because  # who grades, and why
         self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
         self.refused: dict[str, str] = {}  # students that cannot be stored, and why
         self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
@@ -260,7 +257,7 @@ class Driver:
         """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
         hashes = [r.hash for r in self.releases[task.release.assignment]]
-        run = Run(self.started, seconds, self.workers, one_hash(hashes), *self.why)
+        run = Run(self.started, seconds, self.workers, one_hash(hashes))
         verdict = replace(verdict, run=run)
         mine = task.submission
 

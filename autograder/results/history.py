@@ -88,8 +88,6 @@ def sentences(mine: list[Line]) -> Iterator[str]:
             yield f"{when} UTC, held: {one_line(line['held'])}"
         else:
             why = ", ".join(line["why"]) or "changed"
-            why += f" by {one_line(line['by'])}" if line.get("by") else ""
-            why += f": {one_line(line['because'])}" if line.get("because") else ""
             yield f"{when} UTC, {points(line)} ({why}){moved(before, line)}"
         before = line["questions"]
 
