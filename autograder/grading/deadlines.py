@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from nbgrader.api import Assignment, SubmittedAssignment
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from autograder.course import Course, Submission
 from autograder.errors import CourseError
@@ -29,7 +29,6 @@ EXTENSIONS = "extensions.csv"
 COLUMNS = ("student_id", "assignment", "due")
 EVERY = "*"  # assignment
 RULE = re.compile(r"\+\s*(\d+(?:[.,]\d+)?)\s*(minute|hour|day|week)s?")
-ASSIGNMENT, SUBMITTED = Assignment.__table__, SubmittedAssignment.__table__
 Extension = datetime | timedelta  # until a moment, or so much longer
 
 
@@ -116,30 +115,22 @@ class Deadlines:
         self, session: Any, name: str, students: Mapping[str, Submission]
     ) -> None:
         """The same for one assignment."""
-        row = session.execute(
-            select(ASSIGNMENT.c.id, ASSIGNMENT.c.duedate).filter_by(name=name)
-        ).first()
-        if row is None:
+        assignment = session.scalar(select(Assignment).filter_by(name=name))
+        if assignment is None:
             return
-        due = row.duedate and row.duedate.replace(tzinfo=UTC)
-        if name in self.due:
-            due = self.due[name]
-            session.execute(
-                update(ASSIGNMENT).filter_by(id=row.id).values(duedate=naive(due))
-            )
-        known = session.execute(
-            select(SUBMITTED.c.id, SUBMITTED.c.student_id)
-            .filter_by(assignment_id=row.id)
-            .where(SUBMITTED.c.student_id.in_(students))
-        ).all()
-        for submission, student in known:
-            time = read_stamp(students[student].folder, self.zone)
-            values: dict[str, Any] = {"timestamp": naive(time)}
+        set_by_hand = assignment.duedate and assignment.duedate.replace(tzinfo=UTC)
+        due = self.due.get(name, set_by_hand)
+        assignment.duedate = naive(due)
+        mine = SubmittedAssignment.student_id.in_(students)
+        every = select(SubmittedAssignment).filter_by(assignment_id=assignment.id)
+        for submission in session.scalars(every.where(mine)):
+            student = submission.student_id
+            stamp = read_stamp(students[student].folder, self.zone)
+            submission.timestamp = naive(stamp)
             if self.extended is not None:
                 until = self.until(student, name, due)
                 more = until - due if until and due else timedelta()
-                values["extension"] = more or None
-            session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
+                submission.extension = more or None
 
 
 def read_extensions(

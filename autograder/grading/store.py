@@ -184,14 +184,12 @@ class Store(OpenGradebook):
         """
         points: dict[str, dict[str, Points]] = defaultdict(dict)
         late: dict[str, float | None] = {}
-        taken: dict[str, dict[str, float]] = defaultdict(dict)  # off, by notebook
         graded = cells_of(
             assignment,
             Grade,
             Grade.score,
             Grade.needs_manual_grade,
             Grade.manual_score,
-            SubmittedNotebook.late_submission_penalty,
             SubmittedAssignment.timestamp,
             Assignment.duedate,
             SubmittedAssignment.extension,
@@ -201,22 +199,18 @@ class Store(OpenGradebook):
         )
         with self.transaction() as session:
             for row in session.execute(graded):
-                student, name, notebook, score, waiting, by_hand, *times = row
+                student, name, notebook, score, waiting, by_hand, *moments = row
                 given = Points(score, waiting, by_hand is not None)
                 # where there are several notebooks, a question is called after its own
                 points[student] |= {name: given, f"{notebook}/{name}": given}
-                penalty, *moments = times
                 late[student] = lateness(*moments)
-                taken[student][notebook] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
         results = {}
         for student, text in verdicts:
             verdict = decided(Verdict.from_json(text), points[student])
-            seconds, penalty = late.get(student), sum(taken[student].values())
+            seconds, penalty = late.get(student), 0.0
             if seconds:  # points by hand may have come since
                 penalty = self.penalties.of(student, verdict.earned, seconds)
-            elif seconds == 0:
-                penalty = 0.0
             results[student] = replace(verdict, late=seconds, penalty=penalty)
         if results:
             comments = {
@@ -253,28 +247,16 @@ class Store(OpenGradebook):
         Of several notebooks the first bears it, so that it is taken off once.
         """
         found = self.results(assignment)
-        with self.transaction() as session:
+        with self.transaction():
             for student in set(students) & found.keys():
                 verdict = found[student]
                 if verdict.held or verdict.late is None:
                     continue
-                mine = (
-                    select(NOTEBOOK.c.id)
-                    .join(SUBMISSION, SUBMISSION.c.id == NOTEBOOK.c.assignment_id)
-                    .join(Assignment, Assignment.id == SUBMISSION.c.assignment_id)
-                    .join(Notebook, Notebook.id == NOTEBOOK.c.notebook_id)
-                    .where(Assignment.name == assignment)
-                    .where(SUBMISSION.c.student_id == student)
-                    .order_by(Notebook.name)
-                )
-                first, *more = session.scalars(mine).all()
-                penalty = {first: verdict.penalty or None} | dict.fromkeys(more)
-                for notebook, value in penalty.items():
-                    session.execute(
-                        update(NOTEBOOK)
-                        .where(NOTEBOOK.c.id == notebook)
-                        .values(late_submission_penalty=value)
-                    )
+                mine = self.gradebook.find_submission(assignment, student).notebooks
+                first, *more = sorted(mine, key=lambda notebook: notebook.name)
+                first.late_submission_penalty = verdict.penalty or None
+                for notebook in more:
+                    notebook.late_submission_penalty = None
 
 
 def found_or_made(session: Any, table: Table, **row: str) -> str:

@@ -20,9 +20,7 @@ MODULES = """IPython IPython.core IPython.core.display IPython.core.getipython
 IPython.core.interactiveshell IPython.core.magic IPython.display IPython.lib
 IPython.lib.display IPython.utils IPython.utils.capture IPython.utils.io
 matplotlib_inline matplotlib_inline.backend_inline"""
-RICH = """Audio Code DisplayObject FileLink FileLinks GeoJSON HTML IFrame Image JSON
-Javascript Latex Markdown Math Pretty SVG ScribdDocument TextDisplayObject Video
-VimeoVideo YouTubeVideo"""
+RICH = "Audio Code HTML IFrame Image JSON Javascript Latex Markdown Math SVG Video"
 SHOWING = "html javascript jpeg json latex markdown pdf png pretty svg"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -129,20 +129,19 @@ def in_release(course: Course, assignment: Assignment) -> list[Path]:
 
 
 def from_before(course: Course, assignment: Assignment) -> dict[str, bytes]:
-    """Files of earlier releases, which students would get with this one.
+    """Files of earlier releases, which students would get with this one."""
+    folder = course.exercises / assignment.name
+    return {
+        name.as_posix(): (folder / name).read_bytes()
+        for name in in_release(course, assignment)
+    }
 
-    CourseError for those whose names say that they stay with the instructor.
-    """
-    folder, ignored = course.exercises / assignment.name, course.ignored()
-    old = in_release(course, assignment)
-    hidden = [n for n in old if n.parts[0][0] != "." and stays(n, ignored)]
-    if hidden:
-        raise CourseError(
-            f"{assignment.name} is not released: {folder.relative_to(course.root)} has "
-            "files of an earlier release that students must not get: "
-            f"{', '.join(grouped(hidden))}. Delete them there."
-        )
-    return {name.as_posix(): (folder / name).read_bytes() for name in old}
+
+def kept_back_before(course: Course, files: Iterable[str]) -> Iterator[str]:
+    """Those of the files whose names say that they stay with the instructor."""
+    for name in files:
+        if name[0] != "." and stays(Path(name), course.ignored()):
+            yield f"{one_line(name)}, a file of an earlier release: delete it there"
 
 
 def name_mistakes(course: Course, assignment: Assignment) -> None:
@@ -173,9 +172,7 @@ def release(
     when ``grader`` does not give all points to the solution.
     """
     solution = solution_notebook(assignment)
-    if broken := broken_rules(assignment, solution):
-        rules = "".join(f"\n  {sentence}" for sentence in broken)
-        raise CourseError(f"{assignment.name} is not released:{rules}")
+    expect_none(assignment, broken_rules(assignment, solution))
     notebook = students_notebook(course, assignment)
     tell_when_due(course, assignment.name, notebook)
     text = notebook_text(notebook)
@@ -183,27 +180,19 @@ def release(
     files = extra_files(course, assignment)
     too_large(course, assignment.name, files)
     allowed = given_lines(course, assignment.name)
-    inside = find_leaks(text, solution, allowed)
-    every = from_before(course, assignment) | files
-    outside = leaks_of_files(every, text, solution, allowed)
-    if leaks := inside + outside:
-        listed = "".join(f"\n  {leak}" for leak in leaks)
-        hint = f"\n{IGNORE_HINT}" if outside else ""
-        if any("`" in leak for leak in leaks):
-            hint += "\n" + GIVEN_HINT.format(assignment=assignment.name)
-        raise CourseError(
-            f"{assignment.name} is not released, since it would leak{listed}{hint}"
-        )
+    leaks = find_leaks(text, solution, allowed)
+    before = from_before(course, assignment)
+    outside = leaks_of_files(before | files, text, solution, allowed)
+    outside += kept_back_before(course, before)
+    hint = f"\n{IGNORE_HINT}" if outside else ""
+    if any("`" in leak for leak in leaks + outside):
+        hint += "\n" + GIVEN_HINT.format(assignment=assignment.name)
+    expect_none(assignment, leaks + outside, ", since it would leak", hint)
     planned = plan(course, assignment)
-    missed = (
-        shortcomings(planned, assignment.source.read_bytes(), grader) if grader else []
-    )
-    if missed:
-        listed = "".join(f"\n  {sentence}" for sentence in missed)
-        raise CourseError(
-            f"{assignment.name} is not released, since its own solution "
-            f"({assignment.source.name}) does not get full points:{listed}"
-        )
+    if grader:
+        missed = shortcomings(planned, assignment.source.read_bytes(), grader)
+        own = f"its own solution ({assignment.source.name})"
+        expect_none(assignment, missed, f", since {own} does not get full points")
     for name, data in files.items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
@@ -211,6 +200,15 @@ def release(
     write_whole(target, text)
     note(course, planned)
     return target
+
+
+def expect_none(
+    assignment: Assignment, wrong: list[str], why: str = "", hint: str = ""
+) -> None:
+    """CourseError where anything is wrong with an assignment."""
+    if wrong:
+        listed = "".join(f"\n  {sentence}" for sentence in wrong)
+        raise CourseError(f"{assignment.name} is not released{why}:{listed}{hint}")
 
 
 def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> None:

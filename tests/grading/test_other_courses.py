@@ -159,7 +159,7 @@ def test_a_file_with_an_answer_is_not_released(release, leak, folder):
 def test_private_files_of_an_earlier_release_are_named(release):
     code, said, out = release({"hw.ipynb.bak": NOTEBOOK}, "release")
     assert (code, out) == (2, {"hw.ipynb.bak"})
-    assert "students must not get: hw.ipynb.bak. Delete them there." in said
+    assert "hw.ipynb.bak, a file of an earlier release: delete it there" in said
 
 
 SCHEME = "Draw {given}.\n\n### BEGIN SOLUTION\nLike {it}\n### END SOLUTION\n"
