@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -179,10 +179,10 @@ def release(
     target = course.exercises / assignment.name / assignment.source.name
     files = extra_files(course, assignment)
     too_large(course, assignment.name, files)
-    allowed = given_lines(course, assignment.name)
-    leaks = find_leaks(text, solution, allowed)
+    given = lines_are_given(course, assignment.name)
+    leaks = find_leaks(text, solution, given)
     before = from_before(course, assignment)
-    outside = leaks_of_files(before | files, text, solution, allowed)
+    outside = leaks_of_files(before | files, text, solution, given)
     outside += kept_back_before(course, before)
     hint = f"\n{IGNORE_HINT}" if outside else ""
     if any("`" in leak for leak in leaks + outside):
@@ -230,14 +230,12 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
         about["checksum"] = compute_checksum(title)
 
 
-def given_lines(course: Course, assignment: str) -> Set[str] | None:
-    """Lines that ``c.Autograder.given`` lets students have; None means all."""
-    given = course.table("given").get(assignment, [])
-    if given == "all":
-        return None
-    if isinstance(given, str) or not all(isinstance(line, str) for line in given):
+def lines_are_given(course: Course, assignment: str) -> bool:
+    """Whether ``c.Autograder.given`` lets students have lines of the solution."""
+    given = course.table("given").get(assignment)
+    if given not in (None, "all"):
         raise CourseError(
             f"c.Autograder.given in nbgrader_config.py says {given!r} for "
-            f'{assignment}; it takes "all" or a list of lines.'
+            f'{assignment}; it takes "all".'
         )
-    return {line.strip() for line in given}
+    return given == "all"
