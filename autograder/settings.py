@@ -20,13 +20,11 @@ UNUSED = {
     "OverwriteCells": "add_missing_cells missing_cell_notification",
 }
 MOVE = "use the usual one, and move what is there"
-REFUSED = {
-    "CourseDirectory": {
-        "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
-        "autograded_directory": "autograded",
-        "feedback_directory": "feedback",
-        "submitted_directory": "submitted",
-    },
+REFUSED = {  # options of CourseDirectory, and what they have to be
+    "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
+    "autograded_directory": "autograded",
+    "feedback_directory": "feedback",
+    "submitted_directory": "submitted",
 }
 CONVERTERS = {
     *("Assign", "Autograde", "Feedback"),
@@ -39,20 +37,19 @@ SYSTEM_LIMIT = 120_000_000  # bytes of files that reach a sandbox at most
 
 def refuse(config: Mapping[str, Any], root: Path) -> None:
     """CourseError where folders have other places than ours; ``root`` is the course."""
-    given = config.get("CourseDirectory", {}).get("root", root)
-    if Path(root, given).resolve() != root.resolve():
+    given = config.get("CourseDirectory", {})
+    place = given.get("root", root)
+    if Path(root, place).resolve() != root.resolve():
         raise CourseError(
-            f"c.CourseDirectory.root in nbgrader_config.py is {str(given)!r}, but the "
+            f"c.CourseDirectory.root in nbgrader_config.py is {str(place)!r}, but the "
             f"file is in {root}; {MOVE}."
         )
-    for section, usual in REFUSED.items():
-        for option, value in usual.items():
-            given = config.get(section, {}).get(option, value)
-            if given != value:
-                raise CourseError(
-                    f"c.{section}.{option} in nbgrader_config.py is {given!r}, but "
-                    f"this autograder knows only {value!r}; {MOVE}."
-                )
+    for option, usual in REFUSED.items():
+        if (value := given.get(option, usual)) != usual:
+            raise CourseError(
+                f"c.CourseDirectory.{option} in nbgrader_config.py is {value!r}, but "
+                f"this autograder knows only {usual!r}; {MOVE}."
+            )
 
 
 def without_effect(config: Mapping[str, Any]) -> Iterator[str]:

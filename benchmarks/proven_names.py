@@ -43,7 +43,7 @@ from autograder.checks.question import failure_of
 from autograder.code_questions.line_mutants import changes
 from autograder.course import Course
 from autograder.libraries import is_tensor
-from autograder.release.pairs import pairs
+from autograder.release.mistakes import two_at_once
 from autograder.tools.judging import judge
 from autograder.tools.mutants import SECONDS, too_long
 
@@ -172,7 +172,7 @@ class Names:
         named = self.package.assignment.table["questions"][question]["mistakes"]
         every = self.catalog.every(question)
         entries = [each for each in every if each.id in named.values()]
-        for one, other, code in pairs(reference.code, entries):
+        for one, other, code in two_at_once(reference.code, entries):
             if id in (one.id, other.id):
                 with contextlib.suppress(Exception), Limit():  # not every two run
                     answer = self.catalog.answer(replace(reference, code=code))

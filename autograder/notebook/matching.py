@@ -135,7 +135,7 @@ class Matching:
         """A cell of the release, with the student's text where it is an answer."""
         there = self.found.get(cell.grade_id)
         own = None if there is None else self.submitted[there]
-        matched = MatchedCell.of(cell)
+        matched = MatchedCell(**vars(cell))
         if cell.kind not in ("answer", "written"):
             return matched
         if own is not None and own.cell_type != cell.cell_type:
@@ -316,7 +316,9 @@ class Matching:
     def extra(self, cell: SubmittedCell, text: str) -> MatchedCell:
         return MatchedCell(
             kind="extra",
+            grade_id="",
             cell_type=cell.cell_type,
+            released="",
             source=self.without_tests(text) if cell.cell_type == "code" else text,
             attachments=cell.attachments,
         )
