@@ -7,10 +7,10 @@ import hashlib
 import json
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,32 +60,28 @@ def grading_lock(course: Course) -> Iterator[None]:
         yield
 
 
+@dataclass
 class Driver:
     """Grades submissions of one course; the only one to write its gradebook."""
 
-    def __init__(
-        self,
-        course: Course,
-        store: Store,
-        *,
-        workers: int = 1,
-        sandbox: bool = True,
-        force: bool = False,
-        scheduler: str | None = None,
-        dry_run: bool = False,
-        unproven: bool = False,
-    ) -> None:
-        self.course, self.store = course, store
-        self.deadlines = Deadlines.of(course)
-        self.workers, self.sandbox, self.force = workers, sandbox, force
-        self.scheduler, self.dry_run = scheduler, dry_run
-        self.unproven = unproven
-        self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
-        self.refused: dict[str, str] = {}  # students that cannot be stored, and why
-        self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
-        self.releases: dict[str, tuple[Release, ...]] = {}
-        self.parts: dict[Submission, dict[str, Verdict]] = defaultdict(dict)
-        self.counts: Counter[str] = Counter()
+    course: Course
+    store: Store
+    workers: int = 1
+    sandbox: bool = True
+    force: bool = False
+    scheduler: str | None = None
+    dry_run: bool = False
+    unproven: bool = False
+    # assignments that cannot be graded and students that cannot be stored, with reasons
+    broken: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    judged: list[tuple[Submission, Verdict]] = field(default_factory=list)  # dry run
+    releases: dict[str, tuple[Release, ...]] = field(default_factory=dict)
+    parts: dict[Submission, dict[str, Verdict]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.deadlines = Deadlines.of(self.course)
 
     def grade(self, submissions: list[Submission], progress: Progress) -> Counter[str]:
         """Grade what has no verdict yet. Counts: graded, held, kept from before.
@@ -233,7 +229,7 @@ class Driver:
             write_whole(path, verdict.notebook)
         if task.name:
             verdict = replace(verdict, files={task.release.notebook: task.name})
-        parts = self.parts[task.submission]
+        parts = self.parts.setdefault(task.submission, {})
         parts[task.release.notebook] = replace(verdict, notebook=None)
         releases = self.releases[task.release.assignment]
         if len(parts) < len(releases):

@@ -172,7 +172,7 @@ def release(
     when ``grader`` does not give all points to the solution.
     """
     solution = solution_notebook(assignment)
-    expect_none(assignment, broken_rules(assignment, solution))
+    expect_none(assignment, [*broken_rules(assignment, solution)])
     notebook = students_notebook(course, assignment)
     tell_when_due(course, assignment.name, notebook)
     text = notebook_text(notebook)
