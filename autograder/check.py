@@ -266,7 +266,8 @@ def in_short(plan: Plan, outcomes: list[Outcome]) -> int:
 
     Where no answer is wrong, everything is printed.
     """
-    wrong = [o for o in outcomes if o.question and o.problem and not is_open(o)]
+    still = [o for o in outcomes if is_open(o)]
+    wrong = [o for o in outcomes if o.question and o.problem and o not in still]
     if not wrong:
         return report(plan, outcomes)
     for note in plan.notes:
@@ -275,9 +276,14 @@ def in_short(plan: Plan, outcomes: list[Outcome]) -> int:
         if outcome.question is None:
             print(verdict(outcome))
     right = [str(o.question) for o in outcomes if o.question and not o.problem]
-    still = [str(o.question) for o in outcomes if is_open(o)] + plan.written
-    others = [str(o.question) for o in wrong[1:]]
-    lists = [("wrong, too", others), ("no answer yet", still), ("pass", right)]
+    blank = [o for o in still if o.problem == f"{o.question}: no answer yet"]
+    calls = [str(o.question) for o in still if o not in blank]
+    lists = [
+        ("wrong, too", [str(o.question) for o in wrong[1:]]),
+        ("no answer yet", [str(o.question) for o in blank] + plan.written),
+        ("calls an answer that is missing", calls),
+        ("pass", right),
+    ]
     lines = [f"{said}: {', '.join(names)}" for said, names in lists if names]
     message = essence(printable(wrong[0].problem or ""))
     if len(message) + len(lines) >= MOST_LINES:

@@ -62,6 +62,22 @@ def test_a_wrong_answer_is_told_in_eight_lines_and_the_others_by_name(
     )
 
 
+CALLS = """def scaled_dot_product_attention(Q, K, V):
+    weights = softmax(Q @ np.swapaxes(K, -1, -2))
+    return weights @ V, weights"""
+
+
+def test_what_calls_a_missing_answer_is_not_called_unanswered(
+    check, tmp_path, capsys, untouched
+):
+    wrong = FIRST | {"scaled_dot_product_attention": CALLS}
+    check(solved(untouched, {name: wrong[name] for name in list(wrong)[1:]}))
+    main(["check", str(tmp_path / "attention.ipynb")])
+    text = capsys.readouterr().out
+    assert "no answer yet: softmax, check_softmax" in text
+    assert "calls an answer that is missing: scaled_dot_product_attention" in text
+
+
 def with_code(text: str, source: str) -> str:
     """The notebook with one more code cell in front."""
     cell = {"cell_type": "code", "source": source, "metadata": {}}
