@@ -9,7 +9,6 @@ few choices, is left out.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -30,7 +29,6 @@ from autograder.code_questions.tracing import Call, Key
 from autograder.code_questions.values import Seen
 from autograder.text import one_line
 
-PLAIN = re.compile(r"(np|torch)\.(arange|zeros|ones|full|eye)|.*\.(reshape|view)")
 ENDINGS = {
     "error": "An error is raised.",
     "shape": "The result has a different shape.",
@@ -71,19 +69,6 @@ def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> s
     return f"In the call {told(call, full)}: {asked}"
 
 
-def plain(key: Key, subject: Subject) -> bool:
-    """Whether the code says what it is: zeros, a range, another shape."""
-    line, label = key
-    named = label.endswith(" =")
-    text = subject.lines[line - 1].partition(" = ")[2] if named else label
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return False
-    called = isinstance(node, ast.Call) and ast.unparse(node.func)
-    return bool(called and PLAIN.fullmatch(called)) and "-1" not in text
-
-
 def others(subject: Subject, call: Call, key: Key) -> Iterator[Seen]:
     """Other values of the same place: under changes, in other calls; then of others."""
     calls = [altered.call(call) for altered in subject.altered]
@@ -119,7 +104,6 @@ def shape(subject: Subject) -> Iterator[Draft]:
             text = place_of("the shape", call, key, subject, False)
             right = str(value.shape)
             spelt = right in text or right[1:-1].rstrip(",") in key[1]
-            spelt = spelt or plain(key, subject)
             if value.kind != "array" or value.shape in given or spelt:
                 continue
             if any(one.values.get(key, value).shape != value.shape for one in alike):
@@ -141,7 +125,7 @@ def value(subject: Subject) -> Iterator[Draft]:
                 near = [v.rows[row] for v in near if len(v.rows) > row] + one.rows
             size = one.kind == "number" and ".shape" in subject.lines[key[0] - 1]
             flag = (one.kind, one.dtype) == ("number", "bool")
-            if not shown.small or size or flag or plain(key, subject):
+            if not shown.small or size or flag:
                 continue
             text = place_of(what, call, key, subject, True)
             if f" {shown.text}" in text or f"{shown.text}," in text:
