@@ -24,12 +24,6 @@ def test_all_entries_of_a_new_assignment_pass(repository, tmp_path):
         subprocess.run(command, cwd=tmp_path, env=env, check=True)
 
 
-def test_a_number_that_is_taken_is_refused(classroom, capsys):
-    assert main(["new", "01-row-means"]) == 2
-    error = capsys.readouterr().err
-    assert "The number 01 is taken by 01-attention; 02 is free." in error
-
-
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
 def test_a_name_that_is_none_is_refused(classroom, name, capsys):
     assert main(["new", name]) == 2
