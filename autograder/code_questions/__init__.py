@@ -20,7 +20,7 @@ from autograder.checks.puzzle import Exposes
 from autograder.checks.question import Question
 from autograder.checks.visible_hunt import Game
 from autograder.code_questions.answer_record import Subject
-from autograder.code_questions.kinds import KINDS, Asked, posed
+from autograder.code_questions.kinds import KINDS, Asked, fails, posed
 
 TRIED = 6  # questions of a kind, from which one is drawn
 CHECKS = re.compile(r"^from autograder\.checks import (\w+) as check$", re.MULTILINE)
@@ -50,7 +50,7 @@ def questions(
 def chosen(subject: Subject, most: int) -> Iterator[Asked]:
     """Questions of different kinds first, then others with other answers."""
     drawn: list[list[Asked]] = []
-    for kind in subject.some(KINDS):
+    for kind in sorted(subject.some(KINDS), key=lambda kind: kind is fails):
         found = list(islice(posed(subject, kind), TRIED))
         if found:
             drawn.append(subject.some(found))

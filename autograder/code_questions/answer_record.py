@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from autograder.checks.question import Question
+from autograder.checks.question import Question, first_line
 from autograder.code_questions.line_mutants import Change, changes
 from autograder.code_questions.tracing import UNSET, Call, Watched
 from autograder.code_questions.values import SHOWN, Seen
@@ -32,7 +32,7 @@ class Altered:
     def __init__(self, subject: Subject, change: Change) -> None:
         self.change = change
         self.program = Watched(change.source, subject.name, subject.names)
-        _, self.trials = self.program.tried(subject.question.checks)
+        self.failed, self.trials = self.program.tried(subject.question.checks)
 
     def call(self, original: Call) -> Call | None:
         """The same call as in the original; None where it is not made the same way."""
@@ -63,8 +63,9 @@ class Subject:
         self.question, self.name, self.names = question, question.name, names
         self.source, self.lines, self.draw = source, lines_of(source), draw
         self.program = Watched(source, question.name, names)
-        passes, self.trials = self.program.tried(question.checks)
-        if not passes:
+        self.sentences = [first_line(check) for check in question.checks]
+        failed, self.trials = self.program.tried(question.checks)
+        if failed:
             raise ValueError(f"{question.name} does not pass")
         for check, calls in enumerate(self.trials):
             for number, call in enumerate(calls):
@@ -82,7 +83,7 @@ class Subject:
         for change in self.some(changes(self.source)):
             try:
                 found.append(Altered(self, change))
-            except Exception:  # it cannot even be defined
+            except Exception:  # it cannot be defined, or does not end
                 continue
             if len(found) == MOST_CHANGES:
                 break

@@ -185,10 +185,32 @@ def change(subject: Subject) -> Iterator[Draft]:
         yield Draft(text, ENDINGS[kind], [*ENDINGS.values()], why)
 
 
+def fails(subject: Subject) -> Iterator[Draft]:
+    """Which visible check a changed line fails alone, or which alone still passes.
+
+    Where an error is raised, what passes is a matter of inputs, which checks keep.
+    """
+    for altered in subject.altered:
+        failed = [subject.sentences[number] for number in altered.failed]
+        passing = [one for one in subject.sentences if one not in failed]
+        why = f"Failing: {'; '.join(failed)}. Still passing: {'; '.join(passing)}."
+        if len(failed) == 1:
+            text = suppose(
+                altered, "Which visible check is then the only one that fails?"
+            )
+            yield Draft(text, failed[0], subject.some(passing), why)
+        ended = all(call.result for calls in altered.trials for call in calls)
+        if len(passing) == 1 and ended:
+            text = suppose(
+                altered, "Which visible check is then the only one that still passes?"
+            )
+            yield Draft(text, passing[0], subject.some(failed), why)
+
+
 # ------------------------------------------------------------ choices
 
 Kind = Callable[[Subject], Iterator[Draft]]
-KINDS: tuple[Kind, ...] = (shape, value, change)
+KINDS: tuple[Kind, ...] = (shape, value, change, fails)
 
 
 def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:

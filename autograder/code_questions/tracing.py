@@ -252,18 +252,22 @@ class Watched:
             exec(compile(tree, "<own code>", "exec", dont_inherit=True), space)
         self.answer = space[name]
 
-    def tried(self, checks: Iterable[Check]) -> tuple[bool, list[list[Call]]]:
-        """Whether all visible checks pass, and the calls of each of them."""
-        passes, calls = True, []
-        for check in checks:
+    def tried(self, checks: Iterable[Check]) -> tuple[list[int], list[list[Call]]]:
+        """The numbers of the visible checks that fail, and the calls of each check.
+
+        Raises ValueError where one takes too long.
+        """
+        failed, calls = [], []
+        for number, check in enumerate(checks):
             with quiet(), repeatable(), isolated():
                 self.watch.begin()
                 try:
-                    passes &= failure_of(check, self.answer) is None
+                    fails = failure_of(check, self.answer) is not None
                 except Endless:  # what it would come to is not known
-                    passes, self.watch.calls = False, []
+                    raise ValueError("it takes too long") from None
+            failed += [number] * fails
             calls.append(self.watch.calls)
-        return passes, calls
+        return failed, calls
 
 
 @contextlib.contextmanager

@@ -184,12 +184,14 @@ class Store(OpenGradebook):
         """
         points: dict[str, dict[str, Points]] = defaultdict(dict)
         late: dict[str, float | None] = {}
+        taken: dict[str, dict[str, float]] = defaultdict(dict)  # off, by notebook
         graded = cells_of(
             assignment,
             Grade,
             Grade.score,
             Grade.needs_manual_grade,
             Grade.manual_score,
+            SubmittedNotebook.late_submission_penalty,
             SubmittedAssignment.timestamp,
             Assignment.duedate,
             SubmittedAssignment.extension,
@@ -199,18 +201,22 @@ class Store(OpenGradebook):
         )
         with self.transaction() as session:
             for row in session.execute(graded):
-                student, name, notebook, score, waiting, by_hand, *moments = row
+                student, name, notebook, score, waiting, by_hand, *times = row
                 given = Points(score, waiting, by_hand is not None)
                 # where there are several notebooks, a question is called after its own
                 points[student] |= {name: given, f"{notebook}/{name}": given}
+                penalty, *moments = times
                 late[student] = lateness(*moments)
+                taken[student][notebook] = penalty or 0.0
             verdicts = sorted(session.execute(stored).all())
         results = {}
         for student, text in verdicts:
             verdict = decided(Verdict.from_json(text), points[student])
-            seconds, penalty = late.get(student), 0.0
+            seconds, penalty = late.get(student), sum(taken[student].values())
             if seconds:  # points by hand may have come since
                 penalty = self.penalties.of(student, verdict.earned, seconds)
+            elif seconds == 0:
+                penalty = 0.0
             results[student] = replace(verdict, late=seconds, penalty=penalty)
         if results:
             comments = {

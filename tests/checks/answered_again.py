@@ -25,7 +25,7 @@ import warnings
 
 import numpy as np
 
-from autograder.checks.question import failure_of
+from autograder.checks.question import failure_of, first_line
 
 SECONDS = 60  # for an answer
 CALL = re.compile(r"`(\w+)\((.*?)\)`(?: of `(\w+)\((.*?)\)`)?(?:, with (.*))?", re.S)
@@ -390,6 +390,12 @@ class Reader:
             else:
                 continue
             yield {ending([call["result"]], result)}
+
+    def of_fails(self, asked):
+        program = self.program(changed(self.source, asked["text"]))
+        checks = self.question.checks
+        fails = "the only one that fails?" in asked["text"]
+        yield {first_line(c) for c in checks if program.tried(c)[0] == fails}
 
 
 def ending(before, after):
