@@ -18,10 +18,11 @@ from autograder.checks.failures import Misconception
 from autograder.errors import CourseError
 
 SHARED = Path(__file__).with_name("shared.toml")
+TABLE, KEY = re.compile(r"\[+ *([\w.-]+)"), re.compile(r"([\w-]+)(\.\w+)? *=")
 KEYS = {
-    "wrong": {"says", "code", "edit", "unseen", "also"},
-    "also": {"code", "edit", "unseen"},
-    "right": {"differs", "code", "edit"},
+    "wrong": {"says", "code", "edit", "of", "unseen", "also"},
+    "also": {"code", "edit", "of", "unseen"},
+    "right": {"differs", "code", "edit", "of"},
     "equivalent": {"why", "changes"},
     "file": {"reference", "hunts", "example", "planted"}
     | {"wrong", "right", "equivalent"},
@@ -102,7 +103,8 @@ class Reader:
         self.lines, self.question = text.splitlines(), question
         self.section, self.file = section, file
         self.reference = ""
-        self.broken: list[str] = []
+        self.programs: dict[str, str] = {}  # by the entries' names
+        self.broken: list[tuple[int, str]] = []
 
     def entries(self, tables: dict[str, Any]) -> Entries:
         """All entries, or CourseError."""
@@ -111,15 +113,15 @@ class Reader:
         example = ended(tables.get("example", ""))
         found = Entries(right, hunts=tables.get("hunts", ""), example=example)
         self.attempt("reference", 0, self.head, tables, found)
+        for name, table in tables.get("right", {}).items():
+            self.attempt(f"right.{name}", 0, self.right, name, table, found)
         for name, table in tables.get("wrong", {}).items():
             planted = name in tables.get("planted", ())
             self.attempt(f"wrong.{name}", 0, self.wrong, name, table, planted, found)
-        for name, table in tables.get("right", {}).items():
-            self.attempt(f"right.{name}", 0, self.right, name, table, found)
         for number, table in enumerate(tables.get("equivalent", ())):
             self.attempt("equivalent", number, self.equivalent, table, found)
         if self.broken:
-            raise CourseError("\n".join(self.broken))
+            raise CourseError("\n".join(text for _, text in sorted(self.broken)))
         return found
 
     def attempt(self, header: str, number: int, read: Any, *parts: Any) -> None:
@@ -130,12 +132,18 @@ class Reader:
             name = header.partition(".")[2]
             id = f"{self.question}-{name}" if name else header
             line = self.line_of(header, number)
-            self.broken.append(f"{self.file}, line {line}, {id}: {error}")
+            self.broken.append((line, f"{self.file}, line {line}, {id}: {error}"))
 
     def line_of(self, header: str, number: int) -> int:
         """The line of the ``number``-th table or key of that name; 1 if it has none."""
-        start = re.compile(rf"\s*(\[\[?)?\s*{re.escape(header)}\s*(\]|=)")
-        hits = [i for i, line in enumerate(self.lines, 1) if start.match(line)]
+        hits, table = [], ""
+        for i, line in enumerate(self.lines, 1):
+            if found := TABLE.match(line):
+                name = table = found[1]
+            elif found := KEY.match(line):
+                name = f"{table}.{found[1]}".lstrip(".")
+            if found and name == header:
+                hits.append(i)
         return hits[number] if number < len(hits) else 1
 
     def head(self, tables: dict[str, Any], found: Entries) -> None:
@@ -159,17 +167,20 @@ class Reader:
             raise Broken("no sentence says what is wrong; add it as `says`")
         about = f"{self.question}-{name}", self.question, says, self.section
         code, unseen = self.code(table), reason(table)
+        own = code if "code" in table else self.reference
+        self.programs[name] = code
         found.mistakes.append(Mistake(*about, code, unseen, planted))
         for way in table.get("also", ()):  # with other results
             kind = "code" if isinstance(way, str) else "edit"
             other = way if isinstance(way, dict) else {kind: way}
             known("also", other)
-            found.also.append(Mistake(*about, self.code(other), reason(other)))
+            found.also.append(Mistake(*about, self.code(other, own), reason(other)))
 
     def right(self, name: str, table: dict[str, Any], found: Entries) -> None:
         """A right answer in another style."""
         known("right", table)
         id, code = f"{self.question}-{name}", self.code(table)
+        self.programs[name] = code
         differs = table.get("differs", "")
         found.styles.append(Style(id, self.question, code, differs))
 
@@ -178,16 +189,22 @@ class Reader:
         known("equivalent", table)
         found.equivalents |= dict.fromkeys(table["changes"], table["why"])
 
-    def code(self, table: dict[str, Any]) -> str:
-        """The program of an entry: its ``code``, or the reference with its ``edit``.
+    def code(self, table: dict[str, Any], base: str = "") -> str:
+        """The program of an entry: its ``code``, or another one with its ``edit``.
+
+        The other one is that of the entry ``of``, else ``base``, else the reference.
 
         A ``code`` of one line, or an indented one, is the body of a function: it stands
         below the first line of the reference.
         """
         if ("code" in table) == ("edit" in table):
             raise Broken("an entry takes either `code` or `edit`")
+        if name := table.get("of"):
+            if name not in self.programs:
+                raise Broken(f"`of` is {name}, but no entry above has this name")
+            base = self.programs[name]
         if "edit" in table:
-            code = edited(self.reference, table["edit"])
+            code = edited(base or self.reference, table["edit"])
         else:
             code = table["code"]
             code = ended(code if "\n" in code else f"    {code.lstrip()}")
@@ -217,15 +234,15 @@ def reason(table: dict[str, Any]) -> str:
 
 
 def edited(code: str, edits: list[str]) -> str:
-    """``code`` with each old text replaced by the new one that follows it.
+    """``code`` with each old text replaced, wherever it is, by the one that follows it.
 
-    Raises Broken unless each old text occurs exactly once.
+    Raises Broken where an old text does not occur.
     """
     if len(edits) % 2:
         raise Broken("`edit` lists pairs of an old and a new text; one is missing")
     for old, new in zip(edits[::2], edits[1::2], strict=True):
-        if (hits := code.count(old)) != 1:
-            raise Broken(f"{old!r} occurs {hits} times in the reference, not once")
+        if old not in code:
+            raise Broken(f"{old!r} is not in the program that is changed")
         code = code.replace(old, new)
     return code
 

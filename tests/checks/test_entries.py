@@ -16,9 +16,9 @@ reference = '''
 def double(x):
     return x + x'''
 
-[wrong.squared]
-says = "It is squared."
-edit = [
+[wrong]
+squared.says = "It is squared."
+squared.edit = [
     "+ x", "* x",
     "return", "return 1 *",
 ]
@@ -27,7 +27,7 @@ edit = [
 says = "It is not doubled."
 code = "return x"
 also = [
-    ["x + x", "x + 0"], { unseen = "large", code = '''
+    ['return x', "return x + 0"], { unseen = "large", code = '''
     return 0.5 * x''' }]
 
 [wrong.nothing]
@@ -79,6 +79,12 @@ def test_an_edit_is_the_reference_with_its_changes():
     assert (entry.id, entry.read) == ("double-squared", "01-chapter#doubling")
 
 
+def test_an_edit_may_change_every_place_and_another_entry_than_the_reference():
+    third = '[wrong.third]\nsays = "No."\nof = "product"\nedit = ["x", "y"]\n'
+    *_, entry = entries(DOUBLE.replace("[right", f"{third}[right")).mistakes
+    assert entry.code == "def double(y):\n    return 2 * y\n"
+
+
 def test_an_indented_entry_is_the_body_of_the_function(catalog):
     style = catalog.styles[0]
     assert catalog.answer(style)(4) == 8 and style.differs == "It multiplies."
@@ -92,6 +98,11 @@ def test_another_way_to_make_a_mistake_bears_its_name(catalog):
     ]
 
 
+def test_an_outcome_of_several_mistakes_names_none(catalog):
+    catalog.assignment.probes.double = lambda answer: [answer(0)]
+    assert catalog.named("double", [0]) is None
+
+
 def test_sentences_that_questions_share_are_found_by_their_names(catalog):
     *_, nothing = catalog.of("double")
     assert nothing.code == "def double(x):\n    result = x + x\n"
@@ -101,16 +112,17 @@ def test_sentences_that_questions_share_are_found_by_their_names(catalog):
 
 
 TWO = '"+ x", "* x",'
+OF = ']\nsquared.of = "one"\nsquared.also = ['
 BROKEN = [  # old text, new text, what is said
-    (TWO, '"- x", "* x",', "line 6, double-squared: '- x' occurs 0 times"),
-    (TWO, '"x", "y",', "line 6, double-squared: 'x' occurs 3 times"),
-    (TWO, '"+ x",', "line 6, double-squared: `edit` lists pairs of an old and a new"),
-    (TWO, '"+ x", "* 3x",', "line 6, double-squared: not Python, invalid"),
+    (TWO, '"- x", "* x",', "line 7, double-squared: '- x' is not in the program"),
+    (TWO, TWO + OF, "line 7, double-squared: `of` is one, but no entry above"),
+    (TWO, '"+ x",', "line 7, double-squared: `edit` lists pairs of an old and a new"),
+    (TWO, '"+ x", "* 3x",', "line 7, double-squared: not Python, invalid"),
     ("return 0.5 * x", "return 0.5 *", "line 13, double-same: not Python"),
     ('"return x"', "'''\ny = 1\n'''", "line 13, double-same: its code does not define"),
     ('"return x"', '"return 1 @"', "line 13, double-same: not Python"),
-    ('says = "It is squared."', "", "line 6, double-squared: no sentence says"),
-    ('says = "It is s', 'sais = "It is s', "line 6, double-squared: sais is unknown"),
+    ('squared.says = "It is squared."', "", "line 8, double-squared: no sentence says"),
+    ('says = "It is s', 'sais = "It is s', "line 7, double-squared: sais is unknown"),
     ('unseen = "large"', "says = 1", "line 13, double-same: says is unknown here"),
     ("code = '''\n    return 2", "edit = '''\n", "line 22, double-product: "),
     ('["same"]', '["some"]', "line 2, reference: planted, but no mistake here: some"),
@@ -134,7 +146,7 @@ def test_all_that_does_not_fit_is_reported_at_once():
     with pytest.raises(CourseError) as error:
         entries(text)
     assert [line.split(",")[1] for line in str(error.value).splitlines()] == [
-        " line 6",
+        " line 7",
         " line 22",
     ]
 

@@ -18,9 +18,8 @@ def ruled_out(seen: str, expected: str) -> CheckFailed:
 def whole(value: Any, what: str, least: int, most: int = SIDE) -> int:
     """A whole number between two others."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise CheckFailed(
-            f"{what} is a {type(value).__name__}", "a whole number", kind="type"
-        )
+        seen = f"{what} is a {type(value).__name__}"
+        raise CheckFailed(seen, "a whole number", kind="type")
     if not least <= value <= most:
         raise ruled_out(f"{what} = {value}", f"{what} between {least} and {most}")
     return int(value)
@@ -29,9 +28,8 @@ def whole(value: Any, what: str, least: int, most: int = SIDE) -> int:
 def real(value: Any, what: str, low: float, high: float) -> float:
     """A number between two others."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise CheckFailed(
-            f"{what} is a {type(value).__name__}", "a number", kind="type"
-        )
+        seen = f"{what} is a {type(value).__name__}"
+        raise CheckFailed(seen, "a number", kind="type")
     if not low <= value <= high:
         raise ruled_out(f"{what} = {value}", f"{what} between {low:g} and {high:g}")
     return float(value)

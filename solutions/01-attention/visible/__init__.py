@@ -57,9 +57,8 @@ def softmax_sums_to_one(answer: Any) -> None:
             sums = weights.sum(axis=-1)
             where = f"the rows sum to {np.round(sums, 3)}{expect.apart(sums, 1)}"
         drawing = beside(weights, shares(x))
-        raise CheckFailed(
-            where, "every row sums to 1 over the last axis", drawing=drawing
-        )
+        wanted = "every row sums to 1 over the last axis"
+        raise CheckFailed(where, wanted, drawing=drawing)
     if (weights < 0).any():
         raise CheckFailed("some weights are negative", "weights between 0 and 1")
 
@@ -68,12 +67,9 @@ def softmax_sums_to_one(answer: Any) -> None:
 def softmax_of_logarithms(answer: Any) -> None:
     """The logarithms of 1, 2 and 3 become the weights 1/6, 2/6 and 3/6."""
     weights = expect.array(expect.call(answer, np.log([1.0, 2.0, 3.0])), (3,))
-    expect.close(
-        weights,
-        np.array([1, 2, 3]) / 6,
-        f"softmax of [log 1, log 2, log 3] is {np.round(weights, 3)}",
-        "[0.167, 0.333, 0.5]: each weight is proportional to exp(score)",
-    )
+    seen = f"softmax of [log 1, log 2, log 3] is {np.round(weights, 3)}"
+    wanted = "[0.167, 0.333, 0.5]: each weight is proportional to exp(score)"
+    expect.close(weights, np.array([1, 2, 3]) / 6, seen, wanted)
 
 
 @softmax.visible
@@ -81,12 +77,10 @@ def softmax_takes_an_axis(answer: Any) -> None:
     """With `axis=0` the columns sum to 1."""
     x = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
     weights = expect.array(expect.call(answer, x, axis=0), x.shape)
+    seen = f"with axis=0 the columns sum to {np.round(weights.sum(axis=0), 3)}"
+    wanted = "every column sums to 1"
     expect.close(
-        weights.sum(axis=0),
-        1.0,
-        f"with axis=0 the columns sum to {np.round(weights.sum(axis=0), 3)}",
-        "every column sums to 1",
-        whole=(weights, shares(x, axis=0)),
+        weights.sum(axis=0), 1.0, seen, wanted, whole=(weights, shares(x, axis=0))
     )
 
 
@@ -95,12 +89,9 @@ def softmax_of_rows_far_apart(answer: Any) -> None:
     """[1000, 999] and [-1000, -1001], in one array, get the weights of [1, 0]."""
     x = np.array([[1000, 999], [-1000, -1001]])  # whole numbers are scores too
     weights = expect.array(expect.call(answer, x), x.shape)
-    expect.close(
-        weights,
-        np.tile(shares(np.array([1.0, 0.0])), (2, 1)),
-        f"the rows became {np.round(weights, 3).tolist()}",
-        "[0.731, 0.269] for both: a number added to a whole row changes nothing",
-    )
+    seen = f"the rows became {np.round(weights, 3).tolist()}"
+    wanted = "[0.731, 0.269] for both: a number added to a whole row changes nothing"
+    expect.close(weights, np.tile(shares(np.array([1.0, 0.0])), (2, 1)), seen, wanted)
 
 
 # ------------------------------------------------------- attention_scores
@@ -121,9 +112,8 @@ def scores_are_scaled_dot_products(answer: Any) -> None:
     scores = expect.array(expect.call(answer, Q, K), (2, 3), "scores")
     dots = np.array([[2.0, 2.0, 3.0], [3.0, 8.0, 4.0]])
     seen = f"the scores of the two queries are {np.round(scores, 3).tolist()}"
-    expect.close(
-        scores, dots / 2, seen, f"{(dots / 2).tolist()}: the dot products over √4"
-    )
+    told = f"{(dots / 2).tolist()}: the dot products over √4"
+    expect.close(scores, dots / 2, seen, told)
 
 
 @attention_scores.visible
@@ -164,9 +154,8 @@ def attention_weights_sum_to_one(answer: Any) -> None:
             seen = f"the weights of the queries sum to {np.round(sums, 3)}"
             seen += expect.apart(sums, 1)
         drawing = beside(weights, shares(Q @ K.T / np.sqrt(Q.shape[-1])))
-        raise CheckFailed(
-            seen, "every query's weights sum to 1 over the keys", drawing=drawing
-        )
+        wanted = "every query's weights sum to 1 over the keys"
+        raise CheckFailed(seen, wanted, drawing=drawing)
 
 
 @scaled_dot_product_attention.visible
@@ -178,18 +167,11 @@ def attention_mixes_the_values(answer: Any) -> None:
     output, weights = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     output = expect.array(output, (1, 2), "the output")
     weights = expect.array(weights, (1, 3), "the weights")
-    expect.close(
-        weights,
-        np.array([[0.5, 0.25, 0.25]]),
-        f"scores [log 2, 0, 0] became the weights {np.round(weights[0], 3)}",
-        "[0.5, 0.25, 0.25]",
-    )
-    expect.close(
-        output,
-        np.array([[2.5, 3.0]]),
-        f"weights [0.5, 0.25, 0.25] gave the output {np.round(output[0], 3)}",
-        "[2.5, 3]: half the first value plus a quarter of each of the others",
-    )
+    seen = f"scores [log 2, 0, 0] became the weights {np.round(weights[0], 3)}"
+    expect.close(weights, np.array([[0.5, 0.25, 0.25]]), seen, "[0.5, 0.25, 0.25]")
+    seen = f"weights [0.5, 0.25, 0.25] gave the output {np.round(output[0], 3)}"
+    wanted = "[2.5, 3]: half the first value plus a quarter of each of the others"
+    expect.close(output, np.array([[2.5, 3.0]]), seen, wanted)
 
 
 @scaled_dot_product_attention.visible

@@ -46,10 +46,8 @@ def score_std_grows_with_the_root(answer: Any) -> None:
     for d_k, wanted in [(1, 1.0), (16, 4.0), (256, 16.0)]:
         seen = number(expect.call(answer, d_k, 4000, np.random.default_rng(1)))
         if not abs(seen - wanted) < 0.1 * wanted:
-            raise CheckFailed(
-                f"for d_k = {d_k} and 4000 pairs the result is {seen:.3g}",
-                f"about {wanted:.3g}: the root of d_k",
-            )
+            told = f"for d_k = {d_k} and 4000 pairs the result is {seen:.3g}"
+            raise CheckFailed(told, f"about {wanted:.3g}: the root of d_k")
 
 
 # by n pairs, by n - 1, or as the root of the mean square: each is a standard deviation
@@ -81,12 +79,8 @@ def entropy_has_one_number_per_row(answer: Any) -> None:
 def uniform_weights_have_the_largest_entropy(answer: Any) -> None:
     """Eight equal weights have the entropy log 8, in nats."""
     seen = expect.array(expect.call(answer, np.full((1, 8), 0.125)), (1,))
-    expect.close(
-        seen,
-        np.log(8.0),
-        f"eight equal weights have the entropy {float(seen[0]):.4g}",
-        f"log 8 = {np.log(8):.4g}",
-    )
+    told = f"eight equal weights have the entropy {float(seen[0]):.4g}"
+    expect.close(seen, np.log(8.0), told, f"log 8 = {np.log(8):.4g}")
 
 
 @entropy.visible
@@ -113,13 +107,9 @@ def jacobian_rows_sum_to_zero(answer: Any) -> None:
     weights = np.array([0.1, 0.6, 0.3])
     jacobian = expect.array(expect.call(answer, weights), (3, 3), "the Jacobian")
     right = np.array([[0.09, -0.06, -0.03], [-0.06, 0.24, -0.18], [-0.03, -0.18, 0.21]])
-    expect.close(
-        jacobian.sum(-1),
-        np.zeros(3),
-        f"the rows sum to {np.round(jacobian.sum(-1), 3)}",
-        "0: a constant added to all scores changes no weight",
-        whole=(jacobian, right),
-    )
+    seen = f"the rows sum to {np.round(jacobian.sum(-1), 3)}"
+    wanted = "0: a constant added to all scores changes no weight"
+    expect.close(jacobian.sum(-1), np.zeros(3), seen, wanted, whole=(jacobian, right))
 
 
 @softmax_jacobian.visible
@@ -127,12 +117,9 @@ def jacobian_of_two_weights(answer: Any) -> None:
     """The weights [0.8, 0.2] have the Jacobian [[0.16, -0.16], [-0.16, 0.16]]."""
     jacobian = expect.call(answer, np.array([0.8, 0.2]))
     jacobian = expect.array(jacobian, (2, 2), "the Jacobian")
-    expect.close(
-        jacobian,
-        0.16 * np.array([[1.0, -1.0], [-1.0, 1.0]]),
-        f"the weights [0.8, 0.2] have the Jacobian {np.round(jacobian, 3).tolist()}",
-        "[[0.16, -0.16], [-0.16, 0.16]]",
-    )
+    seen = f"the weights [0.8, 0.2] have the Jacobian {np.round(jacobian, 3).tolist()}"
+    wanted = "[[0.16, -0.16], [-0.16, 0.16]]"
+    expect.close(jacobian, 0.16 * np.array([[1.0, -1.0], [-1.0, 1.0]]), seen, wanted)
 
 
 # -------------------------------------------------------- plot_saturation
@@ -174,10 +161,8 @@ def lines_run_over_d_k(answer: Any) -> None:
     d_ks = [2, 8, 32, 128]
     for name, curve in curves_by_name(answer, d_ks, np.random.default_rng(3)).items():
         if len(curve["x"]) != len(d_ks) or not np.allclose(np.sort(curve["x"]), d_ks):
-            raise CheckFailed(
-                f'the line "{name}" has x = {np.round(curve["x"], 2)[:8].tolist()}',
-                f"x = {d_ks}",
-            )
+            seen = f'the line "{name}" has x = {np.round(curve["x"], 2)[:8].tolist()}'
+            raise CheckFailed(seen, f"x = {d_ks}")
 
 
 @plot_saturation.visible
@@ -186,12 +171,9 @@ def unscaled_weights_saturate(answer: Any) -> None:
     curves = curves_by_name(answer, [2, 512], np.random.default_rng(4))
     ends = {name: curve["y"][-1] for name, curve in curves.items()}
     if not (ends["unscaled"] > 0.85 and ends["unscaled"] <= 1 + 1e-9):
-        raise CheckFailed(
-            f'at d_k = 512 the line "unscaled" is at {ends["unscaled"]:.3g}',
-            "above 0.85: nearly all weight on one key",
-        )
+        seen = f'at d_k = 512 the line "unscaled" is at {ends["unscaled"]:.3g}'
+        raise CheckFailed(seen, "above 0.85: nearly all weight on one key")
     if not 0.2 < ends["scaled"] < 0.5:
-        raise CheckFailed(
-            f'at d_k = 512 the line "scaled" is at {ends["scaled"]:.3g}',
-            "between 0.2 and 0.5: with ten keys the largest weight stays moderate",
-        )
+        seen = f'at d_k = 512 the line "scaled" is at {ends["scaled"]:.3g}'
+        wanted = "between 0.2 and 0.5: with ten keys the largest weight stays moderate"
+        raise CheckFailed(seen, wanted)

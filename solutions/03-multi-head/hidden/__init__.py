@@ -16,11 +16,7 @@ from autograder.torch_support.gradients import gradients
 from autograder.torch_support.tensors import draw, loaded
 
 from .. import visible
-from ..visible.cases import (
-    drawn_weights,
-    head_shapes,
-    multi_head_shapes,
-)
+from ..visible.cases import drawn_weights, head_shapes, multi_head_shapes
 
 AttentionHead = Hidden(visible.AttentionHead, core=0.5)
 plot_attention = Hidden(visible.plot_attention, core=0.7)

@@ -14,13 +14,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 from autograder.torch_support import modules
 
-from .cases import (
-    counting,
-    drawn_weights,
-    head_shapes,
-    multi_head_shapes,
-    reached,
-)
+from .cases import counting, drawn_weights, head_shapes, multi_head_shapes, reached
 
 assignment = Assignment(__name__, page="03-multi-head")
 __getattr__ = assignment.hidden_half
@@ -85,19 +79,13 @@ def head_computes_scaled_attention(answer: Any) -> None:
     x[0, 0, 0], x[0, 1, 1] = float(np.log(3)) ** 0.5, 1.0
     output, weights = expect.pair(expect.call(head, x), "output, weights")
     weights = expect.tensor(weights, (1, 2, 2), "the weights")
-    expect.close(
-        weights[0, 0],
-        np.array([0.75, 0.25]),
-        f"scores [log 3, 0] became the weights {np.round(weights[0, 0], 3)}",
-        "[0.75, 0.25]: the dot products over √4",
-    )
+    seen = f"scores [log 3, 0] became the weights {np.round(weights[0, 0], 3)}"
+    wanted = "[0.75, 0.25]: the dot products over √4"
+    expect.close(weights[0, 0], np.array([0.75, 0.25]), seen, wanted)
     output = expect.tensor(output, (1, 2, 4), "the output")
-    expect.close(
-        output[0, 0, 1],
-        2.0,
-        f"the mixed value is {output[0, 0, 1]:.3g}",
-        "2: a quarter of the second token's value, 8",
-    )
+    seen = f"the mixed value is {output[0, 0, 1]:.3g}"
+    wanted = "2: a quarter of the second token's value, 8"
+    expect.close(output[0, 0, 1], 2.0, seen, wanted)
 
 
 @AttentionHead.visible
@@ -165,12 +153,9 @@ def each_head_holds_its_columns(answer: Any) -> None:
     """Head h holds the columns h * d_k to (h + 1) * d_k - 1 of every token."""
     heads = expect.call(answer, counting(2, 2, 6), 3)
     heads = expect.tensor(heads, (2, 3, 2, 2), "the heads")
-    expect.close(
-        heads[0, 1],
-        np.array([[2.0, 3.0], [8.0, 9.0]]),
-        f"of the tokens [0 … 5] and [6 … 11], head 1 holds {heads[0, 1].tolist()}",
-        "[[2, 3], [8, 9]]: columns 2 and 3 of both tokens",
-    )
+    seen = f"of the tokens [0 … 5] and [6 … 11], head 1 holds {heads[0, 1].tolist()}"
+    wanted = "[[2, 3], [8, 9]]: columns 2 and 3 of both tokens"
+    expect.close(heads[0, 1], np.array([[2.0, 3.0], [8.0, 9.0]]), seen, wanted)
 
 
 @split_heads.visible
@@ -178,12 +163,9 @@ def heads_come_in_order(answer: Any) -> None:
     """Head 0 holds the first columns, the last head the last ones."""
     heads = expect.call(answer, counting(1, 1, 4), 2)
     heads = expect.tensor(heads, (1, 2, 1, 2), "the heads")
-    expect.close(
-        heads[0, :, 0],
-        np.array([[0.0, 1.0], [2.0, 3.0]]),
-        f"the token [0, 1, 2, 3] became the heads {heads[0, :, 0].tolist()}",
-        "[[0, 1], [2, 3]]: head 0 first",
-    )
+    seen = f"the token [0, 1, 2, 3] became the heads {heads[0, :, 0].tolist()}"
+    wanted = "[[0, 1], [2, 3]]: head 0 first"
+    expect.close(heads[0, :, 0], np.array([[0.0, 1.0], [2.0, 3.0]]), seen, wanted)
 
 
 @merge_heads.visible
@@ -204,12 +186,9 @@ def each_token_gets_its_heads_back(answer: Any) -> None:
         "[0, 1, 4, 5, 8, 9]",
         whole=(merged[0], np.array([[0.0, 1, 4, 5, 8, 9], [2, 3, 6, 7, 10, 11]])),
     )
-    expect.close(
-        merged[0, 1],
-        np.array([2.0, 3.0, 6.0, 7.0, 10.0, 11.0]),
-        f"merging a token's [2, 3], [6, 7] and [10, 11] gives {merged[0, 1]}",
-        "[2, 3, 6, 7, 10, 11], all from its own text",
-    )
+    seen = f"merging a token's [2, 3], [6, 7] and [10, 11] gives {merged[0, 1]}"
+    wanted = "[2, 3, 6, 7, 10, 11], all from its own text"
+    expect.close(merged[0, 1], np.array([2.0, 3.0, 6.0, 7.0, 10.0, 11.0]), seen, wanted)
     expect.tensor(expect.call(answer, counting(1, 3, 2, 2)), (1, 2, 6), "the result")
 
 
@@ -260,12 +239,9 @@ def every_head_looks_at_its_columns(answer: Any) -> None:
         "[[0.75, 0.25], [0.25, 0.75]]",
     )
     output = expect.tensor(output, (1, 1, 4), "the output")
-    expect.close(
-        output[0, 0],
-        np.array([3.0, 1.0, 1.0, 3.0]),
-        f"the output is {np.round(output[0, 0], 3)}",
-        "[3, 1, 1, 3]: the mixed values of head 0, then of head 1",
-    )
+    seen = f"the output is {np.round(output[0, 0], 3)}"
+    wanted = "[3, 1, 1, 3]: the mixed values of head 0, then of head 1"
+    expect.close(output[0, 0], np.array([3.0, 1.0, 1.0, 3.0]), seen, wanted)
 
 
 @MultiHeadAttention.visible
@@ -279,15 +255,10 @@ def mask_hides_keys(answer: Any) -> None:
     expect.finite(weights, "the weights")
     hidden = weights[..., ~mask.numpy()]
     if (hidden != 0).any():
-        raise CheckFailed(
-            f"a hidden key has the weight {hidden.max():.3g}", "0 where mask is False"
-        )
-    expect.close(
-        weights.sum(-1),
-        1.0,
-        f"with a mask the rows sum to {np.round(weights[0, 0].sum(-1), 3)}",
-        "1: the mask acts before the softmax",
-    )
+        seen = f"a hidden key has the weight {hidden.max():.3g}"
+        raise CheckFailed(seen, "0 where mask is False")
+    seen = f"with a mask the rows sum to {np.round(weights[0, 0].sum(-1), 3)}"
+    expect.close(weights.sum(-1), 1.0, seen, "1: the mask acts before the softmax")
 
 
 @MultiHeadAttention.visible
@@ -304,13 +275,9 @@ def multi_head_agrees_with_torch(answer: Any) -> None:
     output = expect.pair(result, "output, weights")[0]
     output = expect.tensor(output, (1, 3, 6), "the output")
     wanted = oracle(query, key, value)[0].detach().numpy()
-    expect.close(
-        output,
-        wanted,
-        f"the outputs differ by up to {np.abs(output - wanted).max():.3g}",
-        "the same: project, split, attend, merge, and project by W_o",
-        tolerance=1e-3,
-    )
+    seen = f"the outputs differ by up to {np.abs(output - wanted).max():.3g}"
+    due = "the same: project, split, attend, merge, and project by W_o"
+    expect.close(output, wanted, seen, due, tolerance=1e-3)
 
 
 @MultiHeadAttention.visible

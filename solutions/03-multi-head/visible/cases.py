@@ -40,18 +40,16 @@ def reached(module: Any, *inputs: torch.Tensor, weights: torch.Tensor) -> None:
     }
     note(got)
     if missed := [name for name, there in got.items() if not there]:
-        raise CheckFailed(
-            f"no gradient reaches {', '.join(missed)}", "a gradient for each parameter"
-        )
+        seen = f"no gradient reaches {', '.join(missed)}"
+        raise CheckFailed(seen, "a gradient for each parameter")
 
 
 def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.ndarray:
     """The numbers of the student's heat map, ordered by its tick labels."""
     description = describe_axes(expect.call(answer, weights, tokens))
     if len(description["grids"]) != 1:
-        raise CheckFailed(
-            f"the Axes shows {len(description['grids'])} heat maps", "one heat map"
-        )
+        told = f"the Axes shows {len(description['grids'])} heat maps"
+        raise CheckFailed(told, "one heat map")
     for axis, word in [("xlabel", "key"), ("ylabel", "quer")]:
         if word not in description[axis].casefold():
             seen = f'the {axis} is "{description[axis]}"'
@@ -59,11 +57,8 @@ def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.nda
             raise CheckFailed(seen, f'a label with "{full}"')
     (grid,) = description["grids"]
     if grid["values"].shape != weights.shape:
-        raise CheckFailed(
-            f"the heat map has {grid['values'].shape} rows and columns",
-            f"{weights.shape}",
-            kind="shape",
-        )
+        told = f"the heat map has {grid['values'].shape} rows and columns"
+        raise CheckFailed(told, f"{weights.shape}", kind="shape")
     expect.readable(grid)
     values = grid["values"]
     for axis, name in [("y", "rows"), ("x", "columns")]:
@@ -71,8 +66,6 @@ def drawn_weights(answer: Any, weights: np.ndarray, tokens: list[str]) -> np.nda
         if labels == tokens[::-1] and labels != tokens:  # drawn from below
             values = np.flip(values, 0 if axis == "y" else 1)
         elif labels != tokens:
-            raise CheckFailed(
-                f"the labels of the {name} are {labels}",
-                f"{tokens}: a tick with its token at every cell",
-            )
+            told = f"the labels of the {name} are {labels}"
+            raise CheckFailed(told, f"{tokens}: a tick with its token at every cell")
     return values

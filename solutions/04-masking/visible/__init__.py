@@ -52,11 +52,9 @@ def position_attends_to_itself_and_before(answer: Any) -> None:
     right = np.arange(4) <= np.arange(4)[:, None]
     for i, (row, wanted) in enumerate(zip(mask, right, strict=True)):
         if not np.array_equal(row, wanted):
-            raise CheckFailed(
-                f"row {i} is {shown(row)} (x = True)",
-                f"{shown(wanted)}: position {i} sees itself and what came before",
-                drawing=beside(mask, right),
-            )
+            seen = f"row {i} is {shown(row)} (x = True)"
+            due = f"{shown(wanted)}: position {i} sees itself and what came before"
+            raise CheckFailed(seen, due, drawing=beside(mask, right))
 
 
 # ----------------------------------------------------------- padding_mask
@@ -78,11 +76,9 @@ def padding_mask_is_true_on_real_tokens(answer: Any) -> None:
     right = np.arange(4) < np.array(lengths)[:, None]
     for length, row, wanted in zip(lengths, mask[:, 0], right, strict=True):
         if not np.array_equal(row, wanted):
-            raise CheckFailed(
-                f"a sentence of length {length} has the row {shown(row)} (x = True)",
-                f"{shown(wanted)}: {length} real tokens come first",
-                drawing=beside(mask[:, 0], right),
-            )
+            seen = f"a sentence of length {length} has the row {shown(row)} (x = True)"
+            due = f"{shown(wanted)}: {length} real tokens come first"
+            raise CheckFailed(seen, due, drawing=beside(mask[:, 0], right))
 
 
 @padding_mask.visible
@@ -114,11 +110,9 @@ def masked_keys_weigh_nothing(answer: Any) -> None:
     expect.finite(weights, "the weights")
     if (weights[~mask] != 0).any():
         seen = ", ".join(f"{weight:.3g}" for weight in weights[~mask])
-        raise CheckFailed(
-            f"where the mask is False the weights are {seen}",
-            "0, exactly",
-            drawing=beside(weights, shares(scores, mask)),
-        )
+        told = f"where the mask is False the weights are {seen}"
+        wanted = "0, exactly"
+        raise CheckFailed(told, wanted, drawing=beside(weights, shares(scores, mask)))
 
 
 @masked_softmax.visible
@@ -127,12 +121,9 @@ def allowed_keys_share_the_weight(answer: Any) -> None:
     scores = np.log([[1.0, 3.0, 5.0]])
     mask = np.array([True, True, False])  # it broadcasts to the rows
     weights = expect.array(expect.call(answer, scores, mask), (1, 3), "the weights")
-    expect.close(
-        weights,
-        np.array([[0.25, 0.75, 0.0]]),
-        f"scores log [1, 3, 5] without the last key gave {np.round(weights[0], 3)}",
-        "[0.25, 0.75, 0]: the weights of the allowed keys sum to 1",
-    )
+    seen = f"scores log [1, 3, 5] without the last key gave {np.round(weights[0], 3)}"
+    wanted = "[0.25, 0.75, 0]: the weights of the allowed keys sum to 1"
+    expect.close(weights, np.array([[0.25, 0.75, 0.0]]), seen, wanted)
 
 
 @masked_softmax.visible
@@ -158,12 +149,8 @@ def each_row_sums_to_one(answer: Any) -> None:
     scores = np.log([[1.0, 3.0, 2.0], [2.0, 2.0, 4.0]])
     mask = np.array([[True, True, False], [True, True, True]])
     weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
-    expect.close(
-        weights.sum(-1),
-        1.0,
-        f"the weights of the two rows sum to {np.round(weights.sum(-1), 3)}",
-        "[1, 1]: the sum of each row is 1",
-    )
+    seen = f"the weights of the two rows sum to {np.round(weights.sum(-1), 3)}"
+    expect.close(weights.sum(-1), 1.0, seen, "[1, 1]: the sum of each row is 1")
 
 
 @masked_softmax.visible
@@ -172,12 +159,9 @@ def large_scores_are_shared(answer: Any) -> None:
     scores = np.array([[1000.0, 999.0, 5000.0], [-1000.0, -1001.0, 5000.0]])
     mask = np.array([[True, True, False]] * 2)
     weights = expect.array(expect.call(answer, scores, mask), (2, 3), "the weights")
-    expect.close(
-        weights,
-        shares(np.array([[1.0, 0.0, 0.0]] * 2), mask),
-        f"the rows became {np.round(weights, 3).tolist()}",
-        "[0.731, 0.269, 0] for both: the maximum is a row's largest allowed score",
-    )
+    seen = f"the rows became {np.round(weights, 3).tolist()}"
+    wanted = "[0.731, 0.269, 0] for both: the maximum is a row's largest allowed score"
+    expect.close(weights, shares(np.array([[1.0, 0.0, 0.0]] * 2), mask), seen, wanted)
 
 
 # ------------------------------------------------------- causal_attention
@@ -203,18 +187,11 @@ def weights_are_zero_above_the_diagonal(answer: Any) -> None:
     right = shares(Q @ K.T / np.sqrt(3), np.tri(4))
     above = weights[np.triu_indices(4, k=1)]
     if (above != 0).any():
-        raise CheckFailed(
-            f"the largest weight above the diagonal is {above.max():.3g}",
-            "0, exactly",
-            drawing=beside(weights, right),
-        )
-    expect.close(
-        weights.sum(-1),
-        1.0,
-        f"the rows sum to {np.round(weights.sum(-1), 3)}",
-        "every row sums to 1 over the tokens it may see",
-        whole=(weights, right),
-    )
+        seen = f"the largest weight above the diagonal is {above.max():.3g}"
+        raise CheckFailed(seen, "0, exactly", drawing=beside(weights, right))
+    seen = f"the rows sum to {np.round(weights.sum(-1), 3)}"
+    wanted = "every row sums to 1 over the tokens it may see"
+    expect.close(weights.sum(-1), 1.0, seen, wanted, whole=(weights, right))
 
 
 @causal_attention.visible
@@ -224,12 +201,9 @@ def equal_scores_give_running_means(answer: Any) -> None:
     Q, K = np.zeros((4, 2)), np.ones((4, 2))
     output, _ = expect.pair(expect.call(answer, Q, K, V), "output, weights")
     output = expect.array(output, (4, 1), "the output")
-    expect.close(
-        output,
-        np.array([[6.0], [3.0], [3.0], [4.0]]),
-        f"values 6, 0, 3, 7 gave the outputs {np.round(output[:, 0], 3)}",
-        "6, 3, 3, 4: the means of the values so far",
-    )
+    seen = f"values 6, 0, 3, 7 gave the outputs {np.round(output[:, 0], 3)}"
+    wanted = "6, 3, 3, 4: the means of the values so far"
+    expect.close(output, np.array([[6.0], [3.0], [3.0], [4.0]]), seen, wanted)
 
 
 @causal_attention.visible
@@ -239,12 +213,9 @@ def causal_scores_are_scaled(answer: Any) -> None:
     Q[:, 0], K[1, 0] = 1.0, 2 * np.log(3)
     _, weights = expect.pair(expect.call(answer, Q, K, np.eye(2)), "output, weights")
     weights = expect.array(weights, (2, 2), "the weights")
-    expect.close(
-        weights[1],
-        np.array([0.25, 0.75]),
-        f"dot products 0 and 2 log 3 gave the weights {np.round(weights[1], 3)}",
-        "[0.25, 0.75]: the scores are divided by √4",
-    )
+    seen = f"dot products 0 and 2 log 3 gave the weights {np.round(weights[1], 3)}"
+    wanted = "[0.25, 0.75]: the scores are divided by √4"
+    expect.close(weights[1], np.array([0.25, 0.75]), seen, wanted)
 
 
 @causal_attention.visible

@@ -60,12 +60,10 @@ def position_one_shows_the_frequencies(answer: Any) -> None:
     """With d_model = 4, position 1 is [sin 1, cos 1, sin 0.01, cos 0.01]."""
     encoding = expect.array(expect.call(answer, 3, 4), (3, 4), "the encoding")
     wanted = np.array([np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
+    seen = f"position 1 is {np.round(encoding[1], 4)}"
+    due = f"{np.round(wanted, 4)}: the frequencies are 1 and 10000^(-2/4)"
     expect.close(
-        encoding[1],
-        wanted,
-        f"position 1 is {np.round(encoding[1], 4)}",
-        f"{np.round(wanted, 4)}: the frequencies are 1 and 10000^(-2/4)",
-        whole=(encoding, oracle(np.arange(3), 4)),
+        encoding[1], wanted, seen, due, whole=(encoding, oracle(np.arange(3), 4))
     )
 
 
@@ -92,13 +90,9 @@ def shift_matrix_moves_every_position(answer: Any) -> None:
     moved = np.stack([matrix @ encoding[p] for p in start])
     right = np.stack([encoding[p + 3] for p in start])
     for p, row, wanted in zip(start, moved, right, strict=True):
-        expect.close(
-            row,
-            wanted,
-            f"M @ pe[{p}] is {np.round(row, 3)}",
-            f"pe[{p + 3}], which is {np.round(wanted, 3)}",
-            whole=(moved, right),
-        )
+        seen = f"M @ pe[{p}] is {np.round(row, 3)}"
+        due = f"pe[{p + 3}], which is {np.round(wanted, 3)}"
+        expect.close(row, wanted, seen, due, whole=(moved, right))
 
 
 @shift_matrix.visible
@@ -107,12 +101,9 @@ def shift_matrix_moves_backward(answer: Any) -> None:
     matrix = expect.array(expect.call(answer, -2, 4), (4, 4), "the matrix")
     encoding = oracle(np.arange(6), 4)
     moved = matrix @ encoding[5]
-    expect.close(
-        moved,
-        encoding[3],
-        f"with k = -2, M @ pe[5] is {np.round(moved, 3)}",
-        f"pe[3], which is {np.round(encoding[3], 3)}",
-    )
+    seen = f"with k = -2, M @ pe[5] is {np.round(moved, 3)}"
+    wanted = f"pe[3], which is {np.round(encoding[3], 3)}"
+    expect.close(moved, encoding[3], seen, wanted)
 
 
 # -------------------------------------------------- plot_encoding_heatmap
@@ -122,18 +113,14 @@ def grid_of(answer: Any, pe: np.ndarray) -> dict[str, Any]:
     """The one grid of the student's Axes, rows ordered by their place on y."""
     description = describe_axes(expect.call(answer, pe))
     if len(description["grids"]) != 1:
-        raise CheckFailed(
-            f"the Axes shows {len(description['grids'])} heat maps",
-            "one heat map (imshow, pcolormesh or seaborn's heatmap)",
-        )
+        due = "one heat map (imshow, pcolormesh or seaborn's heatmap)"
+        raise CheckFailed(f"the Axes shows {len(description['grids'])} heat maps", due)
     labels_are(description, xlabel="dim", ylabel="pos")
     (grid,) = description["grids"]
     if grid["values"].shape != pe.shape:
-        raise CheckFailed(
-            f"the heat map has {grid['values'].shape} rows and columns",
-            f"{pe.shape}: positions down, dimensions across",
-            kind="shape",
-        )
+        seen = f"the heat map has {grid['values'].shape} rows and columns"
+        due = f"{pe.shape}: positions down, dimensions across"
+        raise CheckFailed(seen, due, kind="shape")
     if not description["downward"]:
         wanted = "at the top: positions run down"
         raise CheckFailed("position 0 is at the bottom", wanted)
@@ -164,12 +151,8 @@ def heatmap_shows_the_encoding(answer: Any) -> None:
     pe = oracle(np.arange(10), 4)
     values = grid_of(answer, pe)["values"]
     row = int((~np.isclose(values, pe)).any(axis=1).argmax())  # the first that differs
-    expect.close(
-        values,
-        pe,
-        f"position {row} is drawn as {np.round(values[row], 2)}",
-        f"{np.round(pe[row], 2)}",
-    )
+    seen = f"position {row} is drawn as {np.round(values[row], 2)}"
+    expect.close(values, pe, seen, f"{np.round(pe[row], 2)}")
 
 
 @plot_encoding_heatmap.visible
@@ -187,25 +170,21 @@ def waves_of(answer: Any, pe: np.ndarray, dims: list[int]) -> list[dict[str, Any
     description = describe_axes(expect.call(answer, pe, dims))
     curves = description["curves"]
     if len(curves) != len(dims):
-        raise CheckFailed(
-            f"the Axes has {len(curves)} lines", f"{len(dims)}: one line per dimension"
-        )
+        seen = f"the Axes has {len(curves)} lines"
+        raise CheckFailed(seen, f"{len(dims)}: one line per dimension")
     if not description["xlabel"].strip() or not description["ylabel"].strip():
         raise CheckFailed("an axis has no label", "a label on both axes")
     labels_are(description, xlabel="pos")
     numbers = [re.findall(r"\d+", text) for text in description["legend"]]
     if sorted(n for found in numbers for n in found) != sorted(map(str, dims)):
-        raise CheckFailed(
-            f"the legend says {description['legend']}",
-            f"one entry for each of the dimensions {dims}, with its number",
-        )
+        wanted = f"one entry for each of the dimensions {dims}, with its number"
+        raise CheckFailed(f"the legend says {description['legend']}", wanted)
     found = []
     for dim in dims:
         of_dim = [c for c in curves if re.findall(r"\d+", c["label"]) == [str(dim)]]
         if len(of_dim) != 1:
-            raise CheckFailed(
-                f"no line is labeled with dimension {dim}", "one line per dimension"
-            )
+            seen = f"no line is labeled with dimension {dim}"
+            raise CheckFailed(seen, "one line per dimension")
         found.append(of_dim[0])
     return found
 
@@ -215,18 +194,13 @@ def compare_waves(answer: Any, pe: np.ndarray, dims: list[int]) -> None:
     for dim, curve in zip(dims, waves_of(answer, pe, dims), strict=True):
         x = curve["x"]
         if not np.array_equal(x, np.arange(len(pe))):
-            raise CheckFailed(
-                f"the line of dimension {dim} starts with x = {x[:4].tolist()}",
-                f"x = 0, 1, 2, … for all {len(pe)} positions",
-            )
+            told = f"the line of dimension {dim} starts with x = {x[:4].tolist()}"
+            raise CheckFailed(told, f"x = 0, 1, 2, … for all {len(pe)} positions")
         seen = np.round(curve["y"][:4], 2).tolist()
         wanted = np.round(pe[:4, dim], 2).tolist()
-        expect.close(
-            curve["y"],
-            pe[:, dim],
-            f"the line of dimension {dim} starts with {seen}",
-            f"{wanted}: column {dim} of the encoding",
-        )
+        told = f"the line of dimension {dim} starts with {seen}"
+        due = f"{wanted}: column {dim} of the encoding"
+        expect.close(curve["y"], pe[:, dim], told, due)
 
 
 @plot_encoding_waves.visible

@@ -95,13 +95,9 @@ def ffn_bends_between_the_layers(answer: Any) -> None:
     state |= {"linear1.weight": torch.ones(1, 1), "linear2.weight": -torch.ones(1, 1)}
     modules.load(ffn, state)
     output = expect.tensor(expect.call(ffn, torch.ones(1, 1, 1)), (1, 1, 1))
-    expect.close(
-        output[0, 0, 0],
-        -0.8413447,
-        f"with linear1 = 1 and linear2 = -1, 1 became {output[0, 0, 0]:.4f}",
-        "-0.8413: the GELU of 1, times -1",
-        tolerance=1e-5,
-    )
+    seen = f"with linear1 = 1 and linear2 = -1, 1 became {output[0, 0, 0]:.4f}"
+    wanted = "-0.8413: the GELU of 1, times -1"
+    expect.close(output[0, 0, 0], -0.8413447, seen, wanted, tolerance=1e-5)
 
 
 @FeedForward.visible
@@ -113,12 +109,9 @@ def ffn_drops_hidden_activations(answer: Any) -> None:
     ffn.train()
     output = expect.tensor(expect.call(ffn, waves(1, 1, 2)), (1, 1, 2), "the output")
     bias = state["linear2.bias"].numpy()
-    expect.close(
-        output[0, 0],
-        bias,
-        f"with dropout=1.0, in train mode, the output is {np.round(output[0, 0], 3)}",
-        f"{np.round(bias, 3)}: nothing but the bias of linear2",
-    )
+    seen = f"with dropout=1.0, in train mode, the output is {np.round(output[0, 0], 3)}"
+    wanted = f"{np.round(bias, 3)}: nothing but the bias of linear2"
+    expect.close(output[0, 0], bias, seen, wanted)
 
 
 # ----------------------------------------------------------- EncoderLayer
@@ -129,11 +122,9 @@ def layer_keeps_the_shape(answer: Any) -> None:
     """Tokens (2, 5, 64) come out of EncoderLayer() as (2, 5, 64)."""
     output = expect.call(answer(), waves(2, 5, 64))
     if isinstance(output, tuple | list):
-        raise CheckFailed(
-            f"your layer returned {len(output)} results",
-            "the new tokens alone, without the weights",
-            kind="type",
-        )
+        seen = f"your layer returned {len(output)} results"
+        wanted = "the new tokens alone, without the weights"
+        raise CheckFailed(seen, wanted, kind="type")
     expect.tensor(output, (2, 5, 64), "the output")
 
 
@@ -196,10 +187,8 @@ def layer_passes_the_mask_on(answer: Any) -> None:
     )
     moved = np.abs(before[0, :3] - after[0, :3]).max()
     if moved > 1e-5:
-        raise CheckFailed(
-            f"changing token 3 changed earlier tokens by {moved:.3g}",
-            "0: the mask goes to self_attn",
-        )
+        seen = f"changing token 3 changed earlier tokens by {moved:.3g}"
+        raise CheckFailed(seen, "0: the mask goes to self_attn")
 
 
 @EncoderLayer.visible
@@ -211,13 +200,9 @@ def layer_agrees_with_torch(answer: Any) -> None:
     x = waves(1, 4, 12)
     wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
     output = expect.tensor(expect.call(layer, x), (1, 4, 12), "the output")
-    expect.close(
-        output,
-        wanted,
-        f"the outputs differ by up to {np.abs(output - wanted).max():.3g}",
-        "the same: attention, sum, norm1; feed-forward network, sum, norm2",
-        tolerance=1e-3,
-    )
+    seen = f"the outputs differ by up to {np.abs(output - wanted).max():.3g}"
+    due = "the same: attention, sum, norm1; feed-forward network, sum, norm2"
+    expect.close(output, wanted, seen, due, tolerance=1e-3)
 
 
 @EncoderLayer.visible
@@ -243,13 +228,9 @@ def layer_drops_on_the_branches(answer: Any) -> None:
     calm.train()
     output = expect.tensor(expect.call(calm, x), (1, 3, 12), "the output")
     wanted = torch_layer(12, 3, 20, state)(x).detach().numpy()
-    expect.close(
-        output,
-        wanted,
-        "with dropout=0.0, in train mode, the outputs differ from those in eval mode",
-        "the same: nothing is dropped, not even in the feed-forward network",
-        tolerance=1e-3,
-    )
+    seen = "with dropout=0.0, in train mode, the outputs differ from those in eval mode"
+    due = "the same: nothing is dropped, not even in the feed-forward network"
+    expect.close(output, wanted, seen, due, tolerance=1e-3)
 
 
 # ------------------------------------------------------- count_parameters
@@ -302,11 +283,9 @@ def encode_scales_and_adds_positions(answer: Any) -> None:
         )
     left = embedding.weight.detach()
     if not torch.equal(left, torch.full((3, 4), 0.5)):
-        raise CheckFailed(
-            f"afterwards the embedding of token 0 is {left[0].tolist()}",
-            "[0.5, 0.5, 0.5, 0.5], as before: the embedding is not changed",
-            kind="changed",
-        )
+        seen = f"afterwards the embedding of token 0 is {left[0].tolist()}"
+        wanted = "[0.5, 0.5, 0.5, 0.5], as before: the embedding is not changed"
+        raise CheckFailed(seen, wanted, kind="changed")
 
 
 @encode.visible

@@ -93,9 +93,6 @@ def linear(answer: Any, weight: torch.Tensor) -> Any:
 def whole(value: Any) -> int:
     """``value`` as the integer that it has to be."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise CheckFailed(
-            f"your function returned {value!r}, {a_kind(value)}",
-            "an integer",
-            kind="type",
-        )
+        seen = f"your function returned {value!r}, {a_kind(value)}"
+        raise CheckFailed(seen, "an integer", kind="type")
     return int(value)

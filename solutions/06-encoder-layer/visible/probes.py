@@ -11,12 +11,7 @@ from autograder.checks.outcomes import close_to, outcome
 from autograder.libraries import is_tensor
 from autograder.torch_support.tensors import seeded
 
-from .cases import (
-    embedded,
-    ffn_shapes,
-    layer_shapes,
-    linear,
-)
+from .cases import embedded, ffn_shapes, layer_shapes, linear
 
 
 def behavior(

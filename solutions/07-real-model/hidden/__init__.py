@@ -14,12 +14,7 @@ from autograder.checks.question import Hidden
 from autograder.torch_support.tensors import draw
 
 from .. import visible
-from ..visible import (
-    compare_parameters,
-    compare_triple,
-    new_layer,
-    published,
-)
+from ..visible import compare_parameters, compare_triple, new_layer, published
 
 load_layer = Hidden(visible.load_layer, core=0.5)
 sentence_embedding = Hidden(visible.sentence_embedding, core=0.5)

@@ -74,10 +74,8 @@ def compare_parameters(layer: Any, tensors: dict, index: int) -> None:
                 if tensor.shape == seen.shape and torch.equal(tensor, seen)
             ]
             what = f"the tensor {same[0]}" if same else "none of the published tensors"
-            raise CheckFailed(
-                f"after load_layer with index {index}, {ours}.{kind} is {what}",
-                f"{start}{theirs}.{kind}",
-            )
+            told = f"after load_layer with index {index}, {ours}.{kind} is {what}"
+            raise CheckFailed(told, f"{start}{theirs}.{kind}")
 
 
 # ------------------------------------------------------------- load_layer
@@ -118,13 +116,9 @@ def embedding_is_the_mean_at_length_one(answer: Any) -> None:
     hidden = torch.tensor([[[6.0, 0.0], [0.0, 8.0], [-70.0, 50.0]]])
     mask = torch.tensor([[True, True, False]])
     result = expect.tensor(expect.call(answer, hidden, mask), (1, 2))[0]
-    expect.close(
-        result,
-        np.array([0.6, 0.8]),
-        f"tokens [6, 0] and [0, 8] and one token of padding gave {result.round(3)}",
-        "[0.6, 0.8]: their mean is [3, 4], which has length 5",
-        tolerance=1e-5,
-    )
+    seen = f"tokens [6, 0] and [0, 8] and one token of padding gave {result.round(3)}"
+    wanted = "[0.6, 0.8]: their mean is [3, 4], which has length 5"
+    expect.close(result, np.array([0.6, 0.8]), seen, wanted, tolerance=1e-5)
 
 
 @sentence_embedding.visible
@@ -152,9 +146,8 @@ def triple(value: Any) -> tuple[int, int, float]:
         what = (
             f"{len(value)} values" if isinstance(value, tuple | list) else "one value"
         )
-        raise CheckFailed(
-            f"your function returned {what}", "layer, head, weight", kind="type"
-        )
+        seen = f"your function returned {what}"
+        raise CheckFailed(seen, "layer, head, weight", kind="type")
     numbers = []
     for part, what in zip(value, ("layer", "head", "weight"), strict=True):
         number = part.detach().numpy() if is_tensor(part) else part

@@ -106,9 +106,8 @@ def merging_keeps_the_shapes(answer: Any) -> None:
 def equal_scores_add(answer: Any) -> None:
     """Two blocks with the same largest score are added."""
     seen = merged(answer, of_one(2, 1, 10), of_one(2, 3, 20))
-    same_block(
-        seen, of_one(2, 4, 30), "two blocks with m = 2, s = 1 and 3, o = 10 and 20"
-    )
+    wanted = "two blocks with m = 2, s = 1 and 3, o = 10 and 20"
+    same_block(seen, of_one(2, 4, 30), wanted)
 
 
 @merge.visible
@@ -144,12 +143,10 @@ def far_scores_overflow_nothing(answer: Any) -> None:
 def an_empty_block_changes_nothing(answer: Any) -> None:
     """An empty block on either side or both changes nothing and gives no warning."""
     one = of_one(-3, 2, 5)
-    same_block(
-        merged(answer, one, empty(1)), one, "m = -3, s = 2, o = 5 and an empty block"
-    )
-    same_block(
-        merged(answer, empty(1), one), one, "an empty block and m = -3, s = 2, o = 5"
-    )
+    wanted = "m = -3, s = 2, o = 5 and an empty block"
+    same_block(merged(answer, one, empty(1)), one, wanted)
+    wanted = "an empty block and m = -3, s = 2, o = 5"
+    same_block(merged(answer, empty(1), one), one, wanted)
     same_block(merged(answer, empty(1), empty(1)), empty(1), "two empty blocks")
 
 

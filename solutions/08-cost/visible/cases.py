@@ -24,9 +24,8 @@ def block(value: Any, shape: tuple[int, ...], d_v: int) -> Block:
         seen = f"a {type(value).__name__}"
         if isinstance(value, tuple | list):
             seen += f" of {len(value)}"
-        raise CheckFailed(
-            f"your function returned {seen}", "the tuple (m, s, o)", kind="type"
-        )
+        told = f"your function returned {seen}"
+        raise CheckFailed(told, "the tuple (m, s, o)", kind="type")
     shapes = (shape, shape, (*shape, d_v))
     m, s, o = (
         expect.array(part, size, name)
@@ -77,11 +76,8 @@ def merged(answer: Any, a: Block, b: Block) -> Block:
 def whole(value: Any) -> int:
     """``value`` as the integer that it has to be."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise CheckFailed(
-            f"your function returned {value!r}, {a_kind(value)}",
-            "an integer number of bytes",
-            kind="type",
-        )
+        seen = f"your function returned {value!r}, {a_kind(value)}"
+        raise CheckFailed(seen, "an integer number of bytes", kind="type")
     return int(value)
 
 

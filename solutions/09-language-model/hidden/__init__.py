@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from paying_attention.encoder_layer.hidden import (
-    expect_gradients,
-    expect_half_dropped,
-)
+from paying_attention.encoder_layer.hidden import expect_gradients, expect_half_dropped
 from paying_attention.encoder_layer.visible.cases import layer_shapes, torch_layer
 from torch.nn import functional as F
 
@@ -22,12 +19,7 @@ from autograder.torch_support.gradients import gradients
 from autograder.torch_support.tensors import draw, loaded
 
 from .. import visible
-from ..visible.cases import (
-    draws,
-    generator,
-    ids,
-    output,
-)
+from ..visible.cases import draws, generator, ids, output
 
 next_token_loss = Hidden(visible.next_token_loss, core=0.4)
 sample = Hidden(visible.sample, core=0.4)
@@ -59,9 +51,8 @@ def loss_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
             loss = expect.call(answer, logits, tokens)
             expect.agree(loss, oracle_loss(logits, tokens), "the loss")
             if expect.tensor(loss, ()).dtype != dtype:
-                raise CheckFailed(
-                    f"the loss of {np.dtype(dtype)} logits has a different dtype", ""
-                )
+                seen = f"the loss of {np.dtype(dtype)} logits has a different dtype"
+                raise CheckFailed(seen, "")
 
 
 @next_token_loss.check(0.2)

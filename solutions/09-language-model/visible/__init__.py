@@ -197,15 +197,11 @@ def the_generator_decides(answer: Any) -> None:
         given = torch.zeros(50, 9), 1.0, None, generator(answer, seed)
         found.append(ids(expect.call(answer, *given), 50))
     if not np.array_equal(found[0], found[1]):
-        raise CheckFailed(
-            "two generators with the same seed gave different tokens",
-            "all randomness comes from the generator",
-        )
+        seen = "two generators with the same seed gave different tokens"
+        raise CheckFailed(seen, "all randomness comes from the generator")
     if np.array_equal(found[0], found[2]):
-        raise CheckFailed(
-            "generators with different seeds gave the same tokens",
-            "all randomness comes from the generator",
-        )
+        seen = "generators with different seeds gave the same tokens"
+        raise CheckFailed(seen, "all randomness comes from the generator")
 
 
 @sample.visible
@@ -241,13 +237,9 @@ def layer_leaves_the_stream_alone(answer: Any) -> None:
     layer.eval()
     x = 5 * waves(1, 3, 12) + 2
     found = output(layer, x)
-    expect.close(
-        found,
-        x.numpy(),
-        f"a token [{x[0, 0, 0]:.2f}, …] came out as [{found[0, 0, 0]:.2f}, …]",
-        f"[{x[0, 0, 0]:.2f}, …]: input plus 0, twice",
-        tolerance=1e-5,
-    )
+    seen = f"a token [{x[0, 0, 0]:.2f}, …] came out as [{found[0, 0, 0]:.2f}, …]"
+    wanted = f"[{x[0, 0, 0]:.2f}, …]: input plus 0, twice"
+    expect.close(found, x.numpy(), seen, wanted, tolerance=1e-5)
 
 
 @DecoderLayer.visible
@@ -288,16 +280,12 @@ def layer_is_causal(answer: Any) -> None:
     before, after_last, after_first = (output(layer, t)[0] for t in (x, last, first))
     moved = np.abs(before[:3] - after_last[:3]).max()
     if not moved < 1e-5:
-        raise CheckFailed(
-            f"changing token 3 changed earlier tokens by {moved:.3g}",
-            "0: the layer makes its own causal mask",
-        )
+        seen = f"changing token 3 changed earlier tokens by {moved:.3g}"
+        raise CheckFailed(seen, "0: the layer makes its own causal mask")
     still = np.abs(before - after_first).max(-1)
     if still.min() < 1e-5:
-        raise CheckFailed(
-            f"changing token 0 did not move token {int(still.argmin())}",
-            "every token sees all tokens before it",
-        )
+        seen = f"changing token 0 did not move token {int(still.argmin())}"
+        raise CheckFailed(seen, "every token sees all tokens before it")
 
 
 @DecoderLayer.visible
@@ -309,9 +297,8 @@ def layer_drops_only_in_training(answer: Any) -> None:
         raise CheckFailed("in eval mode two calls differ", "the same result twice")
     layer.train()
     if np.array_equal(output(layer, x), output(layer, x)):
-        raise CheckFailed(
-            "in train mode two calls agree", "different results: dropout is on"
-        )
+        seen = "in train mode two calls agree"
+        raise CheckFailed(seen, "different results: dropout is on")
 
 
 @DecoderLayer.visible
@@ -324,13 +311,9 @@ def layer_agrees_with_torch(answer: Any) -> None:
     oracle = torch_layer(12, 3, 20, state, norm_first=True)
     wanted = oracle(x, src_mask=later).detach().numpy()
     found = output(layer, x)
-    expect.close(
-        found,
-        wanted,
-        f"the outputs differ by up to {np.abs(found - wanted).max():.3g}",
-        "the same: norm1, attention, sum; norm2, feed-forward network, sum",
-        tolerance=1e-3,
-    )
+    seen = f"the outputs differ by up to {np.abs(found - wanted).max():.3g}"
+    due = "the same: norm1, attention, sum; norm2, feed-forward network, sum"
+    expect.close(found, wanted, seen, due, tolerance=1e-3)
 
 
 @DecoderLayer.visible

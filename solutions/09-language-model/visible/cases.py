@@ -26,20 +26,16 @@ def shares(*rows: list[float]) -> torch.Tensor:
 def ids(value: Any, batch: int) -> np.ndarray:
     """The token ids (batch,) that a draw has to be."""
     if not type(value).__module__.startswith("torch"):
-        raise CheckFailed(
-            f"the result is a {type(value).__name__}", "a torch tensor", kind="type"
-        )
+        seen = f"the result is a {type(value).__name__}"
+        raise CheckFailed(seen, "a torch tensor", kind="type")
     if tuple(value.shape) != (batch,):
-        raise CheckFailed(
-            f"the result has shape {tuple(value.shape)}",
-            f"shape ({batch},): one token for each row",
-            kind="shape",
-        )
+        seen = f"the result has shape {tuple(value.shape)}"
+        wanted = f"shape ({batch},): one token for each row"
+        raise CheckFailed(seen, wanted, kind="shape")
     found = value.detach().numpy()
     if found.dtype.kind != "i":
-        raise CheckFailed(
-            f"the result has dtype {found.dtype}", "integers: token ids", kind="type"
-        )
+        seen = f"the result has dtype {found.dtype}"
+        raise CheckFailed(seen, "integers: token ids", kind="type")
     return found
 
 
@@ -63,9 +59,8 @@ def draws(
     drawn = expect.call(answer, many, temperature, top_k, generator(answer, seed))
     drawn = ids(drawn, times)
     if drawn.min() < 0 or drawn.max() >= len(row):
-        raise CheckFailed(
-            "a token outside the vocabulary was drawn", "ids from the vocabulary"
-        )
+        seen = "a token outside the vocabulary was drawn"
+        raise CheckFailed(seen, "ids from the vocabulary")
     return np.bincount(drawn, minlength=len(row)) / times
 
 
@@ -75,10 +70,8 @@ def told(numbers: np.ndarray) -> str:
 
 def expect_shares(seen: np.ndarray, wanted: list[float]) -> None:
     if np.abs(seen - np.array(wanted)).max() > 0.04:
-        raise CheckFailed(
-            f"the tokens were drawn with the frequencies {told(seen)}",
-            f"about {told(np.array(wanted))}",
-        )
+        case = f"the tokens were drawn with the frequencies {told(seen)}"
+        raise CheckFailed(case, f"about {told(np.array(wanted))}")
 
 
 FOUR = torch.tensor([0.2, 0.5, 0.1, 0.2], dtype=torch.float64).log()
@@ -88,11 +81,9 @@ def output(layer: Any, x: torch.Tensor) -> np.ndarray:
     """What the layer makes of ``x``, of the same shape."""
     found = expect.call(layer, x)
     if isinstance(found, tuple | list):
-        raise CheckFailed(
-            f"your layer returned {len(found)} results",
-            "the new tokens alone, without the weights",
-            kind="type",
-        )
+        seen = f"your layer returned {len(found)} results"
+        wanted = "the new tokens alone, without the weights"
+        raise CheckFailed(seen, wanted, kind="type")
     return expect.tensor(found, tuple(x.shape), "the output")
 
 

@@ -12,13 +12,7 @@ from autograder.checks.hunt import Hunt
 from autograder.checks.question import Hidden
 
 from .. import visible
-from ..visible.cases import (
-    at_the_end,
-    cache_for,
-    counts,
-    heads,
-    same_dtype,
-)
+from ..visible.cases import at_the_end, cache_for, counts, heads, same_dtype
 
 rotate = Hidden(visible.rotate, core=0.5)
 grouped_query_attention = Hidden(visible.grouped_query_attention, core=0.5)

@@ -23,11 +23,8 @@ def rows_agree(mask: np.ndarray, wanted: np.ndarray, case: str) -> None:
     """Each row of a mask is as it has to be."""
     for i, (row, expected) in enumerate(zip(mask, wanted, strict=True)):
         if not np.array_equal(row, expected):
-            raise CheckFailed(
-                f"{case}: row {i} is {shown(row)} (x = True)",
-                shown(expected),
-                drawing=beside(mask, wanted),
-            )
+            seen = f"{case}: row {i} is {shown(row)} (x = True)"
+            raise CheckFailed(seen, shown(expected), drawing=beside(mask, wanted))
 
 
 def turned(answer: Any, x: Any, *positions: int) -> np.ndarray:

@@ -10,10 +10,7 @@ from autograder.checks import expect
 from autograder.checks.failures import CheckFailed
 
 from . import cases
-from .questions import (
-    grouped_query_attention,
-    rotate,
-)
+from .questions import grouped_query_attention, rotate
 
 # ----------------------------------------------------------------- rotate
 
@@ -86,12 +83,9 @@ def rotate_turns_both_coordinates(answer: Any) -> None:
     """With d = 2, position 1 turns (0, 1) into (-sin 1, cos 1)."""
     turned = expect.call(answer, np.array([[0.0, 1.0]]), np.array([1]))
     turned = expect.array(turned, (1, 2))
-    expect.close(
-        turned,
-        np.array([[-np.sin(1.0), np.cos(1.0)]]),
-        f"(0, 1) became {np.round(turned[0], 3)}",
-        "(-sin 1, cos 1) = (-0.841, 0.540)",
-    )
+    seen = f"(0, 1) became {np.round(turned[0], 3)}"
+    wanted = "(-sin 1, cos 1) = (-0.841, 0.540)"
+    expect.close(turned, np.array([[-np.sin(1.0), np.cos(1.0)]]), seen, wanted)
 
 
 @rotate.visible
@@ -99,12 +93,9 @@ def rotate_obeys_the_base(answer: Any) -> None:
     """With base 100 and d = 4, the second pair turns by a tenth of a radian."""
     turned = expect.call(answer, np.array([[0.0, 0.0, 1.0, 0.0]]), np.array([1]), 100.0)
     turned = expect.array(turned, (1, 4))
-    expect.close(
-        turned[0, 2:],
-        np.array([np.cos(0.1), np.sin(0.1)]),
-        f"[0, 0, 1, 0] at position 1 became {np.round(turned[0], 3)}",
-        "[0, 0, cos 0.1, sin 0.1]: the angle is 100 ** (-2 / 4)",
-    )
+    seen = f"[0, 0, 1, 0] at position 1 became {np.round(turned[0], 3)}"
+    wanted = "[0, 0, cos 0.1, sin 0.1]: the angle is 100 ** (-2 / 4)"
+    expect.close(turned[0, 2:], np.array([np.cos(0.1), np.sin(0.1)]), seen, wanted)
 
 
 @rotate.visible
@@ -114,12 +105,9 @@ def rotate_keeps_the_dtype(answer: Any) -> None:
     turned = expect.call(answer, np.ones((1, 2), dtype=np.float32), positions)
     expect.dtype(expect.array(turned, (1, 2)), "float32")
     turned = expect.array(expect.call(answer, np.array([[2, 0]]), positions), (1, 2))
-    expect.close(
-        turned,
-        np.array([[2 * np.cos(1.0), 2 * np.sin(1.0)]]),
-        f"the integers [2, 0] at position 1 became {np.round(turned[0], 3)}",
-        "[1.081, 1.683]",
-    )
+    seen = f"the integers [2, 0] at position 1 became {np.round(turned[0], 3)}"
+    wanted = "[1.081, 1.683]"
+    expect.close(turned, np.array([[2 * np.cos(1.0), 2 * np.sin(1.0)]]), seen, wanted)
 
 
 # ------------------------------------------------ grouped_query_attention
@@ -140,12 +128,9 @@ def neighbors_share_a_head(answer: Any) -> None:
     V = np.array([10.0, 20.0]).reshape(2, 1, 1)
     result = expect.call(answer, np.ones((4, 1, 2)), np.ones((2, 1, 2)), V)
     output = expect.array(expect.pair(result, "output, weights")[0], (4, 1, 1))
-    expect.close(
-        output[:, 0, 0],
-        np.array([10.0, 10.0, 20.0, 20.0]),
-        f"values 10 and 20 gave the four heads {np.round(output[:, 0, 0], 3)}",
-        "10, 10, 20, 20",
-    )
+    seen = f"values 10 and 20 gave the four heads {np.round(output[:, 0, 0], 3)}"
+    wanted = "10, 10, 20, 20"
+    expect.close(output[:, 0, 0], np.array([10.0, 10.0, 20.0, 20.0]), seen, wanted)
 
 
 @grouped_query_attention.visible
@@ -158,12 +143,9 @@ def weights_are_a_softmax_of_scaled_scores(answer: Any) -> None:
     result = expect.call(answer, Q, K, np.ones((1, 2, 3)))
     weights = expect.pair(result, "output, weights")[1]
     weights = expect.array(weights, (2, 1, 2), "the weights")
-    expect.close(
-        weights,
-        np.broadcast_to([0.25, 0.75], (2, 1, 2)),
-        f"the weights of head 0 are {np.round(weights[0, 0], 3)}",
-        "[0.25, 0.75]: the scores are divided by √4",
-    )
+    seen = f"the weights of head 0 are {np.round(weights[0, 0], 3)}"
+    wanted = "[0.25, 0.75]: the scores are divided by √4"
+    expect.close(weights, np.broadcast_to([0.25, 0.75], (2, 1, 2)), seen, wanted)
 
 
 @grouped_query_attention.visible
@@ -179,15 +161,10 @@ def grouped_queries_obey_a_mask(answer: Any) -> None:
     seen = f"the weights of head 0 are {np.round(weights[0], 3).tolist()}"
     if (weights[:, ~mask] != 0).any():
         raise CheckFailed(seen, "exactly 0 where the mask is False")
-    expect.close(
-        weights, np.broadcast_to(wanted, (2, 2, 3)), seen, f"{wanted.tolist()}"
-    )
-    expect.close(
-        output[:, 1],
-        np.zeros((2, 2)),
-        f"the output of a query that may see nothing is {output[0, 1]}",
-        "zeros",
-    )
+    told = f"{wanted.tolist()}"
+    expect.close(weights, np.broadcast_to(wanted, (2, 2, 3)), seen, told)
+    told = f"the output of a query that may see nothing is {output[0, 1]}"
+    expect.close(output[:, 1], np.zeros((2, 2)), told, "zeros")
 
 
 @grouped_query_attention.visible

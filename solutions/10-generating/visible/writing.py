@@ -96,9 +96,8 @@ def window_drops_the_oldest(answer: Any) -> None:
         numbers = expect.array(keys, (1, min(number, 2), 2), "the keys")[0, :, 0]
         wanted = np.arange(max(number - 1, 1), number + 1)
         if not np.array_equal(numbers, wanted):
-            raise CheckFailed(
-                f"after {number} tokens, {numbers.round(3)} are kept", f"{wanted}"
-            )
+            seen = f"after {number} tokens, {numbers.round(3)} are kept"
+            raise CheckFailed(seen, f"{wanted}")
     cases.counts(cache, 4, ", the number of tokens seen")
 
 
@@ -110,14 +109,12 @@ def window_drops_values_too(answer: Any) -> None:
         _, values = cases.appended(cache, *cases.entry(number))
     shape: tuple[int, ...] = getattr(values, "shape", ())
     if len(shape) == 3 and shape[1] != 2:
-        raise CheckFailed(
-            f"after 3 tokens, {shape[1]} values are kept", "2, as for keys"
-        )
+        seen = f"after 3 tokens, {shape[1]} values are kept"
+        raise CheckFailed(seen, "2, as for keys")
     numbers = expect.array(values, (1, 2, 3), "the values")[0, :, 0]
     if not np.array_equal(numbers, [-2, -3]):
-        raise CheckFailed(
-            f"of the values -1, -2, -3, {numbers.round(3)} are kept", "[-2, -3]"
-        )
+        seen = f"of the values -1, -2, -3, {numbers.round(3)} are kept"
+        raise CheckFailed(seen, "[-2, -3]")
 
 
 @KVCache.visible
@@ -161,12 +158,9 @@ def first_token_attends_to_itself(answer: Any) -> None:
     weights = expect.array(weights, (4, 1, 1), "the weights")
     output = expect.array(output, (4, 1, 3), "the output")
     expect.close(weights, 1.0, f"the weights are {weights.ravel()}", "1 for each head")
-    expect.close(
-        output,
-        np.broadcast_to(v[:1], (4, 1, 3)),
-        f"the value [3, 5, 7] became {np.round(output[0, 0], 3)}",
-        "[3, 5, 7] for each of the four heads",
-    )
+    seen = f"the value [3, 5, 7] became {np.round(output[0, 0], 3)}"
+    wanted = "[3, 5, 7] for each of the four heads"
+    expect.close(output, np.broadcast_to(v[:1], (4, 1, 3)), seen, wanted)
 
 
 @decode_step.visible

@@ -16,12 +16,7 @@ from autograder.torch_support.tensors import draw
 
 from .. import visible
 from ..visible import compare_number
-from ..visible.cases import (
-    Sizes,
-    compare_loaded,
-    new_layer,
-    published,
-)
+from ..visible.cases import Sizes, compare_loaded, new_layer, published
 
 rms_norm = Hidden(visible.rms_norm, core=0.5)
 to_halves = Hidden(visible.to_halves, core=0.5)

@@ -12,11 +12,7 @@ from autograder.checks.accepted_results import a_kind
 from autograder.checks.assignment import Assignment
 from autograder.checks.failures import CheckFailed
 
-from .cases import (
-    SMALL,
-    compare_loaded,
-    published,
-)
+from .cases import SMALL, compare_loaded, published
 
 assignment = Assignment(__name__, page="11-a-real-llm")
 __getattr__ = assignment.hidden_half
@@ -54,12 +50,9 @@ def root_mean_square_becomes_one(answer: Any) -> None:
     """The vector [3, 4] is divided by the root of its mean square, 3.54."""
     result = expect.call(answer, rows(3, 4), torch.ones(2, dtype=torch.float32))
     seen = expect.tensor(result, (1, 2))
-    expect.close(
-        seen,
-        np.array([[3, 4]]) / np.sqrt(12.5),
-        f"[3, 4] became {seen[0].round(3)}",
-        "[0.849 1.131], since the mean square of 3 and 4 is 12.5",
-    )
+    told = f"[3, 4] became {seen[0].round(3)}"
+    wanted = "[0.849 1.131], since the mean square of 3 and 4 is 12.5"
+    expect.close(seen, np.array([[3, 4]]) / np.sqrt(12.5), told, wanted)
 
 
 @rms_norm.visible
@@ -67,9 +60,8 @@ def mean_is_left_alone(answer: Any) -> None:
     """The mean is not subtracted: [2, 2, 2, 2] becomes [1, 1, 1, 1]."""
     ones = torch.ones(4, dtype=torch.float32)
     seen = expect.tensor(expect.call(answer, rows(2, 2, 2, 2), ones), (1, 4))
-    expect.close(
-        seen, np.ones((1, 4)), f"[2, 2, 2, 2] became {seen[0].round(3)}", "[1 1 1 1]"
-    )
+    told = f"[2, 2, 2, 2] became {seen[0].round(3)}"
+    expect.close(seen, np.ones((1, 4)), told, "[1 1 1 1]")
 
 
 @rms_norm.visible
@@ -77,12 +69,8 @@ def weight_scales_the_dimensions(answer: Any) -> None:
     """The weight multiplies dimension by dimension."""
     weight = torch.tensor([2.0, -1.0], dtype=torch.float32)
     seen = expect.tensor(expect.call(answer, rows(3, 4), weight), (1, 2))
-    expect.close(
-        seen,
-        np.array([[6, -4]]) / np.sqrt(12.5),
-        f"[3, 4] with the weight [2, -1] became {seen[0].round(3)}",
-        "[1.697 -1.131]",
-    )
+    told = f"[3, 4] with the weight [2, -1] became {seen[0].round(3)}"
+    expect.close(seen, np.array([[6, -4]]) / np.sqrt(12.5), told, "[1.697 -1.131]")
 
 
 @rms_norm.visible
@@ -91,12 +79,8 @@ def vectors_are_normalized_one_by_one(answer: Any) -> None:
     x = torch.tensor([[3.0, 3.0], [8.0, 8.0]], dtype=torch.float32)
     result = expect.call(answer, x, torch.ones(2, dtype=torch.float32))
     seen = expect.tensor(result, (2, 2))
-    expect.close(
-        seen,
-        np.ones((2, 2)),
-        f"[3, 3] and [8, 8] became {seen.astype(float).round(3).tolist()}",
-        "[[1, 1], [1, 1]]",
-    )
+    told = f"[3, 3] and [8, 8] became {seen.astype(float).round(3).tolist()}"
+    expect.close(seen, np.ones((2, 2)), told, "[[1, 1], [1, 1]]")
 
 
 @rms_norm.visible
@@ -106,12 +90,9 @@ def epsilon_keeps_zeros(answer: Any) -> None:
     seen = expect.tensor(expect.call(answer, rows(0, 0), ones), (1, 2))
     expect.close(seen, np.zeros((1, 2)), f"[0, 0] became {seen[0]}", "[0 0]")
     seen = expect.tensor(expect.call(answer, rows(1, 1), ones, 3.0), (1, 2))
-    expect.close(
-        seen,
-        np.full((1, 2), 0.5),
-        f"[1, 1] with eps = 3 became {seen[0].round(3)}",
-        "[0.5 0.5]: the mean square, 1, plus 3 is 4, whose root is 2",
-    )
+    told = f"[1, 1] with eps = 3 became {seen[0].round(3)}"
+    wanted = "[0.5 0.5]: the mean square, 1, plus 3 is 4, whose root is 2"
+    expect.close(seen, np.full((1, 2), 0.5), told, wanted)
 
 
 @rms_norm.visible
@@ -235,11 +216,8 @@ def share_is_a_mean(answer: Any) -> None:
 def number(value: Any) -> float:
     """``value`` as the Python float that it has to be."""
     if not isinstance(value, float):
-        raise CheckFailed(
-            f"your function returned {a_kind(value)}",
-            "a Python float, from float(…) or .item()",
-            kind="type",
-        )
+        seen = f"your function returned {a_kind(value)}"
+        raise CheckFailed(seen, "a Python float, from float(…) or .item()", kind="type")
     return value
 
 
@@ -269,12 +247,9 @@ def chances_of_a_half_and_an_eighth_give_four(answer: Any) -> None:
     chances = [[1 / 8, 4 / 8, 3 / 8], [3 / 8, 4 / 8, 1 / 8], [6 / 8, 1 / 8, 1 / 8]]
     logits = torch.tensor(chances, dtype=torch.float32).log()
     value = expect.call(answer, logits, torch.tensor([0, 1, 2]))
-    compare_number(
-        value,
-        4.0,
-        "token 1 had probability 1/2 and token 2 had 1/8; your perplexity is {:.4g}",
-        "4: the logits at t predict token t + 1, and nothing predicts token 0",
-    )
+    seen = "token 1 had probability 1/2 and token 2 had 1/8; your perplexity is {:.4g}"
+    wanted = "4: the logits at t predict token t + 1, and nothing predicts token 0"
+    compare_number(value, 4.0, seen, wanted)
 
 
 @perplexity.visible
@@ -284,9 +259,5 @@ def large_logits_cost_their_difference(answer: Any) -> None:
     tokens = torch.zeros(11, dtype=torch.long)
     tokens[5] = 1
     value = expect.call(answer, logits, tokens)
-    compare_number(
-        value,
-        float(np.exp(11.0)),
-        "your perplexity is {:.4g}",
-        "5.987e+04: nine predictions cost 0 nats and one costs 110, 11 on average",
-    )
+    wanted = "5.987e+04: nine predictions cost 0 nats and one costs 110, 11 on average"
+    compare_number(value, float(np.exp(11.0)), "your perplexity is {:.4g}", wanted)

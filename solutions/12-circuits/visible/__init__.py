@@ -114,13 +114,9 @@ def compare_cut(
     wanted = logits_by_head(state, sizes, tokens, at)
     result = expect.call(answer, model, tokens, *at)
     seen = expect.tensor(result, tuple(wanted.shape), "the logits")
-    expect.close(
-        seen,
-        wanted.numpy(),
-        f"with head {at[1]} of layer {at[0]} cut, the logits are wrong",
-        "the logits of a model in which the head adds nothing",
-        tolerance=1e-5,
-    )
+    told = f"with head {at[1]} of layer {at[0]} cut, the logits are wrong"
+    due = "the logits of a model in which the head adds nothing"
+    expect.close(seen, wanted.numpy(), told, due, tolerance=1e-5)
     unchanged(model, state, sizes, tokens)
 
 
@@ -128,16 +124,13 @@ def unchanged(model: Any, state: State, sizes: Sizes, tokens: Any) -> None:
     """The model keeps its parameters and mode, has no hooks and answers as before."""
     now = model.state_dict()
     if any(not torch.equal(now[name].detach(), state[name]) for name in state):
-        raise CheckFailed(
-            "afterwards the model has different parameters", "the model as before"
-        )
+        told = "afterwards the model has different parameters"
+        raise CheckFailed(told, "the model as before")
     seen = expect.tensor(model(tokens), (*tokens.shape, sizes.vocabulary))
     whole = logits_by_head(state, sizes, tokens).numpy()
     if np.abs(seen - whole).max() > 1e-4 * max(1, np.abs(whole).max()):
-        raise CheckFailed(
-            "afterwards the model gives different logits: a hook is left",
-            "the model as before",
-        )
+        told = "afterwards the model gives different logits: a hook is left"
+        raise CheckFailed(told, "the model as before")
 
 
 @ablate.visible
@@ -197,33 +190,23 @@ def compare_head(
     if not model.training:
         raise CheckFailed("the model is in eval mode now", "train mode, as before")
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise CheckFailed(
-            f"your function returned {a_kind(value)}",
-            "the tuple (layer, head)",
-            kind="type",
-        )
+        seen = f"your function returned {a_kind(value)}"
+        raise CheckFailed(seen, "the tuple (layer, head)", kind="type")
     for part in value:
         if not isinstance(part, int) or isinstance(part, bool):
-            raise CheckFailed(
-                f"there is a {type(part).__name__} in the tuple",
-                "two ints",
-                kind="type",
-            )
+            seen = f"there is a {type(part).__name__} in the tuple"
+            raise CheckFailed(seen, "two ints", kind="type")
     wanted = next(at for at, kind in kinds.items() if kind == sought)
     if tuple(value) != wanted:
         raise CheckFailed(f"you found {tuple(value)}", f"{wanted}")
     if torch.equal(source.get_state(), before) or source.initial_seed() != seed:
-        raise CheckFailed(
-            "the generator was not used, or was seeded again",
-            "draws from the generator as it is",
-        )
+        seen = "the generator was not used, or was seeded again"
+        raise CheckFailed(seen, "draws from the generator as it is")
     if not torch.equal(state_of(), common):
         raise CheckFailed("torch's global generator was used", "only `generator`")
     if fewer_drawn(source.get_state(), seed, 32 * period):
-        raise CheckFailed(
-            f"fewer than 32 × {period} tokens were drawn",
-            "at least 32 sequences, each with its own half of `period` tokens",
-        )
+        due = "at least 32 sequences, each with its own half of `period` tokens"
+        raise CheckFailed(f"fewer than 32 × {period} tokens were drawn", due)
 
 
 def fewer_drawn(state: torch.Tensor, seed: int, n: int) -> bool:

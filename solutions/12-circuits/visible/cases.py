@@ -147,9 +147,6 @@ def generator(answer: Any, seed: int) -> Any:
 def number(value: Any) -> float:
     """``value`` as the Python float that it has to be."""
     if not isinstance(value, float) or isinstance(value, np.generic):
-        raise CheckFailed(
-            f"your function returned {a_kind(value)}",
-            "a Python float, from .item()",
-            kind="type",
-        )
+        seen = f"your function returned {a_kind(value)}"
+        raise CheckFailed(seen, "a Python float, from .item()", kind="type")
     return value

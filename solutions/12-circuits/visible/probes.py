@@ -13,14 +13,7 @@ from autograder.torch_support.gradients import gradients
 from autograder.torch_support.tensors import seeded
 
 from . import CIRCUIT, SMALL, TOKENS, fewer_drawn
-from .cases import (
-    DESIGN,
-    build,
-    designed,
-    drawn,
-    generator,
-    keeps_hooks,
-)
+from .cases import DESIGN, build, designed, drawn, generator, keeps_hooks
 
 
 def described(result: Any) -> list:
