@@ -82,6 +82,15 @@ BLEND = """def blend(weights, scale=None, power=2):
 """
 
 
+HALVES = """def halves(n):
+    found = 0
+    while n > 0:
+        n = n // 2
+        found = found + 1
+    return found
+"""
+
+
 def drawn(kind, code, checks):
     """Questions of a kind about an answer; ``checks``: a sentence, and what holds."""
     question = Question(code.removeprefix("def ").partition("(")[0], 1, "x#y")
@@ -101,6 +110,12 @@ def test_a_call_is_printed_with_what_is_none():
     asked = drawn(change, BLEND, holds)
     words = "`blend(weights, scale=None, power=2)`, with `weights = [1, 1, 1]`"
     assert asked and all(words in one.text for one in asked)
+
+
+def test_a_change_that_never_ends_is_not_asked_about():
+    """Nobody could find its answer; it is not an error that is raised."""
+    asked = drawn(change, HALVES, {"Counted.": lambda answer: answer(5) == 3})
+    assert asked and not any("is\n\n    n = n // 2" in one.text for one in asked)
 
 
 def test_a_choice_is_no_rounding_of_another():
