@@ -147,7 +147,7 @@ lint: setup
 names: setup  ## small changes to wrong answers: none gets an untrue name; NAME=…
 	@$(BIN)/python -m benchmarks.proven_names $(NAME)
 
-dataset: setup  ## the catalogs' wrong answers as JSON Lines with a description
+dataset: setup  ## the catalogs' wrong answers as JSON Lines
 	@$(BIN)/python book/dataset.py --baseline _build/dataset
 
 benchmark: setup  ## what we claim about speed, as ratios measured in one run

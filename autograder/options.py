@@ -26,6 +26,13 @@ def add_flag(verb: argparse._ActionsContainer, name: str, words: str) -> None:
     verb.add_argument(name, action="store_true", help=words)
 
 
+def add_several(
+    verb: argparse.ArgumentParser, name: str, metavar: str, words: str
+) -> None:
+    """An option that may be repeated; in ``words``, what for."""
+    verb.add_argument(name, action="append", default=[], metavar=metavar, help=words)
+
+
 def add_seconds(verb: argparse.ArgumentParser) -> None:
     """How long code may run for a student."""
     words = "time limit for each cell and each question, in seconds (default: 30)"

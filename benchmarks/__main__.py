@@ -4,9 +4,10 @@
 
 (a) `autograder grade` against plain `nbgrader autograde`: a class as it is (``mixed``)
     and one in which all is right; nbgrader's has right answers, its best case,
-(b) one submission behind the wall against a bare fork that runs the same cells,
-(c) many submissions: rate and memory over time,
-(d) two workers against one, when each worker has a core and when one has all cores.
+(b) two workers against one, when each worker has a core and when one has all cores,
+(c) many submissions: rate and memory over time.
+
+``benchmarks.processor`` has the cost of one submission.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import json
 import os
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,16 +25,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.course import CONFIG, Assignment, Course
-from autograder.grading import job
 from autograder.notebook.records import Release
-from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
-from autograder.wall import Grader
 from benchmarks.mixed import kinds, mixed
 
 ROOT = Path(__file__).resolve().parents[1]
-MIB = 1 << 20
 
 
 def classroom(folder: Path, assignment: Assignment, texts: Iterable[str]) -> Path:
@@ -97,23 +93,6 @@ def nbgraders(folder: Path, assignment: Assignment) -> float:
     return seconds([program, "autograde", assignment.name, "--create"], folder)
 
 
-def bare_fork(cells: list[str]) -> float:
-    """Seconds to run code cells in a fork of this process, and nothing else."""
-    start = time.perf_counter()
-    pid = os.fork()
-    if pid == 0:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        names: dict = {}
-        for source in cells:
-            exec(compile(source, "<cell>", "exec"), names)
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    if status:
-        sys.exit("the bare fork did not finish its cells")
-    return time.perf_counter() - start
-
-
 def runnable(release: Release, text: str) -> list[str]:
     """The code of a submission, with the instructor's test cells."""
     sources = {c.grade_id: c.source for c in release.cells}
@@ -124,36 +103,6 @@ def runnable(release: Release, text: str) -> list[str]:
         for c in json.loads(text)["cells"]
         if c["cell_type"] == "code"
     ]
-
-
-def one_submission(course: Course, assignment: Assignment, text: str) -> float:
-    """Behind the wall over bare fork, medians of runs that alternate."""
-    release = plan(course, assignment)
-    cells = runnable(release, text)
-    walled, bare = [], []
-    with Grader() as grader:
-        grader.warm(release.profile)
-        bare_fork(cells)  # this process imports what the parents have imported
-        warm_up(cells)
-        for _ in range(15):
-            bare.append(bare_fork(cells))
-            start = time.perf_counter()
-            verdict = job.grade(release, text.encode(), grader)
-            walled.append(time.perf_counter() - start)
-            if verdict.held:
-                sys.exit(f"held: {verdict.reason}")
-    for name, values in (("behind the wall", walled), ("bare fork", bare)):
-        print(f"    {name}: {1000 * statistics.median(values):.0f} ms")
-    return statistics.median(walled) / statistics.median(bare)
-
-
-def warm_up(cells: list[str]) -> None:
-    """Import here what the cells import, as a warm parent has."""
-    lines = [line for source in cells for line in source.splitlines()]
-    names: dict = {}
-    for line in lines:
-        if line.startswith(("import ", "from ")):
-            exec(line, names)
 
 
 def family(pid: int) -> Iterator[int]:
@@ -214,7 +163,7 @@ def main() -> None:
     default = ["01-attention", "03-multi-head"]
     parser.add_argument("assignments", nargs="*", default=default)
     parser.add_argument("--few", type=int, default=8, help="for nbgrader")
-    parser.add_argument("--some", type=int, default=200, help="for (a) and (d)")
+    parser.add_argument("--some", type=int, default=200, help="for (a) and (b)")
     parser.add_argument("--many", type=int, default=0, help="for (c); 0: leave it out")
     options = parser.parse_args()
     course = Course(ROOT)
@@ -240,10 +189,8 @@ def main() -> None:
             free = options.some / ours(new("free", options.some), assignment, 1)
             print(f"    all right: {two:.1f} a second,", end=" ")
             print(f"{two / theirs:.0f} times")
-            print(f"(d) two workers on two cores {two / one:.2f} times one on one;")
+            print(f"(b) two workers on two cores {two / one:.2f} times one on one;")
             print(f"    {two / free:.2f} times one worker that may use all cores")
-            ratio = one_submission(course, assignment, text)
-            print(f"(b) one submission takes {ratio:.1f} times a bare fork")
             if options.many:
                 print(f"(c) {options.many} submissions")
                 over_time(new("many", options.many), assignment, options.many)

@@ -3,42 +3,26 @@
     python -m benchmarks.greedy [SIZE]
 
 prints the seconds that each costs a grader outside of the sandbox.
-
-    python -m benchmarks.greedy --class FOLDER
-
-makes a course there, whose class has 30 honest submissions and one of each of these,
-grades it, and prints the seconds of the commands that read it. FOLDER is kept, so a
-second run measures without grading.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-from autograder.course import Assignment, Course
+from autograder.course import Course
 from autograder.errors import Held
 from autograder.notebook.matching import match
 from autograder.notebook.reading import CELL_LIMIT, MAX_BYTES, read_cells
 from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 from autograder.release.solutions import students_notebook
-from autograder.results.feedback import safe_html
-from autograder.results.similar_code import similar_groups
-from autograder.results.similarity import LONGEST
+from autograder.results.feedback import safe_markdown
+from autograder.results.similarity import LONGEST, similar_groups
 from autograder.text import printable
 
-HONEST = 30
-COMMANDS = [
-    ["grade", "01-attention"],
-    *(["feedback", "01-attention"], ["report"], ["export"]),
-    *(["similarity", "01-attention"], ["interview", "01-attention"]),
-]
 NAME = "softmax"
 STUB = f"def {NAME}(x):\n    pass\n"
 
@@ -133,7 +117,7 @@ def seconds(release: Release, data: bytes) -> tuple[float, str]:
         cells = match(release, read_cells(data)).cells
         for cell in cells:
             if cell.cell_type == "markdown":
-                safe_html(cell.source)
+                safe_markdown({}, cell.source)
         extra = {str(n): c.source for n, c in enumerate(cells) if c.kind == "extra"}
         texts = {name: printable(extra[name][:LONGEST]) for name in list(extra)[:3]}
         similar_groups({"ada": texts, "eve": texts}, dict.fromkeys(texts, ""), 0.9)
@@ -145,57 +129,12 @@ def seconds(release: Release, data: bytes) -> tuple[float, str]:
 def prepared() -> tuple[dict, Release]:
     """The students' notebook of the first assignment, and its release."""
     course = Course.find()
-    assignment: Assignment = course.chosen(["01-attention"])[0]
-    return students_notebook(course, assignment), plan(course, assignment)
-
-
-def make_class(folder: Path) -> None:
-    """A course with the first assignment, and 62 submissions of it."""
-    course = Course.find()
     assignment = course.chosen(["01-attention"])[0]
-    for name in ("nbgrader_config.py", "course.toml", "_config.yml"):
-        shutil.copy(course.root / name, folder)
-    for name in ("solutions", "exercises", "book"):
-        (folder / name).symlink_to(course.root / name)
-    untouched, _ = prepared()
-    made = dict(submissions(untouched, MAX_BYTES - 100_000))
-    whole = json.loads(assignment.source.read_text("utf-8"))
-    for number in range(HONEST):
-        cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": []}
-        cell |= {"source": f"print({number})", "execution_count": None}
-        notebook = {**whole, "cells": [*whole["cells"], cell]}
-        made[f"honest {number:02}"] = json.dumps(notebook).encode()
-    for name, data in made.items():
-        who = name.replace(",", "").replace(" ", "-")
-        place = folder / "submitted" / who / assignment.name
-        place.mkdir(parents=True)
-        (place / assignment.source.name).write_bytes(data)
-
-
-def measure_class(folder: Path) -> None:
-    """Print the seconds of each command, and of each student's page."""
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        make_class(folder)
-    for words in COMMANDS:
-        if words[0] == "grade" and (folder / "autograded").exists():
-            continue
-        start = time.monotonic()
-        done = subprocess.run(["autograder", *words], cwd=folder, check=False)
-        used = time.monotonic() - start
-        print(f"{used:7.1f} s  {' '.join(words)}: exit {done.returncode}", flush=True)
-    pages = sorted(folder.glob("feedback/*/*/*.html"), key=lambda p: p.stat().st_mtime)
-    times = [page.stat().st_mtime for page in pages]
-    gaps = zip(pages[1:], times, times[1:], strict=False)
-    for page, before, after in sorted(gaps, key=lambda gap: gap[1] - gap[2]):
-        print(f"{after - before:7.1f} s  {page.parts[-3]}")
+    return students_notebook(course, assignment), plan(course, assignment)
 
 
 def main() -> None:
     """Print a line for each."""
-    if sys.argv[1:2] == ["--class"]:
-        measure_class(Path(sys.argv[2]).absolute())
-        return
     size = int(sys.argv[1]) if sys.argv[1:] else MAX_BYTES - 100_000
     untouched, release = prepared()
     for name, data in submissions(untouched, size):

@@ -1,12 +1,10 @@
 """How much does a page bring along? First load in a browser, figures left out.
 
-    python -m benchmarks.pages [BUILT_SITE]
+    python -m benchmarks.pages
 
-Builds the course's site and, from the same sources, a Jupyter Book with default
-settings, opens every page of both in headless Chromium with an empty cache, and prints
-requests and kilobytes as a server that compresses text would send them. What a page
-asks of other hosts is counted as a request; its bytes are not known here. With
-_build/html, the pages of `make book` are weighed alone.
+Opens every page of the built site (`make book`) in headless Chromium with an empty
+cache, and prints requests and kilobytes as a server that compresses text would send
+them. What a page asks of other hosts is counted as a request; its bytes are not known.
 """
 
 from __future__ import annotations
@@ -15,9 +13,7 @@ import functools
 import gzip
 import http.server
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -30,12 +26,6 @@ from playwright.sync_api import Browser, Route, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".html", ".css", ".js", ".mjs", ".json", ".svg"}
-DEFAULT_BOOK = """
-title: Paying Attention
-execute: {execute_notebooks: "off"}
-bibtex_bibfiles: [book/references.bib]
-parse: {myst_enable_extensions: [colon_fence, deflist, dollarmath, substitution]}
-"""
 
 
 class Weight(NamedTuple):
@@ -84,26 +74,6 @@ def sent(path: Path) -> int:
     return len(gzip.compress(body, 6) if path.suffix in TEXT else body)
 
 
-def build(source: Path, folder: Path) -> Path:
-    """Build a book into ``folder`` and return where its pages are."""
-    program = str(Path(sys.executable).parent / "jupyter-book")
-    command = [program, "build", ".", "--all", "--quiet", "--path-output", str(folder)]
-    run = subprocess.run(command, cwd=source, capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{run.stderr[-3000:]}")
-    return folder / "_build" / "html"
-
-
-def default_book(folder: Path) -> Path:
-    """The same sources with a configuration that says as little as possible."""
-    for name in "book", "exercises":
-        shutil.copytree(ROOT / name, folder / name)
-    shutil.rmtree(folder / "book" / "text")
-    shutil.copy(ROOT / "_toc.yml", folder)
-    (folder / "_config.yml").write_text(DEFAULT_BOOK)
-    return folder
-
-
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """Serves files and says nothing about it."""
 
@@ -133,31 +103,16 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         sys.exit("Chromium is not installed; on Debian: apt-get install chromium")
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as engine:
-        home = Path(scratch)
+    with sync_playwright() as engine:
         browser = engine.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        if sys.argv[1:]:
-            ours, theirs = Path(sys.argv[1]), {}
-        else:
-            print("Building the course's site and a default book …", flush=True)
-            ours = build(ROOT, home / "ours")
-            default = build(default_book(home / "sources"), home / "default")
-            theirs = weigh_all(browser, default)
         print(f"{time.strftime('%Y-%m-%d')}: kB gzipped and requests, without figures")
-        print("| page | ours | default Jupyter Book |\n|---|---|---|")
-        for path, weight in weigh_all(browser, ours).items():
-            print(f"| {path} | {told(weight)} | {told(theirs.get(path))} |", flush=True)
+        print("| page | kB | requests | of them outside |\n|---|---|---|---|")
+        for path, weight in weigh_all(browser, ROOT / "_build/html").items():
+            kilobytes = f"{weight.bytes / 1000:.0f}"
+            print(f"| {path} | {kilobytes} | {weight.requests} | {weight.outside} |")
         browser.close()
-
-
-def told(weight: Weight | None) -> str:
-    """A weight for people: ``212 kB in 9``."""
-    if weight is None:
-        return "none"
-    outside = f", {weight.outside} of them outside" if weight.outside else ""
-    return f"{weight.bytes / 1000:.0f} kB in {weight.requests}{outside}"
 
 
 if __name__ == "__main__":

@@ -2,23 +2,20 @@
 
 A row has a task, an answer, what is wrong with it, and what the visible checks say.
 Left out are right answers, hidden checks, and the mistakes that students' own checks
-hunt. The description beside it is Croissant, a vocabulary for data sets.
+hunt.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import io
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -29,26 +26,6 @@ from autograder.tools.judging import catalog_of, packages
 from benchmarks.outside import answers
 
 OURS, OTHERS = "authors", "outsider"
-TERMS = (
-    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty"),
-    *("fileObject", "fileSet", "format", "includes", "isLiveDataset", "jsonPath"),
-    *("key", "md5", "parentField", "path", "recordSet", "references", "regex"),
-    *("repeated", "replace", "samplingRate", "separator", "source", "subField"),
-    "transform",
-)
-CONTEXT = {  # the vocabulary's own; its validator asks for all of it
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "sc": "https://schema.org/",
-    "dct": "http://purl.org/dc/terms/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    **{term: f"cr:{term}" for term in TERMS},
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-}
 FIELDS = {
     "id": "a name of the row",
     "assignment": "the assignment",
@@ -126,61 +103,6 @@ def noticed(package: ModuleType, question: str, code: str) -> tuple[str, str]:
     return "", ""
 
 
-def croissant(data: bytes, count: int) -> dict[str, Any]:
-    """The description of the file: what it holds, where from, under which license.
-
-    Source: https://docs.mlcommons.org/croissant/docs/croissant-spec.html
-    """
-    file = "answers.jsonl"
-    return {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": "paying-attention-mistakes",
-        "description": f"{count} wrong answers to questions about attention.",
-        "license": "https://creativecommons.org/licenses/by/4.0/",
-        "url": "https://github.com/paying-attention/paying-attention",
-        "version": version("paying-attention"),
-        "datePublished": "2026-11-23",
-        "creator": {"@type": "sc:Organization", "name": "Paying Attention"},
-        "citeAs": "The Paying Attention authors (2026): mistakes about attention.",
-        "rai:dataCollection": "The answers were invented by the authors of the course, "
-        "or by somebody who had seen neither the checks nor the catalog; the field "
-        "source says by whom. No answer is a student's.",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": file,
-                "name": file,
-                "contentUrl": file,
-                "encodingFormat": "application/jsonlines",
-                "sha256": hashlib.sha256(data).hexdigest(),
-            }
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "answers",
-                "name": "answers",
-                "field": [
-                    {
-                        "@type": "cr:Field",
-                        "@id": f"answers/{name}",
-                        "name": name,
-                        "description": about,
-                        "dataType": "sc:Text",
-                        "source": {
-                            "fileObject": {"@id": file},
-                            "extract": {"column": name},
-                        },
-                    }
-                    for name, about in FIELDS.items()
-                ],
-            }
-        ],
-    }
-
-
 def pieces(code: str) -> Counter[str]:
     """How often each run of four characters stands in the code, spaces left out."""
     text = "".join(code.split())
@@ -215,11 +137,8 @@ def main() -> int:
     exercises = Course.find().exercises
     data = [row for package in packages() for row in rows(package, exercises)]
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in data]
-    written = "".join(lines).encode()
     options.folder.mkdir(parents=True, exist_ok=True)
-    write_whole(options.folder / "answers.jsonl", written)
-    about = json.dumps(croissant(written, len(data)), indent=2)
-    write_whole(options.folder / "croissant.json", about.encode())
+    write_whole(options.folder / "answers.jsonl", "".join(lines).encode())
     print(f"{len(data)} wrong answers, in {options.folder}/answers.jsonl")
     if options.baseline:
         right, asked = baseline(data)

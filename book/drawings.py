@@ -120,9 +120,10 @@ def it() -> tuple[str, int]:
 
 def one_query() -> tuple[str, int]:
     """Chapter 1: the query of "sat" through scores, softmax, values, sum."""
-    inputs = "tokens = [", "features = {", "q_sat = "
+    inputs = "tokens = [", "features = {", "asks = {"
     names = cell_values("01-queries-keys-values", *inputs)
-    tokens, X, query = names["tokens"], names["X"], names["q_sat"]
+    tokens, X = names["tokens"], names["X"]
+    query = names["Q"][tokens.index("sat")]
     scores = attention_scores(query[None], X)[0]
     weights = softmax(scores)
     drawn = text(44, 17, "query of “sat”: who is living?", "q start")
@@ -164,10 +165,11 @@ def six_steps() -> tuple[str, int]:
     """Chapter 1: four queries meet six keys; the shapes of the six steps."""
     (n_q, d_k), (n_k, d_v) = SIZES["Q"], SIZES["V"]
     steps = "project", "score", "scale", "mask", "softmax", "mix"
-    middles = 48, 130, 212, 278, 344, 420
+    middles = 48, 128, 220, 298  # steps 3 to 5 keep the shape: they share a line
+    lines = 48, 128, 200, 220, 240, 298
     drawn = ""
-    for number, (step, middle) in enumerate(zip(steps, middles, strict=True), 1):
-        drawn += text(4, middle + 5, f"{number}  {step}", "start bold")
+    for number, (step, y) in enumerate(zip(steps, lines, strict=True), 1):
+        drawn += text(4, y + 5, f"{number}  {step}", "start bold")
     left = 118
     for x, rows, columns, name in [
         (left, n_q, d_k, "q"),
@@ -181,20 +183,19 @@ def six_steps() -> tuple[str, int]:
     drawn += matrix(left + 104, middles[1], d_k, n_k, "Kᵀ", "k")
     drawn += text(left + 168, middles[1] + 5, "=")
     drawn += matrix(left + 196, middles[1], n_q, n_k, "QKᵀ")
-    for step, words in [
-        (2, f"divided by √{d_k}"),
-        (3, "True: may attend"),
-        (4, "rows sum to 1"),
+    for x, name, words in [
+        (left, "scores", f"divided by √{d_k}"),
+        (left + 98, "mask", "may attend?"),
+        (left + 196, "weights", "rows sum to 1"),
     ]:
-        name = {2: "scores", 3: "mask", 4: "weights"}[step]
-        drawn += text(left, middles[step] + 5, words, "soft start")
-        drawn += matrix(left + 196, middles[step], n_q, n_k, name)
-    drawn += matrix(left, middles[5], n_q, n_k, "weights")
-    drawn += text(left + 70, middles[5] + 5, "@")
-    drawn += matrix(left + 104, middles[5], n_k, d_v, "V", "v")
-    drawn += text(left + 156, middles[5] + 5, "=")
-    drawn += matrix(left + 207, middles[5], n_q, d_v, "output", "v")
-    return drawn, 462
+        drawn += text(x + 3.5 * n_k, middles[2] - 22, words, "soft")
+        drawn += matrix(x, middles[2], n_q, n_k, name)
+    drawn += matrix(left, middles[3], n_q, n_k, "weights")
+    drawn += text(left + 70, middles[3] + 5, "@")
+    drawn += matrix(left + 104, middles[3], n_k, d_v, "V", "v")
+    drawn += text(left + 156, middles[3] + 5, "=")
+    drawn += matrix(left + 207, middles[3], n_q, d_v, "output", "v")
+    return drawn, 340
 
 
 def heads_apart(y: float, heads: np.ndarray, traced: int) -> str:
@@ -226,8 +227,8 @@ def split_merge() -> tuple[str, int]:
                 kind = f"head{column // 2}" + (" traced" if number == 14 else "")
                 x, top = 90 + 42 * column, y + 8 + 26 * row
                 drawn += cells(x, top, [number], kind, width=42, height=26)
-    drawn += text(4, 158, "split", "start bold")
-    drawn += text(4, 174, "reshape, then", "soft start")
+    drawn += text(4, 154, "split", "start bold")
+    drawn += text(4, 172, "reshape,", "soft start")
     drawn += text(4, 188, "swapaxes", "soft start")
     for h in range(3):
         drawn += text(114 + 104 * h, 132, f"head {h}", f"head{h}")

@@ -13,7 +13,6 @@ from latex2mathml.converter import convert
 from roles import color_formula
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
@@ -118,11 +117,6 @@ def visit_math_block(translator: HTML5Translator, node: nodes.math_block) -> Non
     attributes = {"CLASS": "math notranslate", "tabindex": "0"}
     translator.body.append(translator.starttag(node, "div", "", **attributes))
     translator.body.append(translate(node, display=True))
-    if node.get("number"):
-        number = get_node_equation_number(translator, node)
-        translator.body.append(f'<span class="eqno">({number})')
-        translator.add_permalink_ref(node, "Link to this equation")
-        translator.body.append("</span>")
     translator.body.append("</div>\n")
     raise nodes.SkipNode
 

@@ -5,8 +5,8 @@
 prints what each chapter has, and the minutes that its head must name. With --write
 they are written there, and into the totals and plans of index.md and a-term.md. A
 reader is taken to read 200 words and 12 lines of code a minute, without what is folded,
-and to spend a minute on each question of a quiz and on each blank; to this comes the
-time that cells run.
+and to spend a minute on each question of a quiz, on each displayed formula and on each
+blank; to this comes the time that cells run.
 """
 
 import argparse
@@ -29,15 +29,17 @@ NOT_PROSE = [
     re.compile(r"^\$\$.*?\$\$", re.DOTALL | re.MULTILINE),
     re.compile(r"^(`{3,}.*|:{3,}.*|:[\w-]+:.*|\([\w-]+\)=)$", re.MULTILINE),
 ]
+FORMULA = re.compile(r"^\$\$.*?\$\$|^`{3,}\{math\}", re.DOTALL | re.MULTILINE)
 BLANK = re.compile(r"^[^#\n]*\.\.\.[ \t]*(#.*)?$", re.MULTILINE)
 
 
 class Size(NamedTuple):
-    """What a chapter has: words of prose, code, questions, boxes of claims."""
+    """What a chapter has: words, code, formulas, questions, boxes of claims."""
 
     words: int
     cells: int
     lines: int
+    formulas: int
     questions: int
     boxes: int
 
@@ -67,6 +69,7 @@ def measure(notebook: NotebookNode) -> Size:
         words=sum(len(prose(text).split()) for text in texts),
         cells=len(cells),
         lines=sum(bool(line.strip()) for code in codes for line in code.split("\n")),
+        formulas=sum(len(FORMULA.findall(text)) for text in texts),
         questions=sum(text.count('<div class="quiz') for text in texts)
         + sum(len(BLANK.findall(code)) for code in codes),
         boxes=sum(text.count(":class: myth") for text in texts),
@@ -76,7 +79,7 @@ def measure(notebook: NotebookNode) -> Size:
 def minutes(chapter: str, size: Size) -> int:
     """Rounded to five, as nobody's reading is more exact."""
     reading = size.words / WORDS_A_MINUTE + size.lines / LINES_A_MINUTE
-    total = reading + size.questions + RUNNING.get(chapter, 1)
+    total = reading + size.formulas + size.questions + RUNNING.get(chapter, 1)
     return max(5, 5 * round(total / 5))
 
 
@@ -135,14 +138,15 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into heads and plans")
     if parser.parse_args().write:
         write()
-    print(f"{'chapter':26} words cells lines questions boxes minutes (in its head)")
+    heads = "words cells lines formulas questions boxes minutes (in its head)"
+    print(f"{'chapter':26} {heads}")
     for chapter in chapters():
         notebook = notebooks.read_text(chapter)
         size = measure(notebook)
         print(
             f"{chapter:26} {size.words:5} {size.cells:5} {size.lines:5} "
-            f"{size.questions:9} {size.boxes:5} {minutes(chapter, size):7} "
-            f"({named(notebook)})"
+            f"{size.formulas:8} {size.questions:9} {size.boxes:5} "
+            f"{minutes(chapter, size):7} ({named(notebook)})"
         )
 
 

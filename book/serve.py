@@ -10,25 +10,6 @@ from pathlib import Path
 class CourseHandler(http.server.SimpleHTTPRequestHandler):
     """Static files, the site's own page for what is not found, and a quiet log."""
 
-    packed = False
-
-    def send_head(self):
-        """The compressed file beside the one asked for, where a browser takes it."""
-        packed = Path(self.translate_path(self.path) + ".gz")
-        self.packed = (
-            "gzip" in self.headers.get("Accept-Encoding", "") and packed.is_file()
-        )
-        if self.packed:
-            self.kind = self.guess_type(str(packed.with_suffix("")))
-            self.path = f"{self.path.partition('?')[0]}.gz"
-        return super().send_head()
-
-    def send_header(self, keyword, value):
-        if self.packed and keyword == "Content-type":
-            super().send_header("Content-Encoding", "gzip")
-            value = self.kind
-        super().send_header(keyword, value)
-
     def send_error(self, code, message=None, explain=None):
         page = Path(self.directory) / "404.html"
         if code != 404 or not page.exists():

@@ -23,10 +23,10 @@ import shared
 import warm_kernels
 from sqlalchemy import Engine, event
 
-LIGHT = str(Path(__file__).parent / "light")  # processes that tests start are faster
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [LIGHT, *filter(None, [os.environ.get("PYTHONPATH")])]
-)
+# of all processes that tests start, as make has it
+ROOT = Path(__file__).parents[1]
+PATHS = [shared.LIGHT, str(ROOT), str(ROOT / "book"), os.environ.get("PYTHONPATH", "")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, PATHS))
 
 # the shell needs half the processor time of the whole browser
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -113,8 +113,7 @@ def wheels(tmp_path_factory):
     def make(folder):
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
         command += ["--no-build-isolation", "--wheel-dir", str(folder)]
-        root = Path(__file__).parents[1]
-        subprocess.run([*command, str(root / "autograder"), str(root)], check=True)
+        subprocess.run([*command, str(ROOT / "autograder"), str(ROOT)], check=True)
 
     folder = shared.once(tmp_path_factory, "wheels", make)
     return [next(folder.glob(f"{name}*.whl")) for name in ("nbjudge", "paying")]

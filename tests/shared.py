@@ -13,9 +13,13 @@ import jupytext
 import nbformat
 import pytest
 
+from autograder import wall
 from autograder.checks.catalog import Mistake, Style
 from autograder.tools.judging import catalog_of, judge
 
+LIGHT = str(Path(__file__).parent / "light")  # with it, processes start faster
+UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 Verdict = tuple[float, str | None, str | None]  # points, message, name of the mistake
 
 
@@ -50,6 +54,13 @@ def some(values: Iterable, count: int) -> list:
         pytest.param(few, id=f"{len(few)}-drawn"),
         pytest.param(every, id="all", marks=pytest.mark.long),
     ]
+
+
+def rows(text: str, **names: str) -> dict[str, list[str]]:
+    """The cells of a table by the first of each row; {name} stands for a text."""
+    lines = text.strip().format(**names).splitlines()
+    cells = ([cell.strip() for cell in line.split("|")] for line in lines)
+    return {first: others for first, *others in cells}
 
 
 def once(

@@ -105,23 +105,16 @@ def in_folder(folder: Path) -> Iterator[Entry]:
                 continue
             if stat.S_ISDIR(status.st_mode):
                 continue
-            yield Entry(
-                PurePosixPath(path.relative_to(folder)),
-                datetime.fromtimestamp(min(max(0, int(status.st_mtime)), LAST), UTC),
-                partial(read_regular, path),
-                refusal(str(path), status.st_mode),
-            )
+            why = "" if stat.S_ISREG(status.st_mode) else LINK
+            if any("\ud800" <= character <= "\udfff" for character in str(path)):
+                why = "has a name that is not UTF-8"
+            time = datetime.fromtimestamp(min(max(0, int(status.st_mtime)), LAST), UTC)
+            relative = PurePosixPath(path.relative_to(folder))
+            yield Entry(relative, time, partial(read_regular, path), why)
     for problem in closed:
-        path = Path(str(problem.filename)).relative_to(folder)
+        place = PurePosixPath(Path(str(problem.filename)).relative_to(folder))
         why = f"cannot be read: {problem.strerror}"
-        yield Entry(PurePosixPath(path), datetime.now(UTC), lambda _: b"", why)
-
-
-def refusal(name: str, mode: int) -> str:
-    """Why a file in a folder may not be used; empty where it may."""
-    if any("\ud800" <= character <= "\udfff" for character in name):
-        return "has a name that is not UTF-8"
-    return "" if stat.S_ISREG(mode) else LINK
+        yield Entry(place, datetime.now(UTC), lambda _: b"", why)
 
 
 def reason(info: zipfile.ZipInfo) -> str:

@@ -9,31 +9,34 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, Held
 from autograder.intake.archive import PACKED, Entry, Left, opened
-from autograder.intake.assignment_detection import assignment_of
 from autograder.intake.columns import parse_columns
 from autograder.intake.names import hidden, safe
-from autograder.intake.owners import ASKED, Owner, Owners
-from autograder.intake.pattern import Pattern
+from autograder.intake.owners import ASKED, Owners, Pattern
 from autograder.intake.roster import Person, Roster, read_roster
 from autograder.intake.submissions import Submissions
-from autograder.intake.versions import (
-    REOPENED,
-    Version,
-    hours_apart,
-    other_work,
-)
+from autograder.intake.versions import REOPENED, Version, hours_apart, other_work
+from autograder.notebook.cell_search import resemblance
+from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.options import add_columns, add_file, add_flag, describe
 from autograder.release.dates import course_zone
 from autograder.release.grading_plan import plan
 from autograder.text import listed, one_line
+
+TEST_STUDENT = "Student, Test"  # Canvas's own, in each course
+MOST = 500_000_000  # bytes of notebooks of one student that one archive may hold
+DRAFT = (
+    "saved a draft and did not submit it, so that it can still change; --no-drafts "
+    "leaves it out"
+)
+EARLIER = "submitted nothing in a reopened attempt; submitted/ has earlier work"
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -49,36 +52,25 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder collect submissions.zip --roster students.csv",
     )
     verb.add_argument("archive", type=Path, metavar="ARCHIVE")
-    add_file(
-        verb,
-        "--roster",
-        "CSV with the students: your own, Canvas's gradebook or Moodle's worksheet",
+    words = "CSV with the students: your own, Canvas's gradebook or Moodle's worksheet"
+    add_file(verb, "--roster", words)
+    words = (
+        "CSV with the members of teams, such as Canvas's list of groups: the columns "
+        "student_id and team"
     )
-    add_file(
-        verb,
-        "--teams",
-        "CSV with the members of teams, such as Canvas's list of groups: the "
-        "columns student_id and team",
-    )
+    add_file(verb, "--teams", words)
     add_columns(verb)
-    verb.add_argument(
-        "--pattern",
-        metavar="TEXT",
-        help="which part of the paths in the archive names the student, such as "
+    words = (
+        "which part of the paths in the archive names the student, such as "
         "'{assignment}_{student}_{file}'; fields: student, first_name, last_name, "
-        "email, timestamp, assignment, file",
+        "email, timestamp, assignment, file"
     )
-    verb.add_argument(
-        "--assignment",
-        metavar="NAME",
-        help="assignment to use when it cannot be detected (such as for damaged files)",
-    )
-    verb.add_argument(
-        "--keep",
-        choices=("latest", "first"),
-        default="latest",
-        help="which of several versions counts (default: latest)",
-    )
+    verb.add_argument("--pattern", metavar="TEXT", help=words)
+    words = "assignment to use when it cannot be detected (such as for damaged files)"
+    verb.add_argument("--assignment", metavar="NAME", help=words)
+    words = "which of several versions counts (default: latest)"
+    rules = ("latest", "first")
+    verb.add_argument("--keep", choices=rules, default="latest", help=words)
     add_flag(verb, "--no-drafts", "leave out what Moodle's worksheet calls a draft")
 
 
@@ -93,76 +85,55 @@ def run(options: argparse.Namespace) -> int:
             roster = roster.with_teams(options.teams)
     elif options.teams or options.columns:
         raise CourseError("--teams and --columns need --roster.")
-    collector = Collector(
-        course,
-        roster=roster,
-        assignment=options.assignment,
-        keep=options.keep,
-        pattern=Pattern(options.pattern) if options.pattern else None,
-        drafts=not options.no_drafts,
-    )
+    collector = Collector(course, roster, options)
     counts = collector.collect(options.archive)
-    for line in collector.lines:
-        print(one_line(line))
     known = counts["kept"] + counts["there before"]
     files = "file" if counts["left"] == 1 else "files"
-    print(
+    sums = (
         f"{counts['new']} new, {counts['replaced']} replaced, {known} as before, "
         f"{counts['left']} {files} not collected."
     )
-    for line in collector.without_work():
+    for line in (*collector.lines, sums, *collector.without_work()):
         print(one_line(line))
     return 0 if counts["new"] + counts["replaced"] + known else 1
 
 
-TEST_STUDENT = "Student, Test"  # Canvas's own, in each course
-MOST = 500_000_000  # bytes of notebooks of one student that one archive may hold
-
-
 class Collector:
-    """Sorts what an archive holds into submitted/."""
+    """Sorts what an archive holds into submitted/; ``options`` are those of the verb.
+
+    ``lines`` are remarks to print.
+    """
 
     def __init__(
-        self,
-        course: Course,
-        *,
-        roster: Roster | None = None,
-        assignment: str | None = None,
-        keep: str = "latest",
-        pattern: Pattern | None = None,
-        drafts: bool = True,
+        self, course: Course, roster: Roster | None, options: argparse.Namespace
     ) -> None:
-        self.course, self.roster, self.drafts = course, roster, drafts
-        self.platform = roster.columns.platform if roster else ""
+        self.course, self.roster, self.options = course, roster, options
         # each with one of its notebooks
-        self.assignments = [p for a in course.assignments() for p in a.parts]
-        names = {assignment.name for assignment in self.assignments}
+        parts = [part for one in course.assignments() for part in one.parts]
+        pattern = Pattern(options.pattern) if options.pattern else None
+        names = {part.name for part in parts}
         self.owners = Owners(names, roster, pattern, course_zone(course))
-        self.given = course.chosen([assignment])[0] if assignment else None
-        self.found: set[str] = set()
+        chosen = course.chosen([options.assignment]) if options.assignment else []
+        self.given = next(iter(chosen), None)
+        self.found: set[str] = set()  # assignments
         self.numbered: set[str] = set()
         self.newest: datetime | None = None  # time of a file in the archive
         self.unpacked: Counter[str] = Counter()  # bytes, by student
         self.releases: dict[Assignment, Release] = {}
-        self.keeper = Submissions(course, keep, self.releases)
+        self.stored = Submissions(course, options.keep, self.releases)
+        self.lines = self.stored.lines
         if roster and roster.unread:
             self.lines.append(
                 "unreadable times in the roster, which make nobody late: "
                 f"{len(roster.unread)}, such as {roster.unread[0]!r}"
             )
-        for one in list(self.assignments):
+        for part in parts:
             try:
-                self.releases[one] = plan(course, one)
+                self.releases[part] = plan(course, part)
             except CourseError as error:  # it stops no other
-                self.lines.append(f"{one.name} cannot be collected: {error}")
-                self.assignments.remove(one)
-        if not self.assignments:
+                self.lines.append(f"{part.name} cannot be collected: {error}")
+        if not self.releases:
             raise CourseError(self.lines[0])
-
-    @property
-    def lines(self) -> list[str]:
-        """Remarks to print, one a line."""
-        return self.keeper.lines
 
     def collect(self, archive: Path) -> Counter[str]:
         """Sort in the files of one archive; what cannot be used is left out by name."""
@@ -183,10 +154,10 @@ class Collector:
             self.ask_about_crowds(groups)
             for key in sorted(groups):
                 try:
-                    self.keeper.put(groups[key])
+                    self.stored.put(groups[key])
                 except Left as why:  # it has changed meanwhile
                     self.leave(groups[key][0].entry, str(why))
-        self.keeper.conclude()
+        self.stored.conclude()
         versions = [version for group in groups.values() for version in group]
         self.look_at_status(versions)
         if hours := hours_apart(versions):
@@ -201,36 +172,32 @@ class Collector:
                 f"students who kept the number from blind marking: {len(self.numbered)}"
             )
         self.found = {assignment for _, assignment, _ in groups}
-        if not self.keeper.counts:
+        if not self.stored.counts:
             raise CourseError(f"{archive} contains no notebook of this course.")
-        return self.keeper.counts
+        return self.stored.counts
 
-    def without_work(self) -> list[str]:
+    def without_work(self) -> Iterator[str]:
         """For each assignment in the archive, who of the roster handed in nothing."""
-        lines = []
-        for name in sorted(self.found) if self.roster else []:
-            assert self.roster
-            people = [p for p in self.roster.people if p.name != TEST_STUDENT]
+        people = self.roster.people if self.roster else []
+        people = [person for person in people if person.name != TEST_STUDENT]
+        for name in sorted(self.found) if self.roster else ():
             missing = [
                 person.student
                 for person in people
                 if not (self.course.submitted / safe(person.student) / name).is_dir()
                 and not self.blind(person, name)
             ]
-            lines.append(
+            yield (
                 f"{name}: {len(missing)} of {len(people)} students on the roster "
                 f"submitted nothing{': ' if missing else ''}{listed(missing)}."
             )
-        return lines
 
     # ------------------------------------------------------------ whose, what
 
     def identify(self, entry: Entry) -> list[Version]:
         """The students and the assignment of a file; Left when nobody knows."""
-        if entry.refused:
-            raise Left(entry.refused)
-        if entry.path in self.owners.unread:
-            raise Left(self.owners.unread[entry.path])
+        if why := entry.refused or self.owners.unread.get(entry.path):
+            raise Left(why)
         if entry.path.suffix.lower() in PACKED:
             raise Left(
                 "is an archive inside the archive; unpack it, and collect the folder"
@@ -239,14 +206,14 @@ class Collector:
             raise Left("is not a notebook")
         owners = self.owners.owners(entry.path)
         for owner in owners:
-            if not self.drafts and self.has_status(owner.person, "draft"):
+            if self.options.no_drafts and self.has_status(owner.person, "draft"):
                 raise Left("is a draft that was not submitted")
             if self.unpacked[owner.student] > MOST:
                 most = f"{MOST // 1_000_000} MB of notebooks"
                 raise Left(f"comes after {most} of the same student")
         data = entry.read()
         self.unpacked.update({owner.student: len(data) for owner in owners})
-        assignment = assignment_of(entry.path, data, self.releases, self.given)
+        assignment = self.assignment_of(entry.path, data)
         if assignment is None:
             empty = "" if data else "is empty, and "
             raise Left(
@@ -255,26 +222,33 @@ class Collector:
         digest = hashlib.sha256(data).hexdigest()
         if any(one.label and one.label.platform for one in owners):
             entry = entry.in_zone(self.owners.zone)
-        return [
-            Version(
-                self.student(one, assignment),
-                assignment,
-                entry,
-                digest,
-                one.label,
-                one.person,
-                one.own,
-                self.newest,
-            )
-            for one in owners
-        ]
+        versions = []
+        for one in owners:
+            student = one.student
+            if one.person and self.blind(one.person, assignment.name):
+                self.numbered.add(one.person.number)
+                student = f"participant-{one.person.number}"
+            whose = one.label, one.person, one.own, self.newest
+            versions.append(Version(student, assignment, entry, digest, *whose))
+        return versions
 
-    def student(self, owner: Owner, assignment: Assignment) -> str:
-        """What the student is called: by the number, if marking was blind before."""
-        if owner.person and self.blind(owner.person, assignment.name):
-            self.numbered.add(owner.person.number)
-            return f"participant-{owner.person.number}"
-        return owner.student
+    def assignment_of(self, path: PurePosixPath, data: bytes) -> Assignment | None:
+        """By its cells; of a file that cannot be read, as told or by its name."""
+        try:
+            cells = read_cells(data)
+        except Held:
+            cells = []
+        known = {one: resemblance(plan, cells) for one, plan in self.releases.items()}
+        best = max(known, key=lambda one: known[one])
+        if known[best]:
+            return best
+        if self.given:
+            parts = self.given.parts
+            return next((p for p in parts if p.notebook in path.name), parts[0])
+        folders = [one for one in known if one.name in path.parts]
+        named = [one for one in known if one.notebook in path.name]
+        longest = sorted(named, key=lambda one: -len(one.notebook))
+        return next(iter(folders + longest), None)
 
     def blind(self, person: Person, assignment: str) -> bool:
         """Whether work was collected while Moodle's worksheet had no names.
@@ -282,8 +256,8 @@ class Collector:
         Moodle's numbers are of one assignment alone, and are never given again.
         """
         folder = self.course.submitted / f"participant-{person.number}" / assignment
-        moodle = self.platform == "moodle" and bool(person.number)
-        return moodle and folder.is_dir()
+        moodle = self.roster and self.roster.moodle and person.number
+        return bool(moodle) and folder.is_dir()
 
     def ask_about_crowds(
         self, groups: Mapping[tuple[str, str, str], list[Version]]
@@ -317,17 +291,7 @@ class Collector:
             if (path.parent.name, name) not in came
             and other_work(self.course, self.roster, path.parent.name, name) == REOPENED
         ]
-        for students, text in (
-            (
-                drafts,
-                "saved a draft and did not submit it, so that it can still change; "
-                "--no-drafts leaves it out",
-            ),
-            (
-                earlier,
-                "submitted nothing in a reopened attempt; submitted/ has earlier work",
-            ),
-        ):
+        for students, text in ((drafts, DRAFT), (earlier, EARLIER)):
             if students:
                 self.lines.append(f"{len(students)} {text}: {listed(sorted(students))}")
 
@@ -339,4 +303,4 @@ class Collector:
     def leave(self, entry: Entry, why: str) -> None:
         """Do not collect a file, and say so."""
         self.lines.append(f"not collected: {one_line(str(entry.path))[:200]} {why}")
-        self.keeper.counts["left"] += 1
+        self.stored.counts["left"] += 1

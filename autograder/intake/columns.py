@@ -108,63 +108,63 @@ def counts_students(sheet: Sheet, headings: list[str]) -> bool:
         return bool(headings)
     found = [NUMBERED.fullmatch(value) for value in sheet.values(0)]
     words = {match["word"] if match else "" for match in found}
-    alike = len(words) == 1 and "" not in words
-    return alike and grade_columns(sheet, {}) is not None
+    return len(words) == 1 and "" not in words and grade_column(sheet) is not None
 
 
-def grade_columns(sheet: Sheet, known: Mapping[str, int]) -> tuple[int, int] | None:
-    """Grade and maximum: a column with one number for all, and the one before it."""
-    for most in range(2, len(sheet.columns)):
-        highest = set(sheet.values(most))
-        before = sheet.values(most - 1)
-        if len(highest) != 1 or not NUMBER.fullmatch(next(iter(highest))):
-            continue
-        if all(value in ("", "-") or NUMBER.fullmatch(value) for value in before):
-            return most - 1, most
+def grade_column(sheet: Sheet) -> int | None:
+    """The grade: before a column with one number for all, the maximum."""
+    for grade in range(1, len(sheet.columns) - 1):
+        highest = set(sheet.values(grade + 1))
+        same = len(highest) == 1 and NUMBER.fullmatch(next(iter(highest)))
+        grades = set(sheet.values(grade)) - {"", "-"}
+        if same and all(map(NUMBER.fullmatch, grades)):
+            return grade
     return None
 
 
 def by_content(
     sheet: Sheet, known: dict[str, int], wanted: Mapping[str, int]
 ) -> dict[str, int]:
-    """The columns of a worksheet in another language, or of blind marking."""
+    """The columns of a worksheet in another language, or of blind marking.
+
+    What was ``known`` by its heading counts more than what is found here.
+    """
     known = {kind: place for kind, place in known.items() if place}
-    known["number"] = 0
+    found = {"number": 0}
     columns = {n: sheet.values(n) for n in range(1, len(sheet.columns))}
     mail = [n for n, column in columns.items() if all("@" in value for value in column)]
     if mail and columns[mail[0]]:
-        known["email"] = mail[0]
-        known.setdefault("student", mail[0])
+        known["email"] = found["student"] = mail[0]
     if "name" not in wanted and named(columns.get(1, []), bool(mail), sheet):
         known["name"] = 1
-    if found := grade_columns(sheet, known):
-        known.setdefault("grade", found[0])
-        known.setdefault("most", found[1])
+    if (grade := grade_column(sheet)) is not None:
+        most = grade + 1
+        found |= {"grade": grade, "most": most}
         times = [
             n
-            for n in range(found[1] + 1, len(sheet.columns))
+            for n in range(most + 1, len(sheet.columns))
             if all(v in ("", "-") or MOMENT.fullmatch(v) for v in columns[n])
         ]
-        known |= dict(zip(("time", "graded"), times, strict=False)) | known
+        found |= zip(("time", "graded"), times, strict=False)
         if times:
-            known.setdefault("open", times[0] - 1)
-        if times and times[0] > found[1] + 2:  # one more before "can be changed"
-            known.setdefault("workflow", found[1] + 1)
+            found["open"] = times[0] - 1
+            if times[0] > most + 2:  # one more before "can be changed"
+                found["workflow"] = most + 1
         if len(times) > 1 and times[1] + 1 < len(sheet.columns):
-            known.setdefault("comments", times[1] + 1)
+            found["comments"] = times[1] + 1
+    known = found | known
     before = [known[k] for k in ("number", "student", "name") if k in known]
-    known.setdefault("status", max(before) + 1)
-    return known
+    return {"status": max(before) + 1} | known
 
 
 def named(values: list[str], mail: bool, sheet: Sheet) -> bool:
     """Whether the second column has names. In blind marking it is the status."""
     if sheet.columns[1].strip().lower() == "status":
         return False
-    different = len(set(values))
-    if mail or (len(values) > 3 and different > 0.8 * len(values)):
+    many, different = len(values) > 3, len(set(values))
+    if mail or (many and different > 0.8 * len(values)):
         return True
-    if different <= max(2, len(values) // 3) and len(values) > 3:
+    if many and different <= max(2, len(values) // 3):
         return False
     raise CourseError(
         f"It is not clear whether the column {sheet.columns[1]!r} of {sheet.name} has "

@@ -68,19 +68,12 @@ def label_of(part: str, platform: Platform = "") -> Label | None:
     """What Moodle or Canvas wrote; of one of them alone when ``platform`` tells."""
     if platform != "canvas" and (match := MOODLE.fullmatch(part)):
         return Label("moodle", match["name"], match["number"] or "")
-    if platform != "moodle" and (match := CANVAS.fullmatch(part)):
-        if match["anonymous"]:
-            return Label(
-                "canvas",
-                f"anon-{match['anonymous']}",
-                late=bool(match["late"]),
-                anonymous=True,
-                file=int(match["anonymous_file"]),
-            )
-        late = bool(match["name_late"])
-        file = int(match["file"])
-        return Label("canvas", match["name"], match["number"], late, file=file)
-    return None
+    if platform == "moodle" or not (match := CANVAS.fullmatch(part)):
+        return None
+    unknown, late = match["anonymous"], bool(match["late"] or match["name_late"])
+    file = int(match["anonymous_file"] or match["file"])
+    name = f"anon-{unknown}" if unknown else match["name"]
+    return Label("canvas", name, match["number"] or "", late, bool(unknown), file)
 
 
 def hidden(path: PurePosixPath) -> bool:

@@ -61,9 +61,9 @@ def open_submission(
     wanted = f"{release.notebook}.ipynb"
     folder = folder_of(submission.folder, wanted)
     modes = modes_of(folder)
-    files = [name for name, mode in modes.items() if stat.S_ISREG(mode)]
-    notebooks = [name for name in files if name.endswith(".ipynb")]
-    notes: list[str] = []
+    notebooks = [
+        n for n, m in modes.items() if n.endswith(".ipynb") and stat.S_ISREG(m)
+    ]
     if wanted in modes and wanted not in notebooks:
         raise Held(f"{wanted} is a link or a device, not a file.")
     name = wanted
@@ -75,10 +75,12 @@ def open_submission(
                 raise Held(MISSING)
         if not notebooks:
             raise Held(f"There is no notebook; {wanted} was expected.")
-        name = most_like(release, folder, sorted(notebooks))
-        if several and cells_found(release, folder / name) < 1:
+        found = {n: cells_found(release, folder / n) for n in sorted(notebooks)}
+        name = max(found, key=found.__getitem__)
+        if several and found[name] < 1:
             raise Held(MISSING)
     called = (folder / name).relative_to(submission.folder).as_posix()
+    notes: list[str] = []
     if called != wanted:
         notes.append(f"The notebook was handed in as {one_line(called)}.")
     own, others = own_files(folder, release)
@@ -95,19 +97,20 @@ def folder_of(folder: Path, wanted: str) -> Path:
 
     Held when several have notebooks and none has the one that is wanted.
     """
-    found: dict[Path, set[str]] = {}
-    for path in islice(walk(folder), 5 * MOST_FILES):
-        if path.suffix == ".ipynb" or path.name == wanted:
-            found.setdefault(path.parent, set()).add(path.name)
+    paths = [
+        path
+        for path in islice(walk(folder), 5 * MOST_FILES)
+        if path.suffix == ".ipynb" or path.name == wanted
+    ]
+    found = {path.parent: path.name for path in reversed(paths)}
     if not found or folder in found:
         return folder
-    right = [place for place, names in found.items() if wanted in names]
+    right = [path.parent for path in paths if path.name == wanted]
     if len(right) == 1 or len(found) == 1:
-        return right[0] if right else next(iter(found))
+        return (right or list(found))[0]
     listed = ", ".join(
         one_line(str((place / name).relative_to(folder)))[:80]
-        for place, names in sorted(found.items())[:5]
-        for name in sorted(names)[:1]
+        for place, name in sorted(found.items())[:5]
     )
     raise Held(f"{wanted} is not in the folder; there are notebooks below: {listed}.")
 
@@ -167,14 +170,6 @@ def modes_of(folder: Path) -> dict[str, int]:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise Held(f"The folder that was handed in cannot be read: {why}.") from None
-
-
-def most_like(release: Release, folder: Path, names: list[str]) -> str:
-    """Of several notebooks, the one with most cells of the assignment."""
-
-    if len(names) == 1:
-        return names[0]
-    return max(names, key=lambda name: cells_found(release, folder / name))
 
 
 def cells_found(release: Release, path: Path) -> int:

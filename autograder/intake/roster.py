@@ -128,17 +128,15 @@ class Roster:
         """
         words = tokens(text)
         found = [
-            (start, end, person)
+            (set(range(*place)), person)
             for person in self.people
             for way in ways_of(person)
-            for start, end in within(list(way), words)
+            for place in within(list(way), words)
         ]
         people = {
             person.student: person
-            for start, end, person in found
-            if not any(
-                a <= start and end <= b and b - a > end - start for a, b, _ in found
-            )
+            for mine, person in found
+            if not any(mine < longer for longer, _ in found)
         }
         if len(people) > 1:
             listed = ", ".join(sorted(people)[:5])
@@ -152,8 +150,8 @@ class Roster:
         """The members of a team. Unknown when the name may be of several teams."""
         teams = {person.team for person in self.people if person.team}
         found = {team for team in teams if " ".join(name.split()) in in_folders(team)}
-        if not found and (wanted := plain(name)):
-            found = {team for team in teams if plain(team) == wanted}
+        if wanted := plain(name):
+            found = found or {team for team in teams if plain(team) == wanted}
         if len(found) > 1:
             listed = " or ".join(sorted(found))
             raise Unknown(f"may be the team {listed}; give them different names")
@@ -161,11 +159,10 @@ class Roster:
 
     def is_team(self, name: str, people: list[Person]) -> bool:
         """Whether these are all members of a team, and the name is the team's."""
-        team = people[0].team
-        named = " ".join(name.split()) in in_folders(team) or plain(name) == plain(team)
-        return bool(team and named) and people == [
-            person for person in self.people if person.team == team
-        ]
+        try:
+            return bool(people) and people == self.team(name)
+        except Unknown:
+            return False
 
     @property
     def moodle(self) -> bool:
@@ -211,9 +208,8 @@ class Roster:
         headings = [heading.strip().lower() for heading in sheet.columns]
         team = next((h for h in ("team", "group_name", "group") if h in headings), None)
         ids = ("student_id", "login_id", "username", "email", "student")
-        numbers = ["canvas_user_id", "number", "id"]
-        if self.columns.platform == "moodle":  # its numbers belong to one assignment
-            numbers = []
+        # Moodle's numbers belong to one assignment
+        numbers = () if self.moodle else ("canvas_user_id", "number", "id")
         keys = [name for name in (*ids, *numbers) if name in headings]
         if team is None or not keys:
             raise CourseError(
@@ -225,20 +221,16 @@ class Roster:
             if not value[team]:
                 continue
             pairs = {(key in ids, value[key]) for key in keys if value[key]}
-            known = [
-                p.student
-                for p in self.people
-                if pairs & {(True, p.student), (False, p.number)}
-            ]
-            if not known:
+            for person in self.people:
+                if pairs & {(True, person.student), (False, person.number)}:
+                    found[person.student] = value[team]
+                    break
+            else:
                 raise CourseError(
                     f"{path}, line {row + 1}: {value[keys[0]]} is not in the roster."
                 )
-            found[known[0]] = value[team]
-        return replace(
-            self,
-            people=[replace(p, team=found.get(p.student, p.team)) for p in self.people],
-        )
+        people = [replace(p, team=found.get(p.student, p.team)) for p in self.people]
+        return replace(self, people=people)
 
 
 def in_folders(team: str) -> set[str]:
@@ -268,10 +260,9 @@ def ways_of(person: Person) -> set[tuple[str, ...]]:
     """The id and the full name of a student as words, in either order, or as one."""
     name = person.name.replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
     first, last = split_name(name)
-    orders = [(first, last), (last, first)]
-    ways = [tokens(f"{one} {other}") for one, other in orders]
+    texts = [f"{first} {last}", f"{last} {first}", person.student]
+    ways = [tokens(text) for text in texts]
     ways += [[way] for way in names_of(person) if way != plain(person.word)]
-    ways += [tokens(person.student)]
     return {tuple(way) for way in ways if way}
 
 
@@ -288,55 +279,60 @@ def read_roster(
     """The roster in a CSV file; CourseError when it is none."""
     sheet = Sheet.read(path)
     columns = recognize(sheet, given)
+    name = columns["name"]
+    real = name is None or name != columns["number"]  # else marking is blind
+    moodle = columns.platform == "moodle"
+    if moodle and real and name is not None and columns["student"] is None:
+        raise CourseError(
+            f"{sheet.name} has names but no e-mail addresses, and Moodle's "
+            "numbers are different in each assignment. Include the addresses in "
+            "the worksheet, or use the names: --columns "
+            f"student={sheet.columns[name]!r}."
+        )
     people: list[Person] = []
     unread = []
     for row in sheet.rows:
         value = {kind: sheet.value(row, place) for kind, place in columns.known.items()}
-        number, word = value.get("number", ""), ""
-        if columns.platform == "moodle":
-            match = NUMBERED.fullmatch(number)
-            if match is None:
-                continue
-            word, number = match["word"].strip(), match["digits"]
-        number = number.removeprefix("Participant ").strip()
-        name = value.get("name", "")
-        if "last" in value:
-            name = f"{value['last']}, {value.get('first', '')}"
-        student = value.get("student", "") or number
-        ids = [value[k] for k in ("student", "email", "school") if value.get(k)]
-        if not columns.platform and student:
-            ids.append(student)
-        real = name and columns["name"] != columns["number"]  # not of blind marking
-        if columns.platform == "moodle" and real and columns["student"] is None:
-            raise CourseError(
-                f"{sheet.name} has names but no e-mail addresses, and Moodle's "
-                "numbers are different in each assignment. Include the addresses in "
-                "the worksheet, or use the names: --columns "
-                f"student={sheet.columns[columns.known['name']]!r}."
-            )
-        if columns.platform == "moodle" and not value.get("student"):
-            student = f"participant-{number}"
-        if not number and columns.platform == "canvas":
-            continue  # the rows above the students
-        if not student:
+        person = person_of(value, row, columns.platform)
+        if person is None:
             if not columns.platform and any(value.values()):
-                raise CourseError(
-                    f"{sheet.name}, line {row + 1}: {value.get('name') or 'a student'} "
-                    "has no id."
-                )
+                who = value.get("name") or "a student"
+                raise CourseError(f"{sheet.name}, line {row + 1}: {who} has no id.")
             continue
-        name = name or ("" if word else student)
-        time = of_worksheet(value.get("time", ""), zone)
-        if time is None and value.get("time", "-") not in ("", "-"):
-            unread.append(value["time"])
-        team = value.get("team", "")
-        person = Person(
-            student, name, number, team, word, time, row, tuple(ids), bool(real)
-        )
-        people.append(person)
+        written = value.get("time", "")
+        time = of_worksheet(written, zone)
+        if time is None and written not in ("", "-"):
+            unread.append(written)
+        named = person.named and real
+        people.append(replace(person, time=time, named=named))
     if not people:
         raise CourseError(f"The roster {sheet.name} lists no students.")
     return Roster(sheet, columns, without_twins(people, sheet.name), tuple(unread))
+
+
+def person_of(value: Mapping[str, str], row: int, platform: str) -> Person | None:
+    """The student of a row, from its values by what they tell; None without one."""
+    number, word = value.get("number", ""), ""
+    if platform == "moodle":
+        match = NUMBERED.fullmatch(number)
+        if match is None:
+            return None
+        word, number = match["word"].strip(), match["digits"]
+    number = number.removeprefix("Participant ").strip()
+    name = value.get("name", "")
+    if "last" in value:
+        name = f"{value['last']}, {value.get('first', '')}"
+    student = value.get("student", "") or number
+    ids = [value[k] for k in ("student", "email", "school") if value.get(k)]
+    if not platform and student:
+        ids.append(student)
+    if platform == "moodle" and not value.get("student"):
+        student = f"participant-{number}"
+    if not student or (platform == "canvas" and not number):
+        return None  # in Canvas, a row above the students
+    known = name or ("" if word else student)
+    team = value.get("team", "")
+    return Person(student, known, number, team, word, None, row, tuple(ids), bool(name))
 
 
 def without_twins(people: list[Person], table: str) -> list[Person]:

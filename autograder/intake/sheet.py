@@ -10,6 +10,11 @@ from autograder.errors import CourseError
 
 MARK = "\ufeff"  # tells spreadsheets that a file is UTF-8
 DELIMITERS = (",", ";", "\t")
+KINDS = {  # what a table is that begins so
+    b"PK": "a workbook or another archive, not a CSV file",
+    b"\xff\xfe": "in UTF-16, not in UTF-8",
+    b"\xfe\xff": "in UTF-16, not in UTF-8",
+}
 Span = tuple[int, int]
 
 
@@ -31,13 +36,17 @@ class Sheet:
         """The sheet in a file; CourseError when it is no text in UTF-8."""
         try:
             data = path.read_bytes()
-            text = data.decode("utf-8")
         except OSError as error:
             raise CourseError(f"The table {path} cannot be read: {error}.") from None
+        try:
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
+            other = next(
+                (k for start, k in KINDS.items() if data.startswith(start)), ""
+            )
             raise CourseError(
-                f"The table {path} is {other_kind(data)}; save it as CSV in UTF-8 "
-                '(in Excel: "CSV UTF-8").'
+                f"The table {path} is {other or 'not in UTF-8'}; save it as CSV in "
+                'UTF-8 (in Excel: "CSV UTF-8").'
             ) from None
         if not text.strip(f"{MARK}\r\n\t ,;"):
             raise CourseError(f"The table {path} is empty.")
@@ -113,30 +122,16 @@ class Sheet:
         return raw
 
 
-def other_kind(data: bytes) -> str:
-    """What a table is that is not in UTF-8."""
-    if data.startswith(b"PK"):
-        return "a workbook or another archive, not a CSV file"
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "in UTF-16, not in UTF-8"
-    return "not in UTF-8"
-
-
 def spans(text: str, delimiter: str) -> list[list[Span]]:
     """Where the cells are, row by row."""
-    cell = re.compile(rf'(?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*')
+    cell = re.compile(rf'((?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)(\r\n|.?)', re.S)
     rows: list[list[Span]] = []
-    row: list[Span] = []
-    place = 0
-    while place < len(text) or row:
+    place, after = 0, ""
+    while place < len(text) or after == delimiter:
         found = cell.match(text, place)
         assert found  # the pattern takes an empty text too
-        row.append(found.span())
-        place = found.end()
-        if text[place : place + 1] == delimiter:
-            place += 1
-            continue
-        rows.append(row)
-        row = []
-        place += 2 if text[place : place + 2] == "\r\n" else 1
+        if after != delimiter:
+            rows.append([])
+        rows[-1].append(found.span(1))
+        place, after = found.end(), found[2]
     return rows

@@ -12,18 +12,29 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
-from autograder.intake.versions import (
-    Origin,
-    Version,
-    origin_of,
-    save_origin,
-    without_time,
-)
+from autograder.intake.versions import Version, origin_of, save_origin, without_time
 from autograder.notebook.reading import read_cells
 from autograder.notebook.records import Release
 from autograder.notebook.text_diff import text_key
 from autograder.release.dates import STAMP, read_stamp, stamp
 from autograder.text import listed, one_line
+
+# what is said in the end, of all students that it is about
+SEVERAL = "sent several notebooks of one assignment; look at them"
+STAMPED = "got a different time of submission"
+OUTDATED = (
+    "may have handed in again after this archive was downloaded: the worksheet's time, "
+    "which is stored, is later than every file in the archive. This is a guess; "
+    "download both again to be sure"
+)
+SAME_TIME = (
+    "sent new work, and the worksheet still has the time of the old work, which is "
+    "stored. It may be too early; download the worksheet again, and collect once more"
+)
+UNDATED = (
+    "got earlier work back, of which the worksheet has no time; only the time of the "
+    "later work stands there"
+)
 
 
 class Submissions:
@@ -38,34 +49,34 @@ class Submissions:
         self.course, self.keep, self.releases = course, keep, releases
         self.lines: list[str] = []
         self.counts: Counter[str] = Counter()
-        self.several: list[str] = []
-        self.stamped: list[str] = []
-        self.outdated: list[str] = []
-        self.same_time: list[str] = []
-        self.undated: list[str] = []
+        kinds = SEVERAL, STAMPED, OUTDATED, SAME_TIME, UNDATED
+        self.remarks: dict[str, list[str]] = {kind: [] for kind in kinds}
 
     def put(self, group: list[Version]) -> None:
         """Keep every version; hand in the one that the rule says."""
-        first = group[0]
-        who = f"{first.student}, {first.assignment.name}"
         group.sort(key=lambda version: (version.order, str(version.entry.path)))
         *earlier, newest = group
         if self.keep == "first":  # the worksheet tells the time of the newest alone
             group = [without_time(v) for v in earlier if v.digest != newest.digest]
             group.append(newest)
-        folder = self.course.submitted / first.student / first.assignment.name
-        path = folder / f"{first.assignment.notebook}.ipynb"
+        name = newest.assignment.name
+        folder = self.course.submitted / newest.student / name
+        path = folder / f"{newest.assignment.notebook}.ipynb"
         group = [self.dated(version, path) for version in group]
         for version in group:
-            self.keep_version(version)
-        chosen = self.chosen(group, who)
+            kept = self.kept(version, "ipynb")
+            if not kept.exists():
+                write_whole(kept, version.entry.read())
+            if version.handed_in:
+                write_whole(self.kept(version, "txt"), stamp(version.handed_in))
+        chosen = self.chosen(group, f"{newest.student}, {name}")
         if path.exists() or path.is_symlink():
-            if not self.replaces(chosen, path, who):
+            if not self.replaces(chosen, path, f"{newest.student}, {name}"):
                 return
         else:
             self.counts["new"] += 1
         write_whole(path, chosen.entry.read())
-        self.remark(chosen)
+        self.look_at_time(chosen)
         self.note(chosen, folder)
 
     def dated(self, version: Version, path: Path) -> Version:
@@ -76,9 +87,8 @@ class Submissions:
         if not version.outdated or path.is_symlink() or not path.is_file():
             return version
         there = hashlib.sha256(path.read_bytes()).hexdigest()
-        if there == version.digest or version.stated_time not in self.times(
-            version, there
-        ):
+        known = version.stated_time in self.times(version, there)
+        if there == version.digest or not known:
             return version
         return replace(without_time(version), other_time=True)
 
@@ -88,12 +98,12 @@ class Submissions:
         files = place.glob(f"*-{digest[:12]}.txt")
         return {read_stamp(place, file=file) for file in files}
 
-    def remark(self, chosen: Version) -> None:
+    def look_at_time(self, chosen: Version) -> None:
         """Remember whose worksheet and archive may not belong together."""
         if chosen.outdated:
-            self.outdated.append(chosen.student)
+            self.remarks[OUTDATED].append(chosen.student)
         if chosen.other_time:
-            self.undated.append(chosen.student)
+            self.remarks[UNDATED].append(chosen.student)
 
     def chosen(self, group: list[Version], who: str) -> Version:
         """The version that counts; a line says so where there are several."""
@@ -105,16 +115,14 @@ class Submissions:
         moment = max(moments) if self.keep == "latest" else min(moments)
         same = [version for version in counting if version.order == moment]
         chosen = next((v for v in reversed(same) if v.named), same[-1])
-        self.several.append(chosen.student)
+        self.remarks[SEVERAL].append(chosen.student)
         taken = f"the {self.keep} counts:"
         if len(same) > 1:
             taken = "several have the same time; this one counts:"
         elif len(counting) < len(group):
             taken = "the one with answers counts:"
-        self.lines.append(
-            f"{who}: {len(group)} versions; {taken} "
-            f"{one_line(str(chosen.entry.path))[:200]}"
-        )
+        path = one_line(str(chosen.entry.path))[:200]
+        self.lines.append(f"{who}: {len(group)} versions; {taken} {path}")
         return chosen
 
     def untouched(self, version: Version, data: bytes) -> bool:
@@ -134,12 +142,10 @@ class Submissions:
             write_whole(folder / STAMP, stamp(time))
         else:  # that of another version would be wrong
             (folder / STAMP).unlink(missing_ok=True)
-        self.note_origin(chosen, chosen.origin)
-
-    def note_origin(self, chosen: Version, origin: Origin) -> None:
-        save_origin(self.course, chosen.student, chosen.assignment.name, origin)
+        save_origin(self.course, chosen.student, chosen.assignment.name, chosen.origin)
 
     def place(self, version: Version) -> Path:
+        """The folder of all versions of a student's work."""
         return self.course.collected / version.student / version.assignment.name
 
     def kept(self, version: Version, kind: str) -> Path:
@@ -147,19 +153,14 @@ class Submissions:
         name = f"{version.time:%Y%m%dT%H%M%SZ}-{version.digest[:12]}.{kind}"
         return self.place(version) / name
 
-    def keep_version(self, version: Version) -> None:
-        if not self.kept(version, "ipynb").exists():
-            write_whole(self.kept(version, "ipynb"), version.entry.read())
-        if version.handed_in:
-            write_whole(self.kept(version, "txt"), stamp(version.handed_in))
-
     def replaces(self, chosen: Version, path: Path, who: str) -> bool:
         """Whether this goes over what is in submitted/ already; a line says so."""
         if path.is_symlink() or not path.is_file():
             raise CourseError(f"{path} is not a regular file; move it away first.")
         before = path.read_bytes()
+        digest = hashlib.sha256(before).hexdigest()
         time = self.version_time(chosen, path)
-        if hashlib.sha256(before).hexdigest() == chosen.digest:
+        if digest == chosen.digest:
             self.correct(chosen, path.parent)
             self.counts["there before"] += 1
             return False
@@ -167,73 +168,43 @@ class Submissions:
             chosen.time > time if self.keep == "latest" else chosen.time < time
         )
         old, new = (self.untouched(chosen, d) for d in (before, chosen.entry.read()))
-        if time is None:
-            self.lines.append(
-                f"{who}: kept the notebook in submitted/ (time unknown); "
-                "move it away to use the collected one"
-            )
-        elif new and not old:
-            self.lines.append(
-                f"{who}: kept the notebook in submitted/; the collected one has no "
-                "answers"
-            )
-        elif by_rule or (old and not new):
-            digest = hashlib.sha256(before).hexdigest()
+        gained, lost = old and not new, new and not old
+        if time and not lost and (by_rule or gained):
             if chosen.stated_time and chosen.stated_time in self.times(chosen, digest):
-                self.same_time.append(chosen.student)
+                self.remarks[SAME_TIME].append(chosen.student)
             kept = self.place(chosen) / f"{time:%Y%m%dT%H%M%SZ}-{digest[:12]}.ipynb"
             if not kept.exists():
                 write_whole(kept, before)
-            self.lines.append(
-                f"{who}: replaced by the {self.keep}; both are in collected/"
-            )
+            told = f"replaced by the {self.keep}; both are in collected/"
             self.counts["replaced"] += 1
-            return True
         else:
-            self.lines.append(
-                f"{who}: kept the notebook in submitted/ (--keep {self.keep})"
-            )
-        self.counts["kept"] += 1
-        return False
+            told = f"kept the notebook in submitted/ (--keep {self.keep})"
+            if time is None:
+                told = (
+                    "kept the notebook in submitted/ (time unknown); move it away to "
+                    "use the collected one"
+                )
+            elif lost:
+                told = (
+                    "kept the notebook in submitted/; the collected one has no answers"
+                )
+            self.counts["kept"] += 1
+        self.lines.append(f"{who}: {told}")
+        return told.startswith("replaced")
 
     def correct(self, chosen: Version, folder: Path) -> None:
         """A worksheet or a time zone that came later tells more, or another time."""
         before = read_stamp(folder)
-        self.remark(chosen)
-        old = origin_of(self.course, chosen.student, chosen.assignment.name)
+        self.look_at_time(chosen)
+        name = chosen.assignment.name
+        old = origin_of(self.course, chosen.student, name)
         if old and chosen.person:
-            self.note_origin(chosen, replace(chosen.origin, version=old.version))
-        if chosen.stated_time and (
-            not before or stamp(before) != stamp(chosen.stated_time)
-        ):
-            self.stamped.append(chosen.student)
+            origin = replace(chosen.origin, version=old.version)
+            save_origin(self.course, chosen.student, name, origin)
+        stated = chosen.stated_time
+        if stated and (not before or stamp(before) != stamp(stated)):
+            self.remarks[STAMPED].append(chosen.student)
             self.note(chosen, folder)
-
-    def conclude(self) -> None:
-        """Add the remarks that are about all stored versions."""
-        for students, text in (
-            (self.several, "sent several notebooks of one assignment; look at them"),
-            (self.stamped, "got a different time of submission"),
-            (
-                self.outdated,
-                "may have handed in again after this archive was downloaded: the "
-                "worksheet's time, which is stored, is later than every file in the "
-                "archive. This is a guess; download both again to be sure",
-            ),
-            (
-                self.same_time,
-                "sent new work, and the worksheet still has the time of the old work, "
-                "which is stored. It may be too early; download the worksheet again, "
-                "and collect once more",
-            ),
-            (
-                self.undated,
-                "got earlier work back, of which the worksheet has no time; only the "
-                "time of the later work stands there",
-            ),
-        ):
-            if students:
-                self.lines.append(f"{len(students)} {text}: {listed(students)}")
 
     def version_time(self, chosen: Version, path: Path) -> datetime | None:
         """The time in the archive of what is in submitted/."""
@@ -242,3 +213,9 @@ class Submissions:
             time = datetime.strptime(origin.version, "%Y-%m-%d %H:%M:%S UTC")
             return time.replace(tzinfo=UTC)
         return read_stamp(path.parent)
+
+    def conclude(self) -> None:
+        """Add the remarks that are about all stored versions."""
+        for text, students in self.remarks.items():
+            if students:
+                self.lines.append(f"{len(students)} {text}: {listed(students)}")

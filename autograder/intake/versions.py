@@ -23,10 +23,9 @@ TOLERANCE = timedelta(hours=1)  # of the clocks of two machines
 class Origin:
     """Where the submission that counts came from, for feedback that goes back.
 
-    ``label`` is what a platform's bulk upload knows the student by, empty where that is
-    not known; ``group`` what it knows the team by that handed in the work, empty where
-    a student did, None in what earlier versions of ``collect`` wrote. ``version`` is
-    the time in the archive, which for some platforms is that of the download.
+    ``label`` is what a platform's bulk upload knows the student by, ``group`` what it
+    knows the team by; that is None in what earlier versions of ``collect`` wrote.
+    ``version`` is the time in the archive, for some platforms that of the download.
     ``other_work`` says why the platform has other work now, empty where it has this.
     """
 
@@ -171,22 +170,18 @@ def other_work(course: Course, roster: Roster, student: str, assignment: str) ->
     origin = origin_of(course, student, assignment)
     person = roster.of_student(student)
     place = roster.columns["time"]
-    if person is None:
-        return ""
-    folder = course.collected / student / assignment
-    stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
-    known = [time for time in stamps if time]
-    if roster.has_status(person, "reopened"):
+    why = ""
+    if person and roster.has_status(person, "reopened"):
         why = REOPENED
-    elif place is None or origin is None or origin.platform != "moodle":
-        return ""
-    elif roster.sheet.value(person.row, place) in ("", "-"):
-        why = "has no submission there any more"
-    elif person.time and known and person.time > max(known):
-        why = "handed in again there since; collect and grade that first"
-    else:
-        return ""
-    if origin:
+    elif person and place is not None and origin and origin.platform == "moodle":
+        folder = course.collected / student / assignment
+        stamps = (read_stamp(folder, file=path) for path in folder.glob("*.txt"))
+        known = [time for time in stamps if time]
+        if roster.sheet.value(person.row, place) in ("", "-"):
+            why = "has no submission there any more"
+        elif person.time and known and person.time > max(known):
+            why = "handed in again there since; collect and grade that first"
+    if why and origin:
         save_origin(course, student, assignment, replace(origin, other_work=why))
     return why
 

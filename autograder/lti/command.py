@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.options import add_columns, add_file, add_flag, describe
+from autograder.options import (
+    add_columns,
+    add_file,
+    add_flag,
+    add_several,
+    describe,
+)
 
 PORT = 8765
 STEPS = {
@@ -62,28 +68,18 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_file(push, "--roster", "ids and names, if your ids differ from the platform's")
     add_columns(push)
     words = "overwrite this student's grade in the column; may be repeated"
-    push.add_argument(
-        "--replace", action="append", default=[], metavar="ID", help=words
-    )
+    add_several(push, "--replace", "ID", words)
 
 
 def run(options: argparse.Namespace) -> int:
     """Do one of the four steps."""
+    from autograder.lti import page, people, push, register
+
     course = Course.find()
-    if options.step == "register":
-        from autograder.lti.register import register
-
-        register(course, options)
-    elif options.step == "link":
-        from autograder.lti.page import link_course
-
-        link_course(course, options.port, options.id_token)
-    elif options.step == "roster":
-        from autograder.lti.people import write_roster
-
-        write_roster(course, options.to)
-    else:
-        from autograder.lti.push import push
-
-        return push(course, options)
-    return 0
+    steps = {
+        "register": lambda: register.register(course, options),
+        "link": lambda: page.link_course(course, options.port, options.id_token),
+        "roster": lambda: people.write_roster(course, options.to),
+        "push": lambda: push.push(course, options),
+    }
+    return steps[options.step]() or 0

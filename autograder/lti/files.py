@@ -52,9 +52,7 @@ class Folder:
 
     def key(self) -> str:
         """The private key, in PEM."""
-        if not self.key_file.exists():
-            raise Refused("no-key")
-        return read_private(self.key_file)
+        return self.text(self.key_file)
 
     def platform(self) -> Platform:
         """What `register` stored."""
@@ -64,13 +62,17 @@ class Folder:
         """What `link` stored."""
         return Link(**self.read("link"))
 
+    def text(self, path: Path) -> str:
+        """One of the files; Refused with what to do first when it is not there."""
+        if not path.exists():
+            raise Refused(f"no-{path.stem}")
+        return read_private(path)
+
     def read(self, name: str) -> dict[str, Any]:
         """One of the files in JSON."""
         path = self.path / f"{name}.json"
-        if not path.exists():
-            raise Refused(f"no-{name}")
         try:
-            return dict(json.loads(read_private(path)))
+            return dict(json.loads(self.text(path)))
         except ValueError:
             raise Refused("damaged", path=path) from None
 

@@ -12,9 +12,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.lti.files import read_private
 from autograder.lti.sentences import Refused
@@ -23,8 +23,7 @@ from autograder.text import one_line
 PENDING = "pending"
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """What was sent for a student: a share of the points, or None for pending.
 
     ``sure`` when the platform has confirmed it.

@@ -21,6 +21,13 @@ ENDPOINT = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 REQUIRED = ["iss", "aud", "exp", "iat", "nonce", "sub"]
 STAFF = ("membership#Instructor", "membership/Instructor#", "person#Administrator")
+WRONG = {
+    jwt.ExpiredSignatureError: "expired",
+    jwt.InvalidAudienceError: "audience",
+    jwt.InvalidIssuerError: "issuer",
+    jwt.MissingRequiredClaimError: "no-claim",
+    jwt.InvalidSignatureError: "signature",
+}
 CLOCKS = 60  # seconds by which two clocks may differ
 BY_HAND = 600  # seconds for an answer, and to copy a token out of a browser
 
@@ -61,18 +68,15 @@ def verified(token: str, platform: Platform, leeway: int) -> dict[str, Any]:
             leeway=leeway,
             options={"require": REQUIRED, "verify_iat": False},
         )
-    except jwt.ExpiredSignatureError:
-        raise Refused("expired") from None
-    except jwt.InvalidAudienceError:
-        raise Refused("audience", client=ours) from None
-    except jwt.InvalidIssuerError:
-        raise Refused("issuer", issuer=platform.issuer) from None
-    except jwt.MissingRequiredClaimError as error:
-        raise Refused("no-claim", claim=error.claim) from None
-    except jwt.InvalidSignatureError:
-        raise Refused("signature", url=platform.keys_url) from None
     except jwt.InvalidTokenError as error:
-        raise Refused("unreadable", error=error) from None
+        name = next((n for kind, n in WRONG.items() if isinstance(error, kind)), "")
+        about: dict[str, Any] = {
+            "client": ours,
+            "issuer": platform.issuer,
+            "url": platform.keys_url,
+        }
+        about |= {"claim": getattr(error, "claim", "")}
+        raise Refused(name or "unreadable", error=error, **about) from None
     if not isinstance(claims["iat"], int | float):
         raise Refused("no-claim", claim="iat")
     if claims["iat"] > time.time() + CLOCKS:
@@ -89,13 +93,13 @@ def key_of(platform: Platform, kid: str) -> jwt.PyJWK:
     try:
         answer = requests.get(url, timeout=30, allow_redirects=False)
         answer.raise_for_status()
-        keys = [dict(key) for key in answer.json()["keys"]]
-        for key in keys:
+        for key in map(dict, answer.json()["keys"]):
             if key.get("kid") == kid and key.get("kty") == "RSA":
                 return jwt.PyJWK(key, "RS256")
-    except (requests.RequestException, LookupError, TypeError, ValueError) as error:
-        raise Refused("no-keys", url=url, error=error) from None
-    except jwt.PyJWTError as error:
+    except (
+        *(requests.RequestException, jwt.PyJWTError),
+        *(LookupError, TypeError, ValueError),
+    ) as error:
         raise Refused("no-keys", url=url, error=error) from None
     raise Refused("unknown-key", kid=kid, url=url)
 
@@ -107,37 +111,36 @@ def link_of(claims: dict[str, Any], platform: Platform) -> Link:
         found = claims.get(name)
         return found if isinstance(found, kind) else kind()
 
-    if claims.get(f"{CLAIM}version") != "1.3.0":
-        raise Refused("version")
-    if (message := claims.get(f"{CLAIM}message_type")) != "LtiResourceLinkRequest":
-        raise Refused("message", type=message)
+    message = claims.get(f"{CLAIM}message_type")
     deployment = str(claims.get(f"{CLAIM}deployment_id"))
-    if deployment != platform.deployment_id:
-        raise Refused("deployment", got=deployment, registered=platform.deployment_id)
     roles = map(str, part(f"{CLAIM}roles", list))
-    if not any(staff in role for role in roles for staff in STAFF):
-        raise Refused("role")
     course, endpoint = part(f"{CLAIM}context", dict), part(ENDPOINT, dict)
-    members = part(MEMBERS, dict)
-    if not course.get("id"):
-        raise Refused("no-course")
-    if not endpoint.get("lineitems"):
-        raise Refused("no-gradebook")
-    missing = [s for s in SCOPES if s not in (endpoint.get("scope") or [])]
-    if missing:
-        names = (scope.rpartition("/")[2] for scope in missing)
-        raise Refused("scopes", missing=" and ".join(names))
-    if not members.get("context_memberships_url"):
-        raise Refused("no-people")
-    link = Link(
-        str(course["id"]),
-        one_line(str(course.get("title") or course.get("label") or course["id"])),
-        str(endpoint["lineitems"]),
-        str(members["context_memberships_url"]),
-    )
-    for url in (link.lineitems, link.memberships):
-        at_home(url, platform)
-    return link
+    allowed = endpoint.get("scope") or []
+    missing = [scope.rpartition("/")[2] for scope in SCOPES if scope not in allowed]
+    lineitems = endpoint.get("lineitems")
+    memberships = part(MEMBERS, dict).get("context_memberships_url")
+    right = {
+        "version": claims.get(f"{CLAIM}version") == "1.3.0",
+        "message": message == "LtiResourceLinkRequest",
+        "deployment": deployment == platform.deployment_id,
+        "role": any(staff in role for role in roles for staff in STAFF),
+        "no-course": course.get("id"),
+        "no-gradebook": lineitems,
+        "scopes": not missing,
+        "no-people": memberships,
+    }
+    about: dict[str, Any] = {
+        "type": message,
+        "missing": " and ".join(missing),
+        "got": deployment,
+    }
+    for name, holds in right.items():
+        if not holds:
+            raise Refused(name, registered=platform.deployment_id, **about)
+    title = str(course.get("title") or course.get("label") or course["id"])
+    for url in (lineitems, memberships):
+        at_home(str(url), platform)
+    return Link(str(course["id"]), one_line(title), str(lineitems), str(memberships))
 
 
 def expect_launch(folder: Folder, state: str, nonce: str) -> None:

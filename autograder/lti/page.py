@@ -81,14 +81,10 @@ class Page(ThreadingHTTPServer):
         state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         expect_launch(self.folder, state, nonce)
         question = {
-            "scope": "openid",
-            "response_type": "id_token",
-            "response_mode": "form_post",
-            "prompt": "none",
-            "client_id": ours,
+            **{"scope": "openid", "response_type": "id_token"},
+            **{"response_mode": "form_post", "prompt": "none"},
+            **{"client_id": ours, "state": state, "nonce": nonce},
             "redirect_uri": f"http://127.0.0.1:{self.server_port}/launch",
-            "state": state,
-            "nonce": nonce,
         } | {k: form[k] for k in ("login_hint", "lti_message_hint") if k in form}
         mark = "&" if urlsplit(platform.login_url).query else "?"
         return f"{platform.login_url}{mark}{urlencode(question)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,30 +37,30 @@ class People:
         self.by_key: dict[str, set[str]] = defaultdict(set)
         self.others: set[str] = set()
         for member in members:
+            keys = {key for name in ids_of(member) for key in ways(name)}
             if not learns(member):
-                self.others |= keys_of(member)
+                self.others |= keys
             elif user := str(member.get("user_id") or ""):
                 self.students[user] = member
-                for key in keys_of(member):
+                for key in keys:
                     self.by_key[key].add(user)
 
     def matched(
         self, students: Iterable[str]
     ) -> tuple[dict[str, str], dict[str, Refused]]:
         """The users of students; why not, of those who are nobody there for sure."""
-        users: dict[str, str] = {}
+        users: dict[str, list[str]] = defaultdict(list)
         refused: dict[str, Refused] = {}
         for student in students:
             try:
-                users[student] = self.user(student)
+                users[self.user(student)].append(student)
             except Refused as why:
                 refused[student] = why
-        count = Counter(users.values())
-        for student, user in users.items():
-            if count[user] > 1:
-                others = (s for s in users if users[s] == user and s != student)
+        for same in users.values():
+            for student in same if len(same) > 1 else ():
+                others = (other for other in same if other != student)
                 refused[student] = Refused("twin", other=", ".join(others))
-        return {s: u for s, u in users.items() if s not in refused}, refused
+        return {s[0]: u for u, s in users.items() if len(s) == 1}, refused
 
     def user(self, student: str) -> str:
         """The platform's id of a student; Refused when it is not one for sure.
@@ -71,9 +71,8 @@ class People:
         person = self.roster.of_student(student) if self.roster else None
         if not person and NUMBER.fullmatch(student):
             raise Refused("number")
-        keys = {
-            key for one in (person.ids if person else [student]) for key in ways(one)
-        }
+        ids = person.ids if person else (student,)
+        keys = {key for one in ids for key in ways(one)}
         found = {user for key in keys for user in self.by_key.get(key, ())}
         if person and self.roster:
             platform = self.roster.columns.platform
@@ -134,11 +133,6 @@ def ids_of(member: Member) -> list[str]:
 def ways(name: str) -> set[str]:
     """An id as it is compared: large letters are small, and folders have safe ones."""
     return {safe(name).casefold(), safe(name.casefold())}
-
-
-def keys_of(member: Member) -> set[str]:
-    """The ids of one of the people, as they are compared."""
-    return {key for name in ids_of(member) for key in ways(name)}
 
 
 def write_roster(course: Course, path: Path) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pylti1p3.lineitem import LineItem
+
 from autograder.course import Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
@@ -29,27 +31,6 @@ CLOSE = 1e-4  # platforms round a share of the maximum
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the platform has for a student, and what of it may be ours.
-
-    ``cell`` is None where there is no place for a grade yet; ``most`` is the column's
-    maximum now, which may differ from that of the day when a grade was stored.
-    """
-
-    cell: Cell | None
-    most: float
-    ours: Sequence[Entry]
-
-    @property
-    def sent(self) -> bool:
-        """Whether the grade there is one that we sent."""
-        cell = self.cell
-        if cell is None or cell.score is None:
-            return False
-        return any(same(entry.share, cell.score / cell.most) for entry in self.ours)
-
-
-@dataclass(frozen=True)
 class Step:
     """What is to be done for one student; ``score`` is None where it is not final.
 
@@ -63,11 +44,6 @@ class Step:
     most: float
     what: Literal["send", "as before", "kept"] = "send"
     why: str = ""
-
-    @property
-    def whose(self) -> str:
-        """The student's id here, and who that is on the platform."""
-        return f"{self.student}, {self.shown}:"
 
     @property
     def points(self) -> str:
@@ -115,29 +91,29 @@ class Pushing:
             raise Refused("nobody", name=name, title=self.service.link.title)
         most = next((v.max_score for v in verdicts.values() if v.max_score), 1.0)
         column = self.service.column(name)
-        found = self.service.results(column) if column else {}
-        place = str(column.get_id()) if column else ""
-        there = (column.get_score_maximum() if column else None) or most
+        there, place = most, ""
+        cells: dict[str, Cell] = {}
+        if column:
+            cells, place = self.service.results(column), str(column.get_id())
+            there = column.get_score_maximum() or most
 
-        def seen(user: str) -> Seen:
-            ours = self.journal.ours[one_line(place), one_line(user)]
-            return Seen(found.get(user), there, ours)
+        def ours(user: str) -> list[Entry]:
+            return self.journal.ours[one_line(place), one_line(user)]
 
         steps = []
         for student, user in known.items():
             score = verdicts[student].score if verdicts[student].final else None
             score = score and max(score, 0.0)
             step = Step(student, user, people.shown(user), score, most)
-            step = planned(step, seen(user))
+            step = planned(step, cells.get(user), there, ours(user))
             if step.what == "kept" and student in self.over:
                 step = replace(step, what="send", why="")
             steps.append(step)
-        for user in sorted(found.keys() - known.values()):
-            if seen(user).sent:
-                points = f"{found[user].score:g} of {there:g}"
-                self.say(
-                    "left there", people.shown(user), sentence("stray", points=points)
-                )
+        for user in sorted(cells.keys() - known.values()):
+            if sent(cells[user], ours(user)):
+                points = f"{cells[user].score:g} of {there:g}"
+                told = sentence("stray", points=points)
+                self.say("left there", people.shown(user), told)
         if column is None:
             print(f"{name}: a new column of {most:g} points")
             column = None if self.dry else self.service.new_column(name, most)
@@ -146,31 +122,43 @@ class Pushing:
                 f"{name}: {there:g} points in the column, {most:g} here; the points "
                 "are converted"
             )
-        place, in_a_row = str(column.get_id()) if column else "", 0
+        in_a_row = 0
         for step in steps:
             if step.what != "send" or self.dry or column is None:
                 word = "would be sent" if step.what == "send" else step.what
-                self.say(word, step.whose, step.why or step.points)
+                self.say(
+                    word, f"{step.student}, {step.shown}:", step.why or step.points
+                )
                 continue
-            self.journal.begin(name, place, step.student, step.user, step.points)
-            try:
-                note = found[step.user].comment if step.user in found else ""
-                score = step.score and step.score * (there / most)
-                self.service.send(column, step.user, score, there, note)
-            except Refused as error:
-                kind = "unknown" if error.unknown else "refused"
-                self.journal.end(f"{kind}: {error}")
-                self.say("not sent", step.whose, str(error))
-                in_a_row += error.name != "locked"  # that is one student's alone
-                if in_a_row == ENOUGH:
-                    raise Refused("stopped", count=ENOUGH, error=error) from None
-                continue
-            in_a_row = 0
-            self.journal.end("sent")
-            self.say("sent", step.whose, step.points)
+            error = self.send(name, column, step, there, cells.get(step.user))
+            if error is None:
+                in_a_row = 0
+            elif error.name != "locked":  # that is one student's alone
+                in_a_row += 1
+            if in_a_row == ENOUGH:
+                raise Refused("stopped", count=ENOUGH, error=error) from None
         told = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         print(f"{name}: {told}.")
         return self.counts["not sent"]
+
+    def send(
+        self, name: str, column: LineItem, step: Step, there: float, cell: Cell | None
+    ) -> Refused | None:
+        """Send one score, with its lines before and after; why it was not taken."""
+        place, whose = str(column.get_id()), f"{step.student}, {step.shown}:"
+        self.journal.begin(name, place, step.student, step.user, step.points)
+        score = step.score and step.score * (there / step.most)
+        note = cell.comment if cell else ""
+        try:
+            self.service.send(column, step.user, score, there, note)
+        except Refused as error:
+            kind = "unknown" if error.unknown else "refused"
+            self.journal.end(f"{kind}: {error}")
+            self.say("not sent", whose, str(error))
+            return error
+        self.journal.end("sent")
+        self.say("sent", whose, step.points)
+        return None
 
     def say(self, word: str, student: str, more: str) -> None:
         """A line about a student; those that are as before are only counted."""
@@ -179,25 +167,36 @@ class Pushing:
             print(one_line(f"{word}: {student} {more}"), flush=True)
 
 
-def planned(step: Step, seen: Seen) -> Step:
-    """What to do for one student; never over a grade that is not ours."""
+def planned(step: Step, cell: Cell | None, most: float, ours: Sequence[Entry]) -> Step:
+    """What to do for one student; never over a grade that is not ours.
+
+    ``cell`` is None where there is no place for a grade yet; ``most`` is the column's
+    maximum now, which may differ from that of the day when a grade was stored.
+    """
     share = None if step.score is None else step.score / step.most
-    cell, told = seen.cell, {"told": step.points, "student": step.student}
+    told = {"told": step.points, "student": step.student}
     if cell and cell.score is not None:
-        if same(cell.score / seen.most, share):
+        if same(cell.score / most, share):
             return replace(step, what="as before")
-        if seen.sent:
+        if sent(cell, ours):
             return step
-        told |= {"there": f"{cell.score:g}", "most": f"{seen.most:g}"}
+        told |= {"there": f"{cell.score:g}", "most": f"{most:g}"}
         return replace(step, what="kept", why=sentence("typed", **told))
     # no grade there: pending, or one that somebody has taken out
-    pending = [entry for entry in seen.ours if entry.share is None]
+    pending = [entry for entry in ours if entry.share is None]
     arrived = pending and (pending[-1].sure or (cell and len(pending) == 1))
     if arrived and share is None:
         return replace(step, what="as before")
     if cell and not pending:
         return replace(step, what="kept", why=sentence("taken-out", **told))
     return step
+
+
+def sent(cell: Cell, ours: Sequence[Entry]) -> bool:
+    """Whether the grade there is one that we sent."""
+    return cell.score is not None and any(
+        same(entry.share, cell.score / cell.most) for entry in ours
+    )
 
 
 def same(one: float | None, other: float | None) -> bool:

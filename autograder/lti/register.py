@@ -34,21 +34,21 @@ def register(course: Course, options: argparse.Namespace) -> None:
         names = [f"--{name.replace('_', '-')}" for name in missing]
         raise Refused("options", names=" and ".join(names))
     address = options.address.rstrip("/")
-    found = dict(zip(ADDRESSES, usual(options.platform, address), strict=True))
-    found |= {n: given for n in ADDRESSES if (given := getattr(options, n))}
+    places = zip(ADDRESSES, usual(options.platform, address), strict=True)
+    found = {name: getattr(options, name) or place for name, place in places}
+    for name, place in (("address", address), *list(found.items())[1:]):
+        origin(place, f"--{name.replace('_', '-')}")
     ids = options.client_id, options.deployment_id
     platform = Platform(options.platform, address, *ids, **found)
-    for name in ("address", *ADDRESSES[1:]):
-        origin(getattr(platform, name), f"--{name.replace('_', '-')}")
     folder.save("platform", platform)
     print(f"Registered {address}. Now link the course: autograder lti link")
 
 
-def usual(kind: str, address: str) -> tuple[str, str, str, str]:
+def usual(kind: str, address: str) -> tuple[str, ...]:
     """Issuer, login, token and key addresses as Moodle and Canvas have them."""
     if kind == "moodle":
-        at = f"{address}/mod/lti"
-        return address, f"{at}/auth.php", f"{at}/token.php", f"{at}/certs.php"
+        scripts = ("auth", "token", "certs")
+        return address, *(f"{address}/mod/lti/{name}.php" for name in scripts)
     hosted = address.endswith(".instructure.com")
     at = "https://sso.canvaslms.com" if hosted else address
     return (
@@ -56,18 +56,6 @@ def usual(kind: str, address: str) -> tuple[str, str, str, str]:
         f"{at}/api/lti/authorize_redirect",
         f"{at}/login/oauth2/token",
         f"{at}/api/lti/security/jwks",
-    )
-
-
-def registration(platform: Platform, private: str) -> Registration:
-    """The platform and our keys, as the library of the services takes them."""
-    return (
-        Registration()
-        .set_issuer(platform.issuer)
-        .set_client_id(platform.client_id)
-        .set_auth_token_url(platform.token_url)
-        .set_tool_private_key(private)
-        .set_tool_public_key(public_of(private))
     )
 
 
@@ -92,11 +80,10 @@ def to_paste(private: str, page: str) -> str:
 
 def for_canvas(public: str, page: str) -> dict[str, Any]:
     """The tool as Canvas reads it."""
-    title, launch = "Scores of the autograder", f"{page}/launch"
+    title, target = "Scores of the autograder", {"target_link_uri": f"{page}/launch"}
     placement = {
         "placement": "course_navigation",
         "message_type": "LtiResourceLinkRequest",
-        "target_link_uri": launch,
         "text": title,
         "visibility": "admins",
         "windowTarget": "_blank",
@@ -104,13 +91,12 @@ def for_canvas(public: str, page: str) -> dict[str, Any]:
     extension = {
         "platform": "canvas.instructure.com",
         "privacy_level": "public",
-        "settings": {"placements": [placement]},
+        "settings": {"placements": [placement | target]},
     }
-    return {
+    return target | {
         "title": title,
         "description": "Sends the scores of graded notebooks",
         "oidc_initiation_url": f"{page}/login",
-        "target_link_uri": launch,
         "scopes": [*SCOPES, PEOPLE],
         "public_jwk": dict(Registration.get_jwk(public)),
         "extensions": [extension],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +16,11 @@ from pylti1p3.assignments_grades import AssignmentsGradesService
 from pylti1p3.exception import LtiException, LtiServiceException
 from pylti1p3.grade import Grade
 from pylti1p3.lineitem import LineItem
+from pylti1p3.registration import Registration
 from pylti1p3.service_connector import ServiceConnector
 
-from autograder.lti.comment import as_text
 from autograder.lti.files import Folder, Platform, at_home
-from autograder.lti.register import PEOPLE, SCOPES, registration
+from autograder.lti.register import PEOPLE, SCOPES, public_of
 from autograder.lti.sentences import TEXTS, Refused
 
 TRIES = 5
@@ -27,6 +29,19 @@ ASKED_TO_WAIT = (429, 503)  # nothing was done: even a score can be sent again
 BROKEN = (500, 502, 504)
 SCORE = "a score"
 OF_CANVAS = "https://canvas.instructure.com/lti/submission"
+
+BLOCK = "(?:p|div|br|li|ul|ol|tr|table|pre|blockquote|h[1-6])"
+FORMATTED = re.compile(rf"\s*<{BLOCK}\b.*>\s*", re.S | re.I)  # as the editor writes it
+# in this order: what stays of tags, and the rest of them
+PARTS = (
+    (r"\s+", " "),
+    (r'<a\b[^>]*href="([^"]*)"[^>]*>(.*?)</a>', r"\2 (\1)"),
+    (r'<img\b[^>]*alt="([^"]+)"[^>]*>', r"\1"),
+    (r'<img\b[^>]*src="([^"]*)"[^>]*>', r"\1"),
+    (r"<li\b[^>]*>", "\n- "),
+    (rf"</?{BLOCK}\b[^>]*>", "\n"),
+    ("<[^>]*>", ""),
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,15 @@ class Connector(ServiceConnector):
     """Tokens are kept until they end; one that ended early is replaced once."""
 
     def __init__(self, platform: Platform, private: str) -> None:
-        super().__init__(registration(platform, private), Session(platform))
+        registration = (
+            Registration()
+            .set_issuer(platform.issuer)
+            .set_client_id(platform.client_id)
+            .set_auth_token_url(platform.token_url)
+            .set_tool_private_key(private)
+            .set_tool_public_key(public_of(private))
+        )
+        super().__init__(registration, Session(platform))
         self.url = platform.token_url
         self.tokens: dict[str, tuple[str, float]] = {}
 
@@ -139,7 +162,7 @@ class Service:
                 course = (body.get("context") or {}).get("id", self.link.context)
                 if str(course) != self.link.context:
                     raise Refused("people-of-another", title=self.link.title)
-                found += [dict(member) for member in body["members"]]
+                found += map(dict, body["members"])
         return found
 
     def column(self, name: str) -> LineItem | None:
@@ -149,17 +172,19 @@ class Service:
         if len(found) > 1:
             title = self.link.title
             raise Refused("columns", title=title, count=len(found), name=name)
-        for item in found:
-            at_home(str(item.get("id")), self.platform)
-        return LineItem(found[0]) if found else None
+        return self.ours(LineItem(found[0])) if found else None
 
     def new_column(self, name: str, most: float) -> LineItem:
         """Make the column of an assignment."""
         item = LineItem().set_tag(name).set_label(name).set_score_maximum(most)
         with explained(f"a new column for {name}"):
             made = self.grades.create_lineitem(item)
-        at_home(str(made.get_id()), self.platform)
-        return made
+        return self.ours(made)
+
+    def ours(self, column: LineItem) -> LineItem:
+        """A column of this platform; Refused when it is elsewhere."""
+        at_home(str(column.get_id()), self.platform)
+        return column
 
     def results(self, column: LineItem) -> dict[str, Cell]:
         """What stands in a column now, by user."""
@@ -167,11 +192,9 @@ class Service:
         with explained("the grades of the column"):
             for result in self.grades.get_grades(column):
                 score, most = result.get("resultScore"), result.get("resultMaximum")
-                found[str(result["userId"])] = Cell(
-                    None if score is None else float(score),
-                    float(most or 1),
-                    str(result.get("comment") or ""),
-                )
+                score = None if score is None else float(score)
+                note = str(result.get("comment") or "")
+                found[str(result["userId"])] = Cell(score, float(most or 1), note)
         return found
 
     def send(
@@ -183,13 +206,11 @@ class Service:
         """
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         grade = Grade().set_user_id(user).set_timestamp(now)
-        if score is None:
-            grade.set_activity_progress("Submitted").set_grading_progress(
-                "PendingManual"
-            )
-        else:
-            grade.set_activity_progress("Completed").set_grading_progress("FullyGraded")
+        progress = "Submitted", "PendingManual"
+        if score is not None:
+            progress = "Completed", "FullyGraded"
             grade.set_score_given(score).set_score_maximum(most)
+        grade.set_activity_progress(progress[0]).set_grading_progress(progress[1])
         if self.platform.kind == "canvas":  # else each score counts as an attempt
             grade.set_extra_claims({OF_CANVAS: {"new_submission": False}})
         elif note:  # Canvas would add it once more
@@ -215,3 +236,18 @@ def explained(what: str) -> Iterator[None]:
         raise Refused("page", unknown=True) from None
     except (LtiException, AttributeError, LookupError, TypeError, ValueError) as error:
         raise Refused("odd-answer", what=what, error=repr(error)) from None
+
+
+def as_text(comment: str) -> str:
+    """A teacher's comment without tags; one that has none, as our own, stays as it is.
+
+    With each score Moodle replaces it. It takes a tool's as plain text, and shows its
+    line breaks, but also its tags (mod/lti, gradebookservices.php).
+    """
+    if not FORMATTED.fullmatch(comment):
+        return comment
+    text = comment
+    for part, shown in PARTS:
+        text = re.sub(part, shown, text, flags=re.I)
+    lines = (html.unescape(line).strip() for line in text.split("\n"))
+    return "\n".join(filter(None, lines))

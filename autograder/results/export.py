@@ -12,12 +12,12 @@ from pathlib import Path
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.grading.verdict import Verdict
 from autograder.options import (
     add_assignments,
     add_columns,
     add_file,
     add_flag,
+    add_several,
     describe,
 )
 from autograder.results.lms import NOTHING, export_lms
@@ -45,46 +45,24 @@ def command(verb: argparse.ArgumentParser) -> None:
         "autograder export --format canvas --roster gradebook-of-canvas.csv",
     )
     add_assignments(verb)
-    verb.add_argument(
-        "--format",
-        choices=("csv", "canvas", "moodle"),
-        default="csv",
-        help="output format (default: csv, for spreadsheets)",
+    formats = ("csv", "canvas", "moodle")
+    words = "output format (default: csv, for spreadsheets)"
+    verb.add_argument("--format", choices=formats, default="csv", help=words)
+    words = "the exported file: Canvas's gradebook or Moodle's grading worksheet"
+    add_file(verb, "--roster", words)
+    words = (
+        'the column to fill in, such as "Homework 1 (4711)"; for several assignments, '
+        'repeat "01-means=Homework 1 (4711)" (default: the assignment\'s name)'
     )
-    add_file(
-        verb,
-        "--roster",
-        "the exported file: Canvas's gradebook or Moodle's grading worksheet",
-    )
-    verb.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="TITLE",
-        help='the column to fill in, such as "Homework 1 (4711)"; for several '
-        'assignments, repeat "01-means=Homework 1 (4711)" (default: the '
-        "assignment's name)",
-    )
+    add_several(verb, "--column", "TITLE", words)
     add_columns(verb)
     add_flag(verb, "--scale", "convert points to the platform's highest grade")
-    add_flag(
-        verb,
-        "--comments",
-        "for Moodle: also write comments by hand into the column of comments",
-    )
-    verb.add_argument(
-        "--replace",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="replace what was changed there for this student; may be repeated",
-    )
-    verb.add_argument(
-        "--folder",
-        type=Path,
-        default=Path(),
-        help="output folder (default: the current one)",
-    )
+    words = "for Moodle: also write comments by hand into the column of comments"
+    add_flag(verb, "--comments", words)
+    words = "replace what was changed there for this student; may be repeated"
+    add_several(verb, "--replace", "ID", words)
+    words = "output folder (default: the current one)"
+    verb.add_argument("--folder", type=Path, default=Path(), help=words)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -110,35 +88,25 @@ def export(course: Course, assignments: list[Assignment], folder: Path) -> list[
         people = store.names()
     if not any(results.values()):
         raise CourseError(NOTHING)
-    scores: list[Row] = [["student", "name", "assignment", *SCORES]]
-    questions: list[Row] = [["student", "name", "assignment", *QUESTIONS, "by hand"]]
+    head = ["student", "name", "assignment"]
+    scores: list[Row] = [[*head, *SCORES]]
+    questions: list[Row] = [[*head, *QUESTIONS, "by hand"]]
     for assignment, verdicts in results.items():
         for student, verdict in verdicts.items():
             who = [student, people.get(student), assignment]
-            scores.append([*who, *standing(verdict)])
+            final = verdict.score if verdict.final else None
+            late = [verdict.open_points, verdict.lateness, verdict.penalty]
+            why = verdict.reason or verdict.unfinished
+            points = [verdict.status, verdict.score, verdict.max_score, final]
+            scores.append([*who, *points, *late, why])
             for question in verdict.questions:
-                by_hand = "waiting" if question.waiting else ""
                 values = [getattr(question, column) for column in QUESTIONS]
+                by_hand = "waiting" if question.waiting else ""
                 questions.append([*who, *values, by_hand])
-    paths = []
-    for name, rows in (("scores.csv", scores), ("questions.csv", questions)):
-        write_whole(folder / name, table(rows))
-        paths.append(folder / name)
-    return paths
-
-
-def standing(verdict: Verdict) -> Row:
-    """The columns SCORES; the final score is blank while points wait for a person."""
-    return [
-        verdict.status,
-        verdict.score,
-        verdict.max_score,
-        verdict.score if verdict.final else None,
-        verdict.open_points,
-        verdict.lateness,
-        verdict.penalty,
-        verdict.reason or verdict.unfinished,
-    ]
+    tables = {folder / "scores.csv": scores, folder / "questions.csv": questions}
+    for path, rows in tables.items():
+        write_whole(path, table(rows))
+    return list(tables)
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -10,7 +10,8 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.page_size import CutTexts
 from autograder.results.summary import FoldCards, with_summary
-from autograder.results.templates import POLICY, called, policy
+from autograder.results.templates import POLICY, called
 from autograder.text import listed, one_line
 
 log = logging.getLogger(__name__)
@@ -56,15 +57,12 @@ TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td", "img"),
 }
 ATTRIBUTES = {
-    "a": ["href", "title"],
-    "img": ["src", "alt"],
-    "*": ["class"],
-    "td": ["align"],
-    "th": ["align"],
+    **{"a": ["href", "title"], "img": ["alt"], "*": ["class"]},
+    **{"td": ["align"], "th": ["align"]},
 }
 PICTURES = ("image/png", "image/jpeg")
 ATTACHED = re.compile(r'src="(data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]+)"')
-PLACE = re.compile(r'(<img [^>]*?src=")attached-(\d+)"')  # of a picture, while cleaning
+PLAIN = "<pre>{}</pre>"  # a text as it was written
 # characters of a text that is read as Markdown or colored, and of all those of a page
 LONGEST, TOGETHER = 50_000, 400_000
 # of processor time: some Markdown could be read for days
@@ -84,19 +82,17 @@ def command(verb: argparse.ArgumentParser) -> None:
     add_assignments(verb)
     add_student(verb)
     add_book(verb)
-    verb.add_argument(
-        "--zip",
-        choices=PLATFORMS,
-        help="for each assignment, also write a zip of the pages whose points are "
-        "final, for this platform's bulk upload; a team gets one page, and with "
-        "moodle-4.1, as Moodle 4.1 and older need it, each of its members one",
+    words = (
+        "for each assignment, also write a zip of the pages whose points are final, "
+        "for this platform's bulk upload; a team gets one page, and with moodle-4.1, "
+        "as Moodle 4.1 and older need it, each of its members one"
     )
-    add_flag(
-        verb,
-        "--again",
+    verb.add_argument("--zip", choices=PLATFORMS, help=words)
+    words = (
         "only pages that are out of date, and those of students who never had one; "
-        "see `autograder history`",
+        "see `autograder history`"
     )
+    add_flag(verb, "--again", words)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -137,13 +133,9 @@ def safe_markdown(context: Context | Mapping[str, Any], source: str) -> str:
 
     nbgrader_config.py gives it to every HTMLExporter, formgrader's too.
     """
-    resources = context.get("resources", {})
-    left = seconds_left(resources, source)
-    started = time.process_time()
     attachments = context.get("cell", {}).get("attachments", {})
-    html = safe_html(source, attachments, min(left, TEXT_SECONDS))
-    resources["seconds_for_texts"] = left - (time.process_time() - started)
-    return html
+    plain = PLAIN.format(escape(source))
+    return in_page(context, source, lambda: html_of(source, attachments), plain)
 
 
 @pass_context
@@ -154,78 +146,59 @@ def safe_code(
     metadata: Mapping[str, Any] | None = None,
 ) -> str:
     """The filter that colors code, within the time that texts of a page have."""
-    resources = context.get("resources", {})
-    left = seconds_left(resources, source)
-    started = time.process_time()
-    html = ""
-    if len(source) <= LONGEST and left > 0:
-        try:
-            with at_most(min(left, TEXT_SECONDS)):
-                html = Highlight2HTML("ipython3")(source, language, metadata)
-        except TooLong:
-            pass
-    resources["seconds_for_texts"] = left - (time.process_time() - started)
-    return html or f'<div class="highlight"><pre>{escape(source)}</pre></div>'
+    color = Highlight2HTML("ipython3")
+    plain = f'<div class="highlight">{PLAIN.format(escape(source))}</div>'
+    return in_page(context, source, lambda: color(source, language, metadata), plain)
 
 
-def seconds_left(resources: dict[str, Any], source: str) -> float:
-    """The time that a page's texts still have; none once they are too many letters.
-
-    A regular expression of a library may run on when its time is over, so time alone
-    does not bound a page of many cells.
-    """
-    read = resources.get("characters_of_texts", 0) + len(source)
-    resources["characters_of_texts"] = read
-    left: float = resources.get("seconds_for_texts", TEXTS_SECONDS)
-    return left if read <= TOGETHER and left > TICK else 0.0
-
-
-def safe_html(
+def in_page(
+    context: Context | Mapping[str, Any],
     source: str,
-    attachments: Attachments | None = None,
-    seconds: float = TEXT_SECONDS,
+    make: Callable[[], str],
+    plain: str,
 ) -> str:
-    """Markdown as HTML without scripts, styles, or pictures from elsewhere.
+    """What ``make`` gives in the time that a page's texts still have, else ``plain``.
 
-    A text that is very long, or takes long to read, is shown as it is.
+    There is none once they are too many letters: a regular expression of a library may
+    run on when its time is over, so time alone does not bound a page of many cells.
     """
-    if len(source) <= LONGEST and seconds > 0:
-        try:
-            with at_most(seconds):
-                return html_of(source, attachments)
-        except (TooLong, RecursionError):
-            pass
-    return f"<pre>{escape(source)}</pre>"
+    resources = context.get("resources", {})
+    read = resources.get("characters_of_texts", 0) + len(source)
+    left: float = resources.get("seconds_for_texts", TEXTS_SECONDS)
+    resources["characters_of_texts"] = read
+    started, html = time.process_time(), plain
+    if len(source) <= LONGEST and read <= TOGETHER and left > TICK:
+        with suppress(TooLong, RecursionError), at_most(min(left, TEXT_SECONDS)):
+            html = make()
+    resources["seconds_for_texts"] = left - (time.process_time() - started)
+    return html
 
 
-def html_of(source: str, attachments: Attachments | None) -> str:
-    """The same of any text, however long it takes."""
+def html_of(source: str, attachments: Attachments) -> str:
+    """Markdown as HTML without scripts, styles, or pictures from elsewhere."""
     pictures = Pictures(
         (name, {kind: data for kind, data in kinds.items() if kind in PICTURES})
-        for name, kinds in (attachments or {}).items()
+        for name, kinds in attachments.items()
         if set(kinds) & set(PICTURES)
     )
     renderer = Formulas(escape=False, attachments=pictures)
     html = MarkdownWithMath(renderer=renderer).render(
         with_attachments(source, set(pictures))
     )
-    addresses: list[str] = []
+    places = set()
 
     def set_aside(picture: re.Match[str]) -> str:
-        addresses.append(picture[1])
-        return f'src="attached-{len(addresses) - 1}"'
+        places.add(place := renderer.keep("", picture[1]))
+        return f'src="{place}"'
 
-    def put_back(place: re.Match[str]) -> str:
-        known = int(place[2]) < len(addresses)
-        return f'{place[1]}{addresses[int(place[2])] if known else ""}"'
+    def allowed(tag: str, name: str, value: str) -> bool:
+        if name == "src":
+            return value in places
+        return name in ATTRIBUTES["*"] or name in ATTRIBUTES.get(tag, [])
 
-    clean = bleach.clean(
-        ATTACHED.sub(set_aside, html),
-        tags=TAGS,
-        attributes=allowed,
-        protocols={"http", "https", "mailto"},
-    )
-    return renderer.put_back(PLACE.sub(put_back, clean))
+    html = ATTACHED.sub(set_aside, html)
+    schemes = {"http", "https", "mailto"}
+    return renderer.put_back(bleach.clean(html, TAGS, allowed, schemes))
 
 
 class Pictures(dict[str, Mapping[str, str]]):
@@ -239,13 +212,6 @@ class Pictures(dict[str, Mapping[str, str]]):
 
     def __missing__(self, name: str) -> Mapping[str, str]:
         return {"image/png": ""}
-
-
-def allowed(tag: str, name: str, value: str) -> bool:
-    """Attribute filter: no picture's address but those that were set aside."""
-    if name == "src":
-        return re.fullmatch(r"attached-\d{1,6}", value) is not None
-    return name in ATTRIBUTES["*"] or name in ATTRIBUTES.get(tag, [])
 
 
 def write_feedback(
@@ -273,31 +239,27 @@ def write_feedback(
             mine = results if only is None else only[assignment.name]
             chosen = [w for w in results if w in mine and w in (students or results)]
             store.enter_penalties(assignment.name, chosen)
-            shown = may_be_shown(course, store, assignment.name)
-            for who, verdict in results.items():
-                if verdict.held or who not in chosen:
+            shown = chosen and may_be_shown(course, store, assignment.name)
+            for who in chosen:
+                if (verdict := results[who]).held:
                     continue
+                origin = origin_of(course, who, assignment.name)
+                shared = origin.team if origin and origin.group else ""
+                name = shared or called(who, people.get(who))
                 pages: dict[str, str] = {}
                 try:
-                    for part in assignment.parts:
-                        place = Path(who, assignment.name, part.notebook)
-                        ways = other_ways(part.notebook, verdict) if shown else {}
+                    for notebook in (part.notebook for part in assignment.parts):
+                        place = Path(who, assignment.name, notebook)
+                        ways = other_ways(notebook, verdict) if shown else {}
                         with at_most(PAGE_SECONDS, "make this page"):
                             page = render(exporter, course, store.url, place, ways)
-                            origin = origin_of(course, who, assignment.name)
-                            shared = origin.team if origin and origin.group else ""
-                            name = shared or called(who, people.get(who))
-                            page = with_summary(
-                                page, verdict, name, part.notebook, book
-                            )
-                            page = with_links(safe_page(page), book)
-                        pages[f"{part.notebook}.html"] = page
+                            page = with_summary(page, verdict, name, notebook, book)
+                            pages[f"{notebook}.html"] = with_links(page, book)
                     store_pages(course, Path(who, assignment.name), pages, verdict)
                 except Exception as error:
                     log.exception("no feedback for %s, %s", who, assignment.name)
                     why = str(error) or type(error).__name__
-                    line = f"{who}, {assignment.name}: {why}"
-                    failures.append(one_line(line)[:300])
+                    failures.append(one_line(f"{who}, {assignment.name}: {why}")[:300])
                 else:
                     written.setdefault(assignment.name, []).append(who)
     if not written and not failures:
@@ -379,29 +341,14 @@ def render(
     exporter: Any, course: Course, gradebook: str, place: Path, ways: Mapping[str, str]
 ) -> str:
     """The page of one autograded notebook; ``ways`` as :class:`ShowWays` has them."""
-    student, assignment, notebook = place.parts
-    about = {
-        "student": student,
-        "assignment": assignment,
-        "notebook": notebook,
-        "db_url": gradebook,
-    }
     graded = course.autograded / place.with_suffix(".ipynb")
     if not graded.is_file():
         raise CourseError(f"{graded} is missing; grade the assignment again.")
-    page, _ = exporter.from_filename(
-        str(graded),
-        resources={"unique_key": notebook, "nbgrader": about, "other_ways": ways},
-    )
-    return page
-
-
-def safe_page(page: str) -> str:
-    """The page without the template's scripts, and with a policy that forbids any."""
-    page = re.sub(r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.I)
-    if "<head>" not in page:
-        raise CourseError("The feedback template needs a <head> element.")
-    return page.replace("<head>", f"<head>\n{policy()}", 1)
+    about = dict(zip(("student", "assignment", "notebook"), place.parts, strict=True))
+    resources: dict[str, Any] = {"unique_key": place.name, "other_ways": ways}
+    resources["nbgrader"] = about | {"db_url": gradebook}
+    page, _ = exporter.from_filename(str(graded), resources=resources)
+    return str(page)
 
 
 PAGE = re.compile(r'<a href="(?:\.\./)+book/([\w-]+)\.ipynb(#[\w-]+)?">(.*?)</a>')
@@ -409,7 +356,7 @@ PARAGRAPH = re.compile(r"(?<=  read:     )([\w-]+)(#[\w-]+)(?=\s|<)")
 
 
 def with_links(page: str, book: str) -> str:
-    """The feedback with links into the book, or with none where none lead.
+    """The page with links into the book, or with none where none lead.
 
     The released notebook links to its page as it lies beside it in the repository.
     """

@@ -12,7 +12,8 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 from autograder.course import Assignment, Course
@@ -45,23 +46,29 @@ def write_zips(
     from autograder.grading.store import Store
 
     paths: list[Path] = []
-    lines = Left("not in the zip")
+    left = Left("not in the zip")
     with Store(course) as store:
         for assignment in assignments:
             results = store.results(assignment.name)
             chosen = results if only is None else only.get(assignment.name, ())
-            data = zipped(pages(course, assignment, results, chosen, platform, lines))
-            if data is None:
+            found = pages(course, assignment, results, chosen, platform, left)
+            if not found:
                 continue
+            target = io.BytesIO()
+            with zipfile.ZipFile(target, "w") as archive:
+                for place, page in found.items():
+                    info = zipfile.ZipInfo(place)
+                    info.external_attr = 0o644 << 16
+                    archive.writestr(info, page, zipfile.ZIP_DEFLATED)
             again = "-again" if only is not None else ""
             path = course.root / f"feedback-{platform}-{assignment.name}{again}.zip"
-            write_whole(path, data)
+            write_whole(path, target.getvalue())
             paths.append(path)
     if not paths:
-        why = "".join(f" {line[0].upper()}{line[1:]}." for line in lines.lines())
+        why = "".join(f" {line[0].upper()}{line[1:]}." for line in left.lines())
         where = platform.partition("-")[0].title()
         raise CourseError(f"There is no page to send to {where}.{why}")
-    return paths, lines.lines()
+    return paths, left.lines()
 
 
 def pages(
@@ -70,45 +77,47 @@ def pages(
     results: Mapping[str, Verdict],
     chosen: Collection[str],
     platform: str,
-    lines: Left,
-) -> Iterator[tuple[str, bytes]]:
-    """Where in the zip each page goes: a student's, or one for all of a team."""
+    left: Left,
+) -> dict[str, bytes]:
+    """The pages by their places in the zip: a student's, or one for all of a team."""
     name = f"{assignment.notebook}.html"
     where, _, older = platform.partition("-")
-    places: dict[str, list[str]] = {}
+    teams: dict[str, list[str]] = defaultdict(list)
     gone: dict[str, str] = {}  # why the work is not there any more, by place
-    for student in results:
+    for student, verdict in results.items():
         try:
             origin = origin_of(course, student, assignment.name)
             place = place_of(origin, name, where, bool(older))
-            places.setdefault(place, []).append(student)
-            if origin and origin.other_work:
-                gone[place] = origin.other_work
         except Unsent as why:
             if student in chosen:
-                lines.add(student, results[student].unfinished or str(why))
-    for place, students in places.items():
+                left.add(student, verdict.unfinished or str(why))
+            continue
+        teams[place].append(student)
+        if origin and origin.other_work:
+            gone[place] = origin.other_work
+    found: dict[str, bytes] = {}
+    for place, students in teams.items():
         if not set(students) & set(chosen):
             continue
-        found, ready = set(), []
+        ready = {}
         for student in students:
             page = course.feedback / student / assignment.name / name
             if reason := results[student].unfinished or gone.get(place):
-                lines.add(student, reason)
+                left.add(student, reason)
             elif not page.is_file():
-                lines.add(student, "has no page")
+                left.add(student, "has no page")
             else:
-                ready.append(student)
-                found.add(page.read_bytes())
-        if ready == students and len(found) == 1:
-            yield place, found.pop()
+                ready[student] = page.read_bytes()
+        if len(ready) == len(students) and len(set(ready.values())) == 1:
+            found[place] = ready[students[0]]
             continue
         for student in ready:
-            lines.add(
+            left.add(
                 student,
                 f"is in a team whose members have different pages, and {where.title()} "
                 "gives all of them the same one; send these pages one by one",
             )
+    return found
 
 
 class Unsent(Exception):
@@ -140,16 +149,3 @@ def place_of(origin: Origin | None, name: str, platform: str, older: bool) -> st
     # the last underscore is for Moodle before 4.1, and later ones take it too
     clean = re.sub(r'[\\/:*?"<>|\x00-\x1f]', "", text)
     return f"{clean}_assignfeedback_file_/{name}"
-
-
-def zipped(files: Iterator[tuple[str, bytes]]) -> bytes | None:
-    """A zip of these files; None when there are none."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files:
-            info = zipfile.ZipInfo(path)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, data)
-        empty = not archive.infolist()
-    return None if empty else target.getvalue()

@@ -14,8 +14,7 @@ from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer
 
 LONGEST = 2000  # characters of a formula; a longer one is shown as it was written
-# latex2mathml lets the text of a formula through as it is: whatever is not MathML of
-# this list is escaped
+# latex2mathml lets texts through as they are: what is not of this list is escaped
 TAGS = {
     *("math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt"),
     *("mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover"),
@@ -38,26 +37,27 @@ class Formulas(IPythonRenderer):  # type: ignore[misc]
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
         self.mark = secrets.token_hex(8)
-        self.found: list[tuple[str, str]] = []  # as MathML, and as it was written
+        self.found: list[tuple[str, str]] = []
 
-    def keep(self, tex: str, display: str) -> str:
-        self.found.append((mathml(tex, display), escape(f"${tex}$")))
+    def keep(self, text: str, attribute: str) -> str:
+        """The mark of what to put back: in a text, and in an attribute of a tag."""
+        self.found.append((text, attribute))
         return f"{self.mark}-{len(self.found) - 1}-"
 
     def block_math(self, body: str) -> str:
         """``$$…$$``."""
-        return self.keep(body, "block")
+        return self.keep(mathml(body, "block"), escape(f"${body}$"))
 
     def inline_math(self, body: str) -> str:
         """``$…$``."""
-        return self.keep(body, "inline")
+        return self.keep(mathml(body, "inline"), escape(f"${body}$"))
 
     def latex_environment(self, name: str, body: str) -> str:
         """``\\begin{…}…\\end{…}``."""
-        return self.keep(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+        return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
 
     def put_back(self, html: str) -> str:
-        """The cleaned HTML with its formulas; as they were written in an attribute."""
+        """The cleaned HTML with what was kept."""
         marks = re.compile(rf"{self.mark}-(\d+)-")
 
         def shown(text: str, inside: int) -> str:

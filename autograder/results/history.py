@@ -24,12 +24,8 @@ def command(verb: argparse.ArgumentParser) -> None:
         "are out of date, and those of students who had none yet.",
         "autograder history ada 01-means",
     )
-    verb.add_argument(
-        "names",
-        nargs="*",
-        metavar="STUDENT or ASSIGNMENT",
-        help="only about these (default: all)",
-    )
+    words, kinds = "only about these (default: all)", "STUDENT or ASSIGNMENT"
+    verb.add_argument("names", nargs="*", metavar=kinds, help=words)
     add_file(verb, "--json", "write the lines to FILE as well")
 
 
@@ -41,10 +37,10 @@ def run(options: argparse.Namespace) -> None:
     found = up_to_date(course)
     if not found:
         raise CourseError("Nothing is graded yet, so there is no history.")
-    there = dict.fromkeys(line["assignment"] for line in found)
-    names = [name for name in options.names if name in there]
-    who = [name for name in options.names if name not in there]
+    there = list(dict.fromkeys(line["assignment"] for line in found))
     known = {line["student"] for line in found}
+    names = [name for name in options.names if name in there] or there
+    who = [name for name in options.names if name not in there] or known
     for name in who:
         if name not in known:
             near = nearest(name, [*known, *there])
@@ -52,7 +48,6 @@ def run(options: argparse.Namespace) -> None:
             raise CourseError(
                 f"{one_line(name)} is not in {point_history.RECORD}{hint}"
             )
-    names, who = names or list(there), who or list(known)
     shown: list[Line] = []
     for name in names:
         for student, mine in sorted(point_history.states(found, name).items()):
@@ -90,28 +85,23 @@ def sentences(mine: list[Line]) -> Iterator[str]:
             why = ", ".join(line["why"]) or "changed"
             why += f" by {one_line(line['by'])}" if line.get("by") else ""
             why += f": {one_line(line['because'])}" if line.get("because") else ""
-            yield f"{when} UTC, {points(line)} ({why}){moved(before, line)}"
+            late = line["penalty"]
+            points = f"{line['score']:g} of {line['max_score']:g}"
+            points += "" if line["final"] else " so far"
+            points += f", {late:g} less for lateness" if late else ""
+            yield f"{when} UTC, {points} ({why}){moved(before, line['questions'])}"
         before = line["questions"]
 
 
-def points(line: Line) -> str:
-    """The points of a line, and whether they are final."""
-    late = f", {line['penalty']:g} less for lateness" if line["penalty"] else ""
-    so_far = "" if line["final"] else " so far"
-    return f"{line['score']:g} of {line['max_score']:g}{so_far}{late}"
-
-
-def moved(before: dict[str, float | None], line: Line) -> str:
+def moved(before: dict[str, float | None], now: dict[str, float | None]) -> str:
     """The questions whose points are others than before."""
-    now = line["questions"]
+
+    def shown(value: float | None) -> str:
+        return "none" if value is None else f"{value:g}"
+
     changed = [
-        f"{name.removeprefix('test_')} {number(before[name])} -> {number(now[name])}"
+        f"{name.removeprefix('test_')} {shown(before[name])} -> {shown(now[name])}"
         for name in now
         if name in before and before[name] != now[name]
     ]
     return f": {'; '.join(map(one_line, changed))}" if changed else ""
-
-
-def number(value: float | None) -> str:
-    """Points, or that there are none yet."""
-    return "none" if value is None else f"{value:g}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 
 from autograder.code_questions import CHECKS, defining
@@ -27,7 +26,7 @@ from autograder.options import add_file, add_student, describe
 from autograder.release.grading_plan import plans
 from autograder.results.templates import render
 from autograder.text import one_line
-from autograder.wall import Cell, Grader, Transcript
+from autograder.wall import Cell, Grader
 
 ASK = """\
 from autograder.code_questions import in_notebook as _asked_
@@ -36,6 +35,7 @@ print(__import__("json").dumps(_asked_({name!r}, {test!r}, In[1:], globals(), {m
 MOST = 3  # questions on a page
 ROOM = 20  # lines of code beside them
 LONGEST, LONGEST_CHOICE = 4000, 600  # characters
+FIELDS = {"kind": str, "text": str, "choices": list, "key": int, "why": str}
 Json = dict[str, Any]
 
 
@@ -64,18 +64,17 @@ def run(options: argparse.Namespace) -> int:
     with Grader() as grader:
         sheets = [sheet(one, releases, grader, options.seed) for one in submissions]
     about = {"title": assignment.name, "people": known_names(course)}
-    page = render("interview.html", sheets=sheets, **about)
     target = course.root / "interview" / f"{assignment.name}.html"
-    write_whole(target, page)
+    write_whole(target, render("interview.html", sheets=sheets, **about))
     if options.json:
         content = {"assignment": assignment.name, "students": sheets}
         write_whole(options.json, json.dumps(content, indent=1) + "\n")
-    asked = [one for one in sheets if one["questions"]]
     for one in sheets:
         if one["note"]:
             print(f"{one_line(one['student'])}: {one_line(one['note'])}")
+    asked = sum(bool(one["questions"]) for one in sheets)
     path = target.relative_to(course.root)
-    print(f"{len(asked)} of {len(sheets)} students can be asked: {path}")
+    print(f"{asked} of {len(sheets)} students can be asked: {path}")
     return 0 if asked else 1
 
 
@@ -85,8 +84,8 @@ def sheet(
     """What is on one student's page; ``note`` says why there is nothing."""
     found: list[list[Json]] = []
     note = ""
+    names = [f"{release.notebook}.ipynb" for release in releases]
     for release in releases:
-        names = [f"{one.notebook}.ipynb" for one in releases]
         try:
             data = open_submission(submission, release, names).data
             found += asked(release, data, grader)
@@ -135,21 +134,16 @@ def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     transcript = grader.judge(code, profile=release.profile, files=dict(release.files))
     if transcript.held:
         raise Held(transcript.held)
+    found = []
     with at_most(READING):
-        return list(questions_of(transcript, own))
-
-
-def questions_of(transcript: Transcript, own: list[str]) -> Iterator[list[Json]]:
-    """The questions in what was printed, with the cells that they are about."""
-    for key, outputs in transcript.outputs.items():
-        if key.startswith("ask "):
+        for key, outputs in transcript.outputs.items():
             name = key.removeprefix("ask ")
-            text = "".join(
-                one.get("text", "") for one in outputs if one["output_type"] == "stream"
-            )
-            source = defining(name, own) or ""
+            printed = (one for one in outputs if one["output_type"] == "stream")
+            text = "".join(one.get("text", "") for one in printed)
+            source = defining(name, own) if name != key else ""
             if source and (said := questions_in(text)):
-                yield [{"name": name, "code": source} | one for one in said]
+                found.append([{"name": name, "code": source} | one for one in said])
+    return found
 
 
 def questions_in(text: str) -> list[Json]:
@@ -163,17 +157,11 @@ def questions_in(text: str) -> list[Json]:
 
 def is_question(one: Any) -> bool:
     """Whether it has the fields of a question, each of the right type and length."""
-    match one:
-        case {
-            "kind": str(),
-            "text": str(text),
-            "choices": list(choices),
-            "key": int(key),
-            "why": str(why),
-            **others,
-        }:
-            short = max(len(text), len(why)) <= LONGEST
-            listed = all(type(c) is str and len(c) <= LONGEST_CHOICE for c in choices)
-            placed = 0 <= key < len(choices) <= 4
-            return not others and short and listed and placed
-    return False
+    return (
+        isinstance(one, dict)
+        and one.keys() == FIELDS.keys()
+        and all(isinstance(one[name], kind) for name, kind in FIELDS.items())
+        and max(len(one["text"]), len(one["why"])) <= LONGEST
+        and all(type(c) is str and len(c) <= LONGEST_CHOICE for c in one["choices"])
+        and 0 <= one["key"] < len(one["choices"]) <= 4
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.course import Assignment, Course
@@ -20,7 +20,6 @@ from autograder.grading import point_history
 from autograder.grading.verdict import Verdict
 from autograder.intake.columns import NUMBER, parse_columns
 from autograder.intake.roster import Person, Roster, read_roster
-from autograder.intake.sheet import Sheet
 from autograder.intake.versions import other_work
 from autograder.release.dates import course_zone
 from autograder.results.worksheet import Worksheet
@@ -28,7 +27,6 @@ from autograder.text import Left, listed, one_line
 
 NOTHING = "Nothing is graded yet, so there is nothing to export."
 TITLE = re.compile(r".+ \(\d+\)")  # Canvas: "Homework 1 (4711)"
-TITLED = re.compile(r" \(\d+\)$")
 POSSIBLE = "Points Possible"
 KEPT = ("EX", "N/A")  # Canvas: excused, and not assigned to this student
 
@@ -42,131 +40,110 @@ def export_lms(
     """
     from autograder.grading.store import Store
 
+    moodle = wishes.format == "moodle"
+    kind = "Moodle's grading worksheet" if moodle else "Canvas's gradebook"
     if wishes.roster is None:
         raise CourseError(
             f"{wishes.format.title()} identifies students by its own numbers; with "
-            "--roster, pass the list that it exports (Canvas: the gradebook, Moodle: "
-            "the grading worksheet)."
+            f"--roster, pass the list that it exports, which is {kind}."
         )
-    roster = read_roster(
-        wishes.roster, parse_columns(wishes.columns), course_zone(course)
-    )
+    columns = parse_columns(wishes.columns)
+    roster = read_roster(wishes.roster, columns, course_zone(course))
     if roster.columns.platform != wishes.format:
-        kind = {"canvas": "Canvas's gradebook", "moodle": "Moodle's grading worksheet"}
-        raise CourseError(f"{wishes.roster} is not {kind[wishes.format]}.")
+        raise CourseError(f"{wishes.roster} is not {kind}.")
     with Store(course) as store:
         results = {a.name: store.results(a.name) for a in assignments}
     results = {name: verdicts for name, verdicts in results.items() if verdicts}
     if not results:
         raise CourseError(NOTHING)
-    if wishes.format == "moodle" and len(results) > 1:
+    if moodle and len(results) > 1:
         raise CourseError(
             "A grading worksheet of Moodle is for one assignment; say which one: "
             f"{', '.join(results)}."
         )
-    if wishes.comments and wishes.format != "moodle":
+    if wishes.comments and not moodle:
         raise CourseError("--comments is for --format moodle.")
-    unknown = [who for who in wishes.replace if not roster.of_student(who)]
-    if unknown:
+    if unknown := [who for who in wishes.replace if not roster.of_student(who)]:
         raise CourseError(f"{roster.sheet.name} has no student {listed(unknown)}.")
-    lines = Left("not exported")
+    left = Left("not exported")
+    filled: list[Worksheet] = []
     there: list[str] = []
-    wanted, filled = list(results), False
     for name, verdicts in results.items():
         try:
             column = column_of(roster, name, wishes, results)
         except NoColumn as why:
-            if name == wanted[-1] and not filled:
-                raise
-            lines.add(f"{name}:", str(why))
+            left.add(f"{name}:", str(why))
             continue
-        filled = True
-        worksheet = Worksheet(course, roster, name)
-        there += fill(worksheet, column, verdicts, lines, wishes)
-    said = lines.lines() + there
-    if wishes.format == "canvas":
+        filled.append(Worksheet(course, roster, name))
+        there += fill(filled[-1], column, verdicts, left, wishes)
+    said = left.lines() + there
+    if not filled:
+        raise CourseError(said[0])
+    if not moodle:
         path = wishes.folder / "canvas.csv"
         write_whole(path, roster.sheet.text())
         return [path], said, []
+    (worksheet,) = filled
     if worksheet.kept:
         said.append(
             "another comment is there, and kept (--replace ID writes the one from "
             f"here): {listed(worksheet.kept)}"
         )
-    files = worksheet.files(wishes.folder / f"moodle-{name}.csv", wishes.comments)
+    path = wishes.folder / f"moodle-{worksheet.assignment}.csv"
+    files = worksheet.files(path, wishes.comments)
     for path, text in files.items():
         write_whole(path, text)
     return list(files), [*said, *worksheet.skipped()], list(worksheet.steps([*files]))
 
 
 class NoColumn(CourseError):
-    """The gradebook has no column for an assignment; the others have theirs."""
+    """The gradebook has no column for an assignment; others may have theirs."""
 
 
 def column_of(
     roster: Roster, name: str, wishes: argparse.Namespace, results: Mapping[str, object]
 ) -> int:
     """The column of an assignment: as told, Moodle's grade, or Canvas's title."""
+    sheet = roster.sheet
     for wish in wishes.column:
         head, _, title = wish.partition("=")
         if head.strip() == name:
-            return roster.sheet.find(title)
-    for wish in wishes.column:
-        if wish.partition("=")[0].strip() in results:
-            continue  # it is about another one
-        if len(results) == 1 and len(wishes.column) == 1:
-            return roster.sheet.find(wish)
-        raise CourseError(
-            f"--column {wish!r} does not name an assignment: write one of "
-            f"{', '.join(results)}, or write "
-            f'--column "{same_number(wish, results)}={wish}".'
-        )
+            return sheet.find(title)
+        if head.strip() not in results:
+            if len(results) == len(wishes.column) == 1:
+                return sheet.find(wish)
+            raise CourseError(
+                f"--column {wish!r} does not name an assignment: write, for example, "
+                f'--column "{name}={wish}".'
+            )
     if wishes.format == "moodle":
         if (grade := roster.columns["grade"]) is not None:
             return grade
         raise CourseError(
-            f"{roster.sheet.name} has no column Grade; choose the right column with "
-            f"--column: {', '.join(roster.sheet.columns)}."
+            f"{sheet.name} has no column Grade; choose the right column with "
+            f"--column: {', '.join(sheet.columns)}."
         )
-    titles = [column for column in roster.sheet.columns if TITLE.fullmatch(column)]
-    for title in titles:
-        if title.rpartition(" (")[0] == name:
-            return roster.sheet.find(title)
-    if name in roster.sheet.columns:
-        return roster.sheet.find(name)
-    if not titles:
-        raise NoColumn(f"{roster.sheet.name} has no column for an assignment.")
+    titles = [column for column in sheet.columns if TITLE.fullmatch(column)]
+    for title in (*titles, name):
+        if name == title.rpartition(" (")[0] or title == name in sheet.columns:
+            return sheet.find(title)
     raise NoColumn(
-        f"Canvas's gradebook has no column for {name}; name the column, for example "
-        f'--column "{name}={same_number(name, titles)}". It has: {", ".join(titles)}.'
+        f"Canvas's gradebook has no column for {name}; say which one it is: "
+        f'--column "{name}=TITLE". It has: {", ".join(titles) or "no such column"}.'
     )
-
-
-def same_number(name: str, others: Iterable[str]) -> str:
-    """The first that has the same number, as 02-roots and Homework 2; else the first.
-
-    A guess for the line that a person may paste.
-    """
-
-    def number_in(text: str) -> int:
-        return int((re.findall(r"\d+", TITLED.sub("", text)) or ["0"])[0])
-
-    found = list(others)
-    same = (other for other in found if number_in(other) == number_in(name))
-    return next(same, found[0])
 
 
 def fill(
     worksheet: Worksheet,
     column: int,
     verdicts: Mapping[str, Verdict],
-    lines: Left,
+    left: Left,
     wishes: argparse.Namespace,
 ) -> list[str]:
     """Put the points of one assignment into the sheet; lines on what was there."""
     course, roster, name = worksheet.course, worksheet.roster, worksheet.assignment
     sheet = roster.sheet
-    points = points_of(roster, verdicts, lines)
+    points = points_of(roster, verdicts, left)
     if not any(roster.of_student(student) for student in verdicts):
         raise CourseError(
             f"No student who handed in {name} is in {sheet.name}; is it the list of "
@@ -184,7 +161,7 @@ def fill(
                 "them equal there, or convert the points with --scale."
             )
         factor = number(most) / highest
-    elif row and not most and roster.columns.platform == "canvas":
+    elif row and not most and not roster.moodle:
         sheet.change(row, column, written(highest, comma))
     replace = [roster.of_student(student) for student in wishes.replace]
     earlier = point_history.states(point_history.lines(course), name)
@@ -197,28 +174,26 @@ def fill(
         student, score = points[person.student]
         given = round(score * factor, 2)
         before = sheet.value(person.row, column)
+        there = number(before) if NUMBER.fullmatch(before) else None
+        lines = earlier.get(student, ())
+        ours = {round(line["score"] * factor, 2) for line in lines if line["final"]}
         told = person in replace
+        stays = there not in (None, given) and there not in ours and not told
         why = other_work(course, roster, student, name) if roster.moodle else ""
         if before in KEPT:
-            lines.add(person.student, f"has {before} there")
+            why = f"has {before} there"
+        elif told or not why:
+            changes = roster.moodle and there != given and not stays
+            why = refused(roster, person, given) if changes else ""
+        if why:
+            left.add(person.student, why)
             continue
-        if why and not told:
-            lines.add(person.student, why)
-            continue
-        there = number(before) if NUMBER.fullmatch(before) else None
-        if there != given:
-            finals = [line for line in earlier.get(student, ()) if line["final"]]
-            ours = {round(line["score"] * factor, 2) for line in finals}
-            stays = there is not None and there not in ours and not told
-            if roster.moodle and not stays and (why := refused(roster, person, given)):
-                lines.add(person.student, why)
-                continue
-            if there is not None:
-                line = f"{one_line(person.student)}: {there:g} there, {given:g} here"
-                (kept if stays else replaced).append(line)
-            if not stays:
-                sheet.change(person.row, column, written(given, comma))
-                worksheet.changed.append(person)
+        if there not in (None, given):
+            line = f"{one_line(person.student)}: {there:g} there, {given:g} here"
+            (kept if stays else replaced).append(line)
+        if there != given and not stays:
+            sheet.change(person.row, column, written(given, comma))
+            worksheet.changed.append(person)
         if wishes.comments:
             worksheet.comment(person, comments.get(student, {}), told)
     words = "changed there, and kept (--replace ID writes the points from here)"
@@ -256,31 +231,25 @@ def comments_of(course: Course, assignment: str) -> dict[str, dict[str, str]]:
 
 def most_cell(roster: Roster, column: int) -> tuple[int, int]:
     """Where the highest grade of a column stands; row 0 when it does not."""
-    if roster.columns.platform == "canvas":
-        rows = (r for r in roster.sheet.rows if possible(roster.sheet, r))
-        return next(rows, 0), column
-    place = roster.columns["most"]
-    if place is None or not roster.people:
-        return 0, 0
-    return roster.people[0].row, place
-
-
-def possible(sheet: Sheet, row: int) -> bool:
-    """Whether this is Canvas's row with the highest points."""
-    return sheet.value(row, 0) == POSSIBLE
+    sheet, place = roster.sheet, roster.columns["most"]
+    if roster.moodle:
+        known = place is not None and roster.people
+        return (roster.people[0].row, place or 0) if known else (0, 0)
+    rows = (row for row in sheet.rows if sheet.value(row, 0) == POSSIBLE)
+    return next(rows, 0), column
 
 
 def points_of(
-    roster: Roster, results: Mapping[str, Verdict], lines: Left
+    roster: Roster, results: Mapping[str, Verdict], left: Left
 ) -> dict[str, tuple[str, float]]:
     """By the roster's student id: the id here and points, where these are final."""
     points = {}
     for student, verdict in results.items():
         person = roster.of_student(student)
         if person is None:
-            lines.add(student, "is not in the roster")
+            left.add(student, "is not in the roster")
         elif verdict.score is None or verdict.unfinished:
-            lines.add(student, verdict.unfinished or "")
+            left.add(student, verdict.unfinished or "")
         else:
             points[person.student] = student, verdict.score
     return points

@@ -13,7 +13,6 @@ from typing import Any
 
 import nbformat
 from nbconvert.preprocessors import Preprocessor
-from nbgrader.api import Assignment as AssignmentRow
 from nbgrader.api import SubmittedAssignment
 from sqlalchemy import select
 
@@ -23,7 +22,6 @@ from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
 from autograder.release.validation import catalog_of
 
-ROW, SUBMITTED = AssignmentRow.__table__, SubmittedAssignment.__table__
 MOST = 2  # that are shown of a question
 
 
@@ -38,19 +36,16 @@ def may_be_shown(course: Course, store: Store, assignment: str) -> bool:
 def last_moment(course: Course, store: Store, assignment: str) -> datetime | None:
     """When the last student has to hand in; None where there is no due date."""
     deadlines = Deadlines.of(course)
-    due = deadlines.due.get(assignment)
-    moments = [due, *deadlines.ends(assignment, due)] if due else []
-    session = store.gradebook.db
-    row = session.execute(
-        select(ROW.c.id, ROW.c.duedate).filter_by(name=assignment)
-    ).first()
-    if row and row.duedate:
-        due = row.duedate.replace(tzinfo=UTC)
-        more = session.execute(
-            select(SUBMITTED.c.extension).filter_by(assignment_id=row.id).distinct()
+    row = store.gradebook.find_assignment(assignment)
+    there = row.duedate and row.duedate.replace(tzinfo=UTC)
+    dates = filter(None, (there, deadlines.due.get(assignment)))
+    moments = [end for due in dates for end in (due, *deadlines.ends(assignment, due))]
+    if there:
+        extensions = select(SubmittedAssignment.extension).filter_by(
+            assignment_id=row.id
         )
-        moments += [due, *deadlines.ends(assignment, due)]
-        moments += [due + extension for (extension,) in more if extension]
+        longer = store.gradebook.db.scalars(extensions.distinct())
+        moments += [there + extension for extension in longer if extension]
     return max(moments, default=None)
 
 
@@ -64,13 +59,12 @@ def other_ways(checks: str, verdict: Verdict) -> dict[str, str]:
         test = result.id.removeprefix(f"{checks}/")
         name = test.removeprefix("test_")
         ways = catalog.ways(name)[:MOST]
-        if test == name or result.score != result.max_score or not ways:
-            continue
-        parts = [
-            f"**{about}**\n\n```python\n{code.strip()}\n```" for code, about in ways
-        ]
-        summary = f"<details><summary>Other right ways to write {name}</summary>"
-        found[test] = "\n\n".join([summary, *parts, "</details>"])
+        if test != name and result.score == result.max_score and ways:
+            parts = (
+                f"**{about}**\n\n```python\n{code.strip()}\n```" for code, about in ways
+            )
+            summary = f"<details><summary>Other right ways to write {name}</summary>"
+            found[test] = "\n\n".join([summary, *parts, "</details>"])
     return found
 
 

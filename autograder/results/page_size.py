@@ -22,8 +22,7 @@ CUT = (
 class CutTexts(Preprocessor):  # type: ignore[misc]
     """Shows texts until they are LETTERS; of the others, a sentence that says so.
 
-    Tests and what they say come first, then the other cells of the course, then cells
-    that the student added: these cannot push the answers off the page.
+    Cells that a student added come last: they cannot push the answers off the page.
     """
 
     def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:

@@ -10,36 +10,31 @@ import argparse
 import random
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-
-from markupsafe import Markup
+from typing import NamedTuple
 
 from autograder.checks.catalog import Catalog
-from autograder.code_questions import questions
+from autograder.code_questions import Asked, questions
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.options import at_least_one, describe
 from autograder.release.validation import catalog_of
-from autograder.results.templates import paragraphs, render, ticked
+from autograder.results.templates import render
 from autograder.text import lines_of, one_line
 
 MINUTES, READING = 30, 3  # of a paper, and of a question
 LEAST = 5  # questions of a paper
 
 
-@dataclass(frozen=True)
-class Item:
-    """A question about code, with its choices; ``right`` is the number of the key."""
+class Item(NamedTuple):
+    """A question about code, and where the code comes from."""
 
-    asked: Markup
     code: str
-    choices: tuple[Markup, ...]
-    right: int
-    because: Markup
+    asked: Asked
     source: str
 
 
@@ -51,37 +46,22 @@ def command(verb: argparse.ArgumentParser) -> None:
         "sitting after their deadlines.",
         "autograder sitting 01-means 02-roots --versions 6",
     )
-    verb.add_argument(
-        "assignments",
-        nargs="+",
-        metavar="ASSIGNMENT",
-        help="folder names in solutions/",
-    )
-    verb.add_argument(
-        "--versions",
-        type=at_least_one,
-        default=2,
-        help="number of versions, one for each row of the classroom (default: 2)",
-    )
-    verb.add_argument(
-        "--seed",
-        type=int,
-        help="number on the key, to print the same papers again (default: new)",
-    )
-    verb.add_argument(
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="output folder (default: sitting/)",
-    )
+    words = "folder names in solutions/"
+    verb.add_argument("assignments", nargs="+", metavar="ASSIGNMENT", help=words)
+    words = "number of versions, one for each row of the classroom (default: 2)"
+    verb.add_argument("--versions", type=at_least_one, default=2, help=words)
+    words = "number on the key, to print the same papers again (default: new)"
+    verb.add_argument("--seed", type=int, help=words)
+    words = "output folder (default: sitting/)"
+    verb.add_argument("--output", type=Path, metavar="FOLDER", help=words)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the papers and the key."""
     course = Course.find()
-    seed = options.seed
-    if seed is None:  # whoever has the repository could draw the same from a fixed one
-        seed = random.SystemRandom().randrange(10**9)
+    # whoever has the repository could draw the same papers from a fixed seed
+    drawn = random.SystemRandom().randrange(10**9)
+    seed = drawn if options.seed is None else options.seed
     assignments = course.chosen(options.assignments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # changed lines divide by 0, and overflow
@@ -100,11 +80,11 @@ def run(options: argparse.Namespace) -> None:
 def versions(assignments: list[Assignment], seed: int, number: int) -> list[list[Item]]:
     """The questions of each version, all with the same number of them."""
     papers = []
+    known = [found for one in assignments if (found := catalog_of(one.notebook))]
     for version in range(number):
         draw = Random(f"{seed}/{version}")
-        catalogs = [catalog_of(one.notebook) for one in assignments]
-        turns = [about_catalog(one, draw) for one in catalogs if one]
-        papers.append(list(islice(by_turns(turns), MINUTES // READING)))
+        turns = by_turns([about_catalog(catalog, draw) for catalog in known])
+        papers.append(list(islice(turns, MINUTES // READING)))
     most = min(map(len, papers))
     if most < LEAST:
         listed = ", ".join(assignment.name for assignment in assignments)
@@ -124,21 +104,16 @@ def about_catalog(catalog: Catalog, draw: Random) -> Iterator[Item]:
 def about_exercise(catalog: Catalog, name: str, draw: Random) -> Iterator[Item]:
     """Questions about right answers to one exercise, each about another answer."""
     styles = catalog.entries[name].styles
+    question = catalog.assignment.questions[name]
     for style in draw.sample(styles, len(styles)):
         code = style.code.strip("\n")
-        question = catalog.assignment.questions[name]
         seed = draw.randrange(10**6)
         if found := questions(question, code, catalog.prelude_names, seed):
             one = draw.choice(found)
             numbered = enumerate(lines_of(code), 1)
-            yield Item(
-                paragraphs(one.text.replace("your code", "this code")),
-                "\n".join(f"{n:2}  {line}" for n, line in numbered),
-                tuple(map(ticked, one.choices)),
-                one.key,
-                paragraphs(one.why),
-                f"{style.id}, {one.kind}",
-            )
+            text = one.text.replace("your code", "this code")
+            code = "\n".join(f"{n:2}  {line}" for n, line in numbered)
+            yield Item(code, replace(one, text=text), f"{style.id}, {one.kind}")
 
 
 def by_turns(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:

@@ -20,17 +20,13 @@ def command(verb: argparse.ArgumentParser) -> None:
     """The options of `autograder report`."""
     describe(verb, "", "autograder report --output report.html")
     add_assignments(verb)
-    add_flag(
-        verb,
-        "--term",
+    words = (
         "a line for each student instead, with their points in every assignment; "
-        "first, who has submitted nothing for the last two that are due",
+        "first, who has submitted nothing for the last two that are due"
     )
-    add_file(
-        verb,
-        "--output",
-        "output file (default: report.html or term.html of the course)",
-    )
+    add_flag(verb, "--term", words)
+    words = "output file (default: report.html or term.html of the course)"
+    add_file(verb, "--output", words)
     add_book(verb)
 
 

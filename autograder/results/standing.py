@@ -42,16 +42,16 @@ class ShowStanding(Preprocessor):  # type: ignore[misc]
 
     def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
         """The notebook with a line at its top."""
-        if "submission_id" in resources:
-            for cell in notebook.cells:
-                if cell.cell_type == "code":
-                    cell.source = directed(cell.source)
-            course = Course(Path(self.config.CourseDirectory.root))
-            watch(course)
-            where = resources["assignment_id"], resources["student"]
-            if line := moments(course, *where):
-                cell = nbformat.v4.new_markdown_cell(line)
-                notebook.cells = [cell, *notebook.cells]
+        if "submission_id" not in resources:
+            return notebook, resources
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.source = directed(cell.source)
+        course = Course(Path(self.config.CourseDirectory.root))
+        watch(course)
+        where = resources["assignment_id"], resources["student"]
+        if line := moments(course, *where):
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell(line))
         return notebook, resources
 
 
@@ -60,15 +60,10 @@ def moments(course: Course, assignment: str, student: str) -> str:
     with Store(course) as store:
         submission = store.gradebook.find_submission(assignment, student)
         due, extension = submission.assignment.duedate, submission.extension
-        handed_in = submission.timestamp
+        dates = {"handed in": submission.timestamp, "due": due}
+        dates["extended to"] = due and extension and due + extension
         verdict = store.results(assignment).get(student)
-    told = []
-    if handed_in:
-        told.append(f"handed in {handed_in:%Y-%m-%d %H:%M} UTC")
-    if due:
-        told.append(f"due {due:%Y-%m-%d %H:%M} UTC")
-    if due and extension:
-        told.append(f"extended to {due + extension:%Y-%m-%d %H:%M} UTC")
+    told = [f"{what} {time:%Y-%m-%d %H:%M} UTC" for what, time in dates.items() if time]
     if verdict and verdict.lateness:
         told.append(f"**{verdict.lateness}, {verdict.penalty:g} points less**")
     return "; ".join(told)

@@ -7,7 +7,6 @@ are replaced: a page is readable on a phone, on a dark screen, and without a net
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,35 +14,24 @@ from typing import Any
 from markupsafe import Markup
 from nbconvert.preprocessors import Preprocessor
 
+from autograder.errors import CourseError
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.results.standing import sentences
-from autograder.results.templates import render
+from autograder.results.templates import policy, render
 from autograder.text import directed
 
 STYLE = Path(__file__).parent / "templates" / "feedback.css"
 HEADING = re.compile(
     r'<div class="panel-heading">\s*<h4>.*?</ol>\s*</div>\s*</div>', re.S
 )
+SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.S | re.I)
 STYLES = re.compile(r"<style\b[^>]*>.*?</style>", re.S)
 LIKELY = re.compile(r"^ *likely: +(.+)$", re.M)
 READ = re.compile(r"^ *read: +([\w-]+)(#[\w-]+)", re.M)
+COMMENT = re.compile(r'href="#comment-([^"]+)"')
 BROKEN = re.compile(r"Not yet:\n +- (.+)")
 VISIBLE = re.compile(r"^[^\n:]*, (visible check \d+ of \d+): (.+)$", re.M)
 CARD = 400  # characters; a longer text of the release is folded
-
-
-@dataclass(frozen=True)
-class Line:
-    """A question in the summary: how it went, in one sentence, and where to read."""
-
-    name: str
-    anchor: str
-    points: str
-    state: str
-    sentence: str
-    place: str = ""
-    address: str = ""
-    comment: bool = False
 
 
 def with_summary(
@@ -51,80 +39,47 @@ def with_summary(
 ) -> str:
     """nbgrader's page with a summary in place of its list, and with our style.
 
-    ``who`` is whose work it is, ``notebook`` the name of the page's notebook, ``book``
-    the address before the names of pages, or empty. Raises ValueError where the
-    template has no list.
+    Its scripts go, and a policy forbids any. ``who`` is whose work it is, ``notebook``
+    the name of the page's notebook, ``book`` the address before the names of pages, or
+    empty. Raises CourseError where the template has no list.
     """
     own = [
         q
         for q in verdict.questions
         if "/" not in q.id or q.id.startswith(notebook + "/")
     ]
-    head, body = page.split("<body", 1)
-    lines = [line(question, body, book) for question in own]
+    head, body = SCRIPT.sub("", page).split("<body", 1)
     summary = render(
         "summary.html",
         title=notebook,
         who=who,
-        lines=lines,
+        book=book,
+        lines=[(q, sentence(q), READ.search(q.message or "")) for q in own],
+        commented=set(COMMENT.findall(body)),
         score=f"{verdict.score or 0:g} of {verdict.max_score:g}",
         so_far=not verdict.final,
         remarks=sentences(verdict),
     )
-    found = HEADING.search(body)
-    if found is None:
-        raise ValueError("the feedback template has no list of cells to replace")
-    body = body[: found.start()] + summary + body[found.end() :]
-    for question in verdict.waiting:
-        if question in own:
-            body = without_zero(body, question)
-    own_style = f"<style>{STYLE.read_text('utf-8')}</style>\n"
+    body, lists = HEADING.subn(lambda _: summary, body, count=1)
+    if not lists or "<head>" not in head:
+        raise CourseError(
+            "The feedback template needs a <head> element, and a list of test cells."
+        )
+    for question in own:
+        if question.waiting:  # no zero above an answer that nobody has graded yet
+            name = re.escape(escape(question.id.rpartition("/")[2]))
+            score = rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+'
+            waits = rf"\g<1>not graded yet, of {question.max_score:g}"
+            body = re.sub(score, waits, body, count=1, flags=re.S)
     size = '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    head = STYLES.sub("", head).replace("</head>", f"{size}{own_style}</head>", 1)
-    return f"{head}<body{body}"
+    ours = f"{size}<style>{STYLE.read_text('utf-8')}</style>\n</head>"
+    head = STYLES.sub("", head).replace("</head>", ours, 1)
+    return f"{head}<body{body}".replace("<head>", f"<head>\n{policy()}", 1)
 
 
-def without_zero(body: str, question: QuestionResult) -> str:
-    """nbgrader's page without the zero above an answer that nobody has graded yet.
-
-    A page that shows no score for this question stays as it is.
-    """
-    name = re.escape(escape(question.id.rpartition("/")[2]))
-    return re.sub(
-        rf'(<a name="{name}"></a>.*?)Score: [\d.]+ / [\d.]+',
-        rf"\g<1>not graded yet, of {question.max_score:g}",
-        body,
-        count=1,
-        flags=re.S,
-    )
-
-
-def line(question: QuestionResult, page: str, book: str) -> Line:
-    """What the summary says of one question."""
-    anchor = question.id.rpartition("/")[2]
-    message = question.message or ""
-    most = f"{question.max_score:g}"
-    if question.waiting:
-        points, state = f"not graded yet, of {most}", "waits"
-    else:
-        points = f"{question.score or 0:g} of {most}"
-        state = "right" if question.full else "open"
-    read = READ.search(message)
-    place = "".join(read.groups()) if read else ""
-    return Line(
-        name=anchor.removeprefix("test_"),
-        anchor=anchor,
-        points=points,
-        state=state,
-        sentence=sentence(question, message),
-        place=place,
-        address=f"{book}{read[1]}.html{read[2]}" if read and book else "",
-        comment=f'href="#comment-{anchor}"' in page,
-    )
-
-
-def sentence(question: QuestionResult, message: str) -> str:
+def sentence(question: QuestionResult) -> str:
     """The diagnosis, or the first thing that is wrong; one sentence."""
+    message = question.message or ""
     if question.waiting:
         return "A person will read this answer."
     if question.by_hand and not message:
@@ -137,7 +92,7 @@ def sentence(question: QuestionResult, message: str) -> str:
         return f"A hidden check fails: {found[1]}"
     if found := VISIBLE.search(message):
         return f"{found[1].capitalize()} fails: {found[2]}"
-    first = message.strip().split("\n")[0] if message.strip() else "Not answered."
+    first = message.strip().partition("\n")[0] or "Not answered."
     return first.removeprefix(f"{question.id.removeprefix('test_')}: ")
 
 

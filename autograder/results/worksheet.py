@@ -54,40 +54,35 @@ class Worksheet:
                 "type Feedback comments in Moodle, and download the worksheet again."
             )
         there = self.sheet.value(person.row, place)
-        if not text:
-            self.commented += [] if there else [person]
-            return
         known = plain(there) == plain(" ".join(f"{q} {t}" for q, t in text.items()))
-        if there and not (known or replace):
+        if there and text and not (known or replace):
             self.kept.append(person.student)
-            return
-        self.commented.append(person)
-        self.sheet.change(person.row, place, html(text))
-        if not known and person not in self.changed:
-            self.changed.append(person)
+        elif text or not there:
+            self.commented.append(person)
+        if text and person in self.commented:
+            self.sheet.change(person.row, place, html(text))
+            if not known and person not in self.changed:
+                self.changed.append(person)
 
     def files(self, path: Path, comments: bool) -> dict[Path, str]:
         """The files to import: with the column of comments, and without it.
 
         A row whose comment there stays is in a file without that column.
         """
-        columns = self.roster.columns
-        place, graded = columns["comments"], columns["graded"]
+        place, graded = (self.roster.columns[kind] for kind in ("comments", "graded"))
         others = [n for n in range(len(self.sheet.columns)) if n != place]
         if graded is not None:  # Moodle's feedback follows
             others = [n for n in others if n <= graded]
-        if not comments or place is None:
-            return {path: self.sheet.part(self.rows(self.changed), others)}
-        with_it = [person for person in self.changed if person in self.commented]
-        rest = [person for person in self.changed if person not in self.commented]
-        found = {path: self.sheet.part(self.rows(with_it), [*others, place])}
-        if rest:
+        rows = {True: [], False: []}  # type: dict[bool, list[int]]
+        for person in self.changed:
+            rows[comments and person in self.commented].append(person.row)
+        found = {path: self.sheet.part(sorted(rows[False]), others)}
+        if comments and place is not None:
             other = path.with_stem(f"{path.stem}-without-comments")
-            found[other] = self.sheet.part(self.rows(rest), others)
+            found = {other: found[path]} if rows[False] else {}
+            with_it = self.sheet.part(sorted(rows[True]), [*others, place])
+            found = {path: with_it} | found
         return found
-
-    def rows(self, people: Sequence[Person]) -> list[int]:
-        return sorted(person.row for person in people)
 
     def skipped(self) -> Iterator[str]:
         """Lines about rows that Moodle would skip without a word."""

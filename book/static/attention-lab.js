@@ -1,5 +1,6 @@
 // <attention-lab>: type a sentence, see the weights of chapter 7's reader.
 // Attributes set how it begins: sentence, d-k, fresh, unscaled, causal.
+import { button, make, say } from "./elements.js";
 import { LONGEST, attend, knows, load, tokensOf, wordsOf } from "./reader.js";
 import { WeightsTable, near } from "./weights-table.js";
 
@@ -33,8 +34,7 @@ class AttentionLab extends HTMLElement {
     } catch {
       return; // the table for readers without scripts stays
     }
-    this.form = document.createElement("form");
-    this.form.innerHTML = CONTROLS;
+    this.form = make("form", { innerHTML: CONTROLS });
     this.table = new WeightsTable(CAPTION);
     this.replaceChildren(this.form, ...this.table.elements, wordsOf(this.model));
     const { sentence, dK, trained, scaled, causal } = this.form.elements;
@@ -51,14 +51,11 @@ class AttentionLab extends HTMLElement {
 
   offer(text) {
     const words = text.split(" ");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `the ${words[1]} … ${words.at(-1)}`;
-    button.addEventListener("click", () => {
+    const choose = () => {
       this.form.elements.sentence.value = text;
       this.draw();
-    });
-    this.form.querySelector(".lab-examples").append(button);
+    };
+    this.form.querySelector(".lab-examples").append(button(`the ${words[1]} … ${words.at(-1)}`, choose));
   }
 
   draw() {
@@ -92,9 +89,7 @@ class AttentionLab extends HTMLElement {
         `The reader knows ${Object.keys(this.model.words).length} words. ` +
           `To it these are blanks with a position: ${strange.join(", ")}.`,
       );
-    const said = notes.join(" ");
-    const place = this.form.querySelector(".lab-note");
-    if (place.textContent !== said) place.textContent = said;
+    say(this.form.querySelector(".lab-note"), notes.join(" "));
   }
 }
 

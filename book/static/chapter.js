@@ -2,26 +2,16 @@
 // worker runs what a cell needs from the cells above, as they stand in the page now.
 
 import { CodeEditor } from "./code-editor.js";
+import { button, make, say } from "./elements.js";
 import { changedCells, keepCell } from "./progress.js";
-import { Python } from "./python.js";
-import { make } from "./verdicts.js";
+import { Python, Runs } from "./python.js";
 
 const place = document.getElementById("chapter-python");
 const runner = new URL("chapter_runner.py", import.meta.url).href;
 const python = new Python({ ...place.dataset, runner });
-const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
-const progress = make("progress", { ariaLabel: "Loading Python" });
-const stopper = button("Stop", stop);
-const aged = make("p", { className: "visually-hidden" });
-aged.setAttribute("role", "status");
+const runs = new Runs(python, enable);
+const aged = make("p", { className: "visually-hidden", role: "status" });
 place.after(aged);
-let running, slow;
-
-function button(text, pressed) {
-  const made = make("button", { type: "button", textContent: text });
-  made.addEventListener("click", pressed);
-  return made;
-}
 
 class Cell {
   constructor(bar, number) {
@@ -33,10 +23,9 @@ class Cell {
     [this.press, this.changer] = bar.querySelectorAll("button");
     if (!this.press) return; // it cannot run here
     this.row = bar.firstElementChild;
-    this.status = make("span", { className: "exercise-status" });
+    this.status = make("span", { className: "exercise-status", role: "status" });
     this.old = make("p", { className: "cell-old", hidden: true });
-    this.output = make("div", { className: "exercise-output" });
-    for (const told of [this.status, this.output]) told.setAttribute("role", "status");
+    this.output = make("div", { className: "exercise-output", role: "status" });
     this.back = button("Show the recorded output", () => this.showRecorded());
     this.undo = button("Undo my changes", () => this.write(this.given));
     this.back.hidden = this.undo.hidden = true;
@@ -81,35 +70,15 @@ class Cell {
   }
 
   run() {
-    if (running) return;
-    running = this;
-    const focused = document.activeElement === this.press;
-    enable(false);
-    this.press.after(stopper);
-    if (focused) stopper.focus(); // a disabled button would drop the focus
-    this.row.classList.add("busy");
+    if (runs.place) return;
     this.sent = this.code;
     const draws = /\b(plt|plot_\w+|attention|plots|matplotlib)\b/.test(this.source) || "draws" in this.bar.dataset;
     const home = new URL(place.dataset.data, document.baseURI).href;
     const job = { sources: cells.map(({ source }) => source), number: this.number, home };
-    python.run(job, draws ? ["numpy", "matplotlib"] : ["numpy"], (news) => running === this && this.hear(news));
-  }
-
-  hear({ state, part, loaded, failed, outcomes }) {
-    if (loaded && progress.parentNode !== this.row) this.status.before(progress);
-    if (loaded) progress.value = loaded;
-    if (state === "loading") this.status.textContent = `Loading ${part} …`;
-    if (state === "running") {
-      progress.remove();
-      this.status.textContent = "Running …";
-      clearTimeout(slow);
-      slow = setTimeout(() => {
-        this.status.textContent = "Still running. If it never ends, press Stop.";
-        python.prepare(["numpy", "matplotlib"]);
-      }, PATIENCE);
-    }
-    if (failed) this.finish(`Python could not be loaded here. The notebook runs on your computer. (${failed})`);
-    if (outcomes) this.show(outcomes);
+    runs.run(this, job, draws ? ["numpy", "matplotlib"] : ["numpy"], ({ failed, outcomes }) => {
+      if (outcomes) this.show(outcomes);
+      else runs.finish(`Python could not be loaded here. The notebook runs on your computer. (${failed})`);
+    });
   }
 
   show({ outputs, at }) {
@@ -126,20 +95,8 @@ class Cell {
     if (this.recorded) this.recorded.hidden = true;
     this.back.hidden = !this.recorded;
     this.seen = this.sent;
-    this.finish("");
+    runs.finish("");
     age();
-  }
-
-  finish(words) {
-    clearTimeout(slow);
-    this.status.textContent = words;
-    progress.remove();
-    this.row.classList.remove("busy");
-    const focused = document.activeElement === stopper;
-    stopper.remove();
-    running = undefined;
-    enable(true);
-    if (focused) this.press.focus();
   }
 
   showRecorded() {
@@ -158,8 +115,7 @@ class Cell {
     const stale = this.seen !== this.code;
     const own = this.source !== this.seen.split("\0").at(-1);
     this.old.hidden = !stale;
-    const words = !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.";
-    if (this.old.textContent !== words) this.old.textContent = words;
+    say(this.old, !stale ? "" : own ? "You changed this cell: run it." : "A cell above has changed: run this one again.");
     for (const shown of [this.output, this.recorded]) shown?.classList.toggle("stale", stale);
   }
 }
@@ -172,13 +128,7 @@ function enable(yes) {
 function age() {
   for (const cell of cells) cell.age();
   const count = cells.filter(({ old }) => old && !old.hidden).length;
-  const words = count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "";
-  if (aged.textContent !== words) aged.textContent = words;
-}
-
-function stop() {
-  const ready = python.end();
-  running.finish(`Stopped.${ready ? "" : " The next run starts Python again."}`);
+  say(aged, count ? `${count === 1 ? "1 cell has" : `${count} cells have`} to be run again.` : "");
 }
 
 const cells = [...document.querySelectorAll(".cell-bar")].map((bar, number) => new Cell(bar, number));

@@ -1,5 +1,6 @@
 // <cut-a-line>: what a published model says next, and what it says without one of its
 // attention lines. cut_picture.py drew the lines; cutting.py computed every answer.
+import { say } from "./elements.js";
 import { recording } from "./recorded.js";
 import { told } from "./toy.js";
 
@@ -316,9 +317,8 @@ class CutALine extends HTMLElement {
     // a disabled button would drop the focus
     if (pressed.disabled) (pressed === this.back ? this.this : this.back).focus();
     const words = cuts.length ? prompt.told(cuts, this.replaced) : this.begin.replace(this.prompts[0][1].last, prompt.last);
-    if (this.said.textContent !== words) this.said.textContent = words;
-    const [count, tried] = [this.querySelector("output"), `${prompt.tried.size} of ${thousands(prompt.count)} tried`];
-    if (count.textContent !== tried) count.textContent = tried; // screen readers say what is written
+    say(this.said, words);
+    say(this.querySelector("output"), `${prompt.tried.size} of ${thousands(prompt.count)} tried`);
   }
 }
 

@@ -1,7 +1,6 @@
 // Python in a worker: the page stays alive, and an endless loop can be ended.
 
 let engine;
-const parts = []; // [what, milliseconds], of the first start
 
 // what is loaded is counted, for a bar; compressed or not, these are the bytes that arrive
 let loaded = 0;
@@ -19,30 +18,27 @@ self.fetch = async (...request) => {
   return new Response(answer.body.pipeThrough(counting), answer);
 };
 
-async function timed(part, work) {
+function told(part, work) {
   postMessage({ state: "loading", part });
-  const start = performance.now();
-  const result = await work;
-  parts.push([part, Math.round(performance.now() - start)]);
-  return result;
+  return work;
 }
 
 /** Load Pyodide from home, NumPy, the students' wheels and the runner. */
 async function start({ home, wheels, runner }) {
   const course = Promise.all([runner, ...wheels].map((file) => fetch(file)));
-  const { loadPyodide } = await timed("Python", import(`${home}pyodide.mjs`));
-  const pyodide = await timed("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
-  const [code, ...archives] = await timed("the checks", course);
+  const { loadPyodide } = await told("Python", import(`${home}pyodide.mjs`));
+  const pyodide = await told("Python and NumPy", loadPyodide({ indexURL: home, packages: ["numpy"] }));
+  const [code, ...archives] = await told("the checks", course);
   for (const archive of archives) pyodide.unpackArchive(await archive.arrayBuffer(), "wheel");
   const text = await code.text();
-  await timed("the checks", pyodide.runPythonAsync(text));
+  await told("the checks", pyodide.runPythonAsync(text));
   return pyodide;
 }
 
 async function add(pyodide, packages) {
   const missing = packages.filter((name) => !pyodide.loadedPackages[name]);
   const quiet = { messageCallback: () => {} };
-  if (missing.length) await timed(missing.join(", "), pyodide.loadPackage(missing, quiet));
+  if (missing.length) await told(missing.join(", "), pyodide.loadPackage(missing, quiet));
   for (const name of packages)
     if (!pyodide.loadedPackages[name]) throw new Error(`${name} could not be loaded`);
 }
@@ -54,7 +50,7 @@ onmessage = async ({ data: { files, packages, job } }) => {
     await add(pyodide, packages);
     self.ready = true;
     const fetched = performance.getEntriesByType("resource").map(({ name }) => name);
-    postMessage({ state: "ready", parts, fetched });
+    postMessage({ state: "ready", fetched });
     if (!job) return;
     postMessage({ state: "running" });
     postMessage({ outcomes: JSON.parse(pyodide.globals.get("run")(JSON.stringify(job))) });

@@ -2,25 +2,19 @@
 // it is kept in this browser, it is what Python runs and what "Download" gives.
 import { gradeId, isCheck, lines, markOf, merge, problemWith, source, stubs, untouched } from "./answers.js";
 import { CodeEditor } from "./code-editor.js";
+import { button, make, say } from "./elements.js";
 import { Keeper } from "./keeping.js";
 import { note } from "./progress.js";
-import { Python } from "./python.js";
-import { LINE, ageOf, holds, intact, make, panel } from "./verdicts.js";
+import { Python, Runs } from "./python.js";
+import { LINE, ageOf, holds, intact, panel } from "./verdicts.js";
 
 const element = document.getElementById("exercise-notebook");
 const { assignment, file } = element.dataset;
 const release = JSON.parse(element.textContent);
-const KEPT = "It is kept in this browser.";
+const STOPPED = "Stopped. It is kept in this browser.";
 const NO_PYTHON =
   "Python could not be loaded here. Your code is kept: try again, or download your " +
   "notebook and go on with it on your computer.";
-const PATIENCE = 8000; // milliseconds until a cell that runs is said to be slow
-
-const button = (text, pressed) => {
-  const made = make("button", { type: "button", textContent: text });
-  made.addEventListener("click", pressed);
-  return made;
-};
 
 /** Outcomes that name a cell as this page does, which shows no numbers. */
 function named(outcomes, code) {
@@ -33,12 +27,11 @@ class Exercise {
   constructor() {
     this.stations = new Map(); // grade id -> where a cell is run and its outcome shown
     this.fields = new Map(); // grade id -> what shows the answer
-    this.stopper = button("Stop", () => this.stop());
-    this.bar = make("progress", { ariaLabel: "Loading Python" });
     this.python = new Python({
       ...element.dataset,
       runner: new URL("runner.py", import.meta.url).href,
     });
+    this.runs = new Runs(this.python, (yes) => this.enable(yes && this.keeper.writing), STOPPED);
     this.keeper = new Keeper(`exercise:${assignment}`, {
       changed: () => this.recall(),
       writing: (yes) => this.allow(yes),
@@ -62,8 +55,7 @@ class Exercise {
   tools() {
     const picker = make("input", { type: "file", accept: ".ipynb", hidden: true });
     picker.addEventListener("change", () => this.open(picker));
-    this.status = make("span", { className: "exercise-status" });
-    this.status.setAttribute("role", "status");
+    this.status = make("span", { className: "exercise-status", role: "status" });
     this.undo = button("Bring back my answers", () => this.bringBack());
     this.undo.hidden = !this.keeper.read("before");
     const afresh = button("Start over", () => this.startOver());
@@ -71,11 +63,10 @@ class Exercise {
     this.replacing = [button("Open a notebook", () => picker.click()), this.undo, afresh];
     this.elsewhere = make(
       "div",
-      { className: "exercise-elsewhere", hidden: true },
+      { className: "exercise-elsewhere", role: "alert", hidden: true },
       "This exercise is open in another tab, and this one only shows what you write there. ",
       button("Work here instead", () => this.keeper.takeOver()),
     );
-    this.elsewhere.setAttribute("role", "alert");
     const place = document.getElementById("exercise-tools");
     const row = make(
       "div",
@@ -115,9 +106,8 @@ class Exercise {
     }
     const press = button(check || isCheck(this.cell(id)) ? "Check" : "Run", run);
     const afresh = button("Reset this one", () => this.reset(id));
-    const status = make("span", { className: "exercise-status" });
-    const output = make("div", { className: "exercise-output" });
-    for (const place of [status, output]) place.setAttribute("role", "status");
+    const status = make("span", { className: "exercise-status", role: "status" });
+    const output = make("div", { className: "exercise-output", role: "status" });
     const row = make("div", { className: "exercise-row" }, press, afresh, status);
     const own = make("div", { className: "exercise-own" });
     bar.append(row, output, own);
@@ -192,12 +182,12 @@ class Exercise {
     this.elsewhere.hidden = writing;
     for (const field of this.fields.values()) field.readOnly = !writing;
     for (const each of this.replacing) each.disabled = !writing;
-    this.disable(!writing);
+    this.enable(writing);
   }
 
-  disable(yes) {
+  enable(yes) {
     for (const { press, afresh } of this.stations.values())
-      for (const each of [press, afresh]) if (each) each.disabled = yes;
+      for (const each of [press, afresh]) if (each) each.disabled = !yes;
   }
 
   // ---- Python
@@ -219,54 +209,18 @@ class Exercise {
   /** Run cells; pressed: the station at which all that happens is told.
    *  ask: make so many questions about the code instead, which is known to pass. */
   run(pressed, ids, ask = 0) {
-    if (this.pressed !== undefined || !this.keeper.writing) return;
-    this.pressed = pressed;
-    this.disable(true);
-    const { row, status, press } = this.stations.get(pressed);
-    press.after(this.stopper);
-    row.classList.add("busy");
+    if (this.runs.place || !this.keeper.writing) return;
     const code = this.code();
     const wanted = ids.map((id) => code.findIndex((cell) => gradeId(cell) === id));
     const job = { sources: code.map(source), wanted, ask };
-    this.python.run(job, this.packages(), ({ state, part, loaded, failed, outcomes }) => {
-      if (this.pressed !== pressed) return;
-      if (loaded && this.bar.parentNode !== row) status.before(this.bar);
-      if (loaded) this.bar.value = loaded;
-      if (state === "loading") status.textContent = `Loading ${part} …`;
-      if (state === "running") {
-        this.bar.remove();
-        status.textContent = "Running …";
-        clearTimeout(this.slow); // a worker that is ready says this twice
-        this.slow = setTimeout(() => {
-          status.textContent = "Still running. If it never ends, press Stop.";
-          this.python.prepare(this.packages());
-        }, PATIENCE);
-      }
-      if (failed) this.finish(`${NO_PYTHON} (${failed})`);
-      if (outcomes && ask) this.pose(pressed, outcomes);
-      else if (outcomes) this.tell(named(outcomes, code), code, ids);
+    this.runs.run(this.stations.get(pressed), job, this.packages(), ({ failed, outcomes }) => {
+      if (failed) this.runs.finish(`${NO_PYTHON} (${failed})`);
+      else if (ask) this.pose(pressed, outcomes);
+      else this.tell(named(outcomes, code), code, ids, pressed);
     });
   }
 
-  stop() {
-    const ready = this.python.end();
-    this.finish(`Stopped. ${KEPT}${ready ? "" : " The next run starts Python again."}`);
-  }
-
-  finish(words) {
-    clearTimeout(this.slow);
-    const { row, status, press } = this.stations.get(this.pressed);
-    status.textContent = words;
-    this.bar.remove();
-    row.classList.remove("busy");
-    if (document.activeElement === this.stopper) press.focus();
-    this.stopper.remove();
-    this.pressed = undefined;
-    this.disable(!this.keeper.writing);
-    if (this.python.parts) element.dataset.parts = JSON.stringify(this.python.parts);
-  }
-
-  tell(outcomes, code, ids) {
+  tell(outcomes, code, ids, pressed) {
     const byId = new Map(outcomes.map((outcome) => [gradeId(code[outcome.number]) ?? outcome.number, outcome]));
     const shown = new Set(ids);
     for (const [id, station] of this.stations) {
@@ -295,8 +249,8 @@ class Exercise {
     const held = asked.filter((outcome) => !outcome.problem).length;
     this.count();
     this.announce();
-    this.finish(
-      this.pressed === ""
+    this.runs.finish(
+      pressed === ""
         ? `${held} of ${asked.length} questions ${held === 1 ? "passes" : "pass"} all visible checks.`
         : "",
     );
@@ -305,12 +259,12 @@ class Exercise {
   /** Show questions about the code of an answer; they are for oneself, without points. */
   async pose(id, outcomes) {
     const own = await import("./own-code.js").catch(() => undefined);
-    if (!own) return this.finish("The questions could not be loaded. Try again.");
+    if (!own) return this.runs.finish("The questions could not be loaded. Try again.");
     const asked = outcomes.flatMap((outcome) => outcome.asked);
     const about = { name: id, code: source(this.cell(id)) }; // to be asked again without this page
     const found = asked.map((one, number) => own.quizOf(`own:${assignment}:${id}:${number}`, { ...one, ...about }));
     this.stations.get(id).own.replaceChildren(...found);
-    this.finish(found.length ? "No points: these are for you." : "There are no good questions about this code.");
+    this.runs.finish(found.length ? "No points: these are for you." : "There are no good questions about this code.");
   }
 
   questions() {
@@ -371,8 +325,7 @@ class Exercise {
     const number = code.findIndex((cell) => gradeId(cell) === last);
     const stale = markOf(code, number) !== result.mark;
     output.classList.toggle("stale", stale);
-    const [shown, words] = [output.querySelector(".exercise-age"), ageOf(result.at, stale)];
-    if (shown.textContent !== words) shown.textContent = words;
+    say(output.querySelector(".exercise-age"), ageOf(result.at, stale));
   }
 
   /** What to do after a question that holds: the next one that does not, or hand in. */

@@ -2,6 +2,7 @@
 // a sentence of the reader's own, which the encoder computes here when it is asked for.
 // Attributes layer and head set how it begins; encoder is where the model lies. What is
 // shown is in the address.
+import { make, say } from "./elements.js";
 import { Hired } from "./hired.js";
 import { Address, WeightsTable, near } from "./weights-table.js";
 
@@ -65,8 +66,7 @@ class HeadViewer extends HTMLElement {
     } catch {
       return; // the table for readers without scripts stays
     }
-    this.form = document.createElement("form");
-    this.form.innerHTML = CONTROLS;
+    this.form = make("form", { innerHTML: CONTROLS });
     this.fields = this.form.elements;
     this.note = this.form.querySelector(".lab-note");
     this.heads.sentences.forEach(({ text }, index) =>
@@ -152,14 +152,10 @@ class HeadViewer extends HTMLElement {
       place.innerHTML = HOW_TO_OWN;
       return;
     }
-    const list = document.createElement("select");
-    list.name = "by";
-    list.add(new Option("the page's own", ""));
+    const list = make("select", { name: "by" }, new Option("the page's own", ""));
     for (const { name, needs } of found) list.add(new Option(`my ${needs.join(", ")}`, name));
     this.ways = Object.fromEntries(found.map((way) => [way.name, new OwnAttention(way, python, (words) => this.say(words))]));
-    const label = document.createElement("label");
-    label.append("Attention by ", list);
-    place.replaceChildren(label);
+    place.replaceChildren(make("label", {}, "Attention by ", list));
     if (!(this.linkedBy in this.ways)) return;
     list.value = this.linkedBy;
     this.changed(list);
@@ -190,7 +186,7 @@ class HeadViewer extends HTMLElement {
 
   /** A note, read out when it changes. */
   say(words) {
-    if (this.note.textContent !== words) this.note.textContent = words;
+    say(this.note, words);
   }
 
   /** What the encoder says: how much of it is here, what it found, or why it cannot. */

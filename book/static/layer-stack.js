@@ -1,14 +1,9 @@
 // <layer-stack>: vectors on their way through 24 layers, with and without two parts.
 import { Toy, bars, check, choice, told } from "./toy.js";
-import { dot, softmax } from "./reader.js";
+import { dot, multiply as times, softmax } from "./reader.js";
 
 const [N, D, DEPTH] = [12, 16, 24];
 
-const columns = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
-const times = (rows, matrix) => {
-  const across = columns(matrix);
-  return rows.map((row) => across.map((column) => dot(row, column)));
-};
 const length = (row) => Math.sqrt(dot(row, row));
 const mean = (values) => values.reduce((a, b) => a + b) / values.length;
 const normalized = (rows) =>

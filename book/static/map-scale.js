@@ -33,9 +33,10 @@ class MapScale extends Toy {
     const seen = `weights from ${told(low)} to ${told(high)}`;
     const scale = own ? `${told(low)} to ${told(high)}` : "0 to 1";
     const cells = weights.map((row) => row.map((weight) => [share(weight)]));
+    const map = grid(cells, `Map of 6 by 6 weights, queries by keys, ${seen}, colors from ${scale}`);
     return {
       shown: { strength: told(strength) },
-      picture: grid(cells, `Map of 6 by 6 weights, ${seen}, colors from ${scale}`, `colors from ${scale}`),
+      picture: `<div class="map-axes"><span>query</span>${map}<span aria-hidden="true">key, colors from ${scale}</span></div>`,
       words: `${seen[0].toUpperCase()}${seen.slice(1)}; an even spread would be 0.17 everywhere.`,
     };
   }

@@ -2,7 +2,8 @@
 // keys its heads look at, and the next tokens that would be likely after each layer. The
 // first eight layers also read a sentence of the reader's own, which is computed here when
 // it is asked for; the attribute decoder says where these layers lie.
-import { Recorded, cells, escaped, packed, recording, rowOf, unpacked } from "./recorded.js";
+import { escaped, make, say } from "./elements.js";
+import { Recorded, cells, packed, recording, rowOf, unpacked } from "./recorded.js";
 import { bars, choice, range, told } from "./toy.js";
 
 const [LAYERS, HEADS, LIKELIEST] = [30, 9, 5];
@@ -115,8 +116,7 @@ class OneToken extends Recorded {
 
   /** A place to type, where the site has the layers. */
   offer() {
-    const place = document.createElement("form");
-    place.className = "own-sentence token-own";
+    const place = make("form", { className: "own-sentence token-own" });
     this.form.after(place);
     if (!this.hasAttribute("decoder")) {
       place.innerHTML = `<p class="lab-note">${MISSING}</p>`;
@@ -242,7 +242,7 @@ class OneToken extends Recorded {
   }
 
   say(words) {
-    if (this.note.textContent !== words) this.note.textContent = words;
+    say(this.note, words);
   }
 
   /** What the worker says: how much is here, what it found, or why it cannot. */

@@ -1,7 +1,8 @@
 // Questions about one's own code, made of what Python said of it.
 
+import { make } from "./elements.js";
 import { miss, settle } from "./progress.js";
-import { enhance, make } from "./quiz.js";
+import { enhance } from "./quiz.js";
 
 /** Text with code in backticks, and lines of code behind four spaces, as elements. */
 function told(text) {

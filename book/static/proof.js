@@ -1,11 +1,10 @@
 // What is solved, to show elsewhere: a picture and a line of Markdown. Nobody but this
 // browser knows of it, so both say that they are self-reported.
+import { escaped } from "./elements.js";
 
 const [WIDTH, LEFT, STEP, SIDE, MOST] = [480, 190, 17, 13, 12]; // MOST squares in a line
 const INK = { plain: "#222832", faint: "#5b6270", solved: "#0a6c4c", open: "#ffffff" };
 
-const escaped = (text) =>
-  text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 export const dayOf = (at) => new Date(at).toLocaleDateString("en", { dateStyle: "long" });
 const counts = (rows) => rows.map(({ title, done, of }) => `${done} of ${of} ${title}`).join("; ");
 

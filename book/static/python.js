@@ -1,6 +1,8 @@
 // Python for a page: one worker, loaded when a reader comes near, and ended by force
 // when a cell never ends. A spare one takes its place.
+import { button, make } from "./elements.js";
 
+const SLOW = 8000; // milliseconds until what runs is said to be slow
 const absolute = (address) => new URL(address, document.baseURI).href;
 
 export class Python {
@@ -57,7 +59,6 @@ export class Python {
     worker.onmessage = ({ data }) => {
       if (data.state === "ready") {
         worker.ready = true;
-        this.parts ??= data.parts;
         this.kept ??= this.keep(data.fetched);
       }
       if (worker !== this.worker) return;
@@ -77,5 +78,65 @@ export class Python {
     this.worker?.terminate();
     [this.worker, this.spare] = [this.spare, undefined];
     return Boolean(this.worker?.ready);
+  }
+}
+
+/** One run at a time, told beside the button that was pressed, and ended by Stop. */
+export class Runs {
+  /** enable(yes): the buttons of the page, none of which starts anything meanwhile. */
+  constructor(python, enable, stopped = "Stopped.") {
+    Object.assign(this, { python, enable, stopped });
+    this.bar = make("progress", { ariaLabel: "Loading Python" });
+    this.stopper = button("Stop", () => this.stop());
+  }
+
+  /** place: {row, status, press}; heard({outcomes | failed}): what came of it. */
+  run(place, job, packages, heard) {
+    this.place = place;
+    const { row, press } = place;
+    const focused = document.activeElement === press;
+    this.enable(false);
+    press.after(this.stopper);
+    if (focused) this.stopper.focus(); // a disabled button would drop the focus
+    row.classList.add("busy");
+    this.python.run(job, packages, (news) => {
+      if (this.place !== place) return;
+      this.tell(news, packages);
+      if (news.failed || news.outcomes) heard(news);
+    });
+  }
+
+  tell({ state, part, loaded }, packages) {
+    const { row, status } = this.place;
+    if (loaded && this.bar.parentNode !== row) status.before(this.bar);
+    if (loaded) this.bar.value = loaded;
+    if (state === "loading") status.textContent = `Loading ${part} …`;
+    if (state !== "running") return;
+    this.bar.remove();
+    status.textContent = "Running …";
+    clearTimeout(this.slow); // a worker that is ready says this twice
+    this.slow = setTimeout(() => {
+      status.textContent = "Still running. If it never ends, press Stop.";
+      this.python.prepare(packages);
+    }, SLOW);
+  }
+
+  stop() {
+    const ready = this.python.end();
+    this.finish(`${this.stopped}${ready ? "" : " The next run starts Python again."}`);
+  }
+
+  finish(words) {
+    if (!this.place) return; // it was stopped meanwhile
+    const { row, status, press } = this.place;
+    clearTimeout(this.slow);
+    status.textContent = words;
+    this.bar.remove();
+    row.classList.remove("busy");
+    const focused = document.activeElement === this.stopper;
+    this.stopper.remove();
+    this.place = undefined;
+    this.enable(true);
+    if (focused) press.focus();
   }
 }

@@ -3,21 +3,18 @@
 // this browser. A prediction covers the output that it asks for until there is a choice;
 // a question whose first choice was wrong is asked again in later chapters.
 
+import { button, make } from "./elements.js";
 import { miss, missed, nameOf, note, settle } from "./progress.js";
-
-/** An element with properties and children. */
-export const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 
 /** Bring a question to life; first(right): what comes of its first choice. */
 export function enhance(quiz, open, { changed = () => {}, first = () => {} }) {
   const choices = [...quiz.querySelectorAll(":scope > details")];
-  const verdict = make("span");
-  verdict.setAttribute("role", "status");
-  const again = make("button", { type: "button", textContent: "Start over", hidden: true });
+  const verdict = make("span", { role: "status" });
+  const again = button("Start over", () => {
+    choices.forEach((choice) => (choice.open = false));
+    choices[0].querySelector("summary").focus();
+  });
+  again.hidden = true;
   quiz.append(make("div", { className: "quiz-foot" }, verdict, again));
   let before = Array.isArray(open) ? open : [];
 
@@ -35,10 +32,6 @@ export function enhance(quiz, open, { changed = () => {}, first = () => {} }) {
   choices.forEach((choice, index) => {
     choice.open = before.includes(index);
     choice.addEventListener("toggle", update);
-  });
-  again.addEventListener("click", () => {
-    choices.forEach((choice) => (choice.open = false));
-    choices[0].querySelector("summary").focus();
   });
   update();
   quiz.setAttribute("aria-live", "polite"); // an explanation that opens is read out
@@ -78,12 +71,11 @@ function cover(quiz) {
   while (next && !next.querySelector(":scope > .cell_output")) next = next.nextElementSibling;
   const output = next?.querySelector(":scope > .cell_output");
   if (!output) return () => {};
-  const show = make("button", { type: "button", textContent: "Predict above, or show the output" });
   const uncover = () => {
     output.classList.remove("covered");
     show.remove();
   };
-  show.addEventListener("click", uncover);
+  const show = button("Predict above, or show the output", uncover);
   output.classList.add("covered");
   output.append(show);
   return uncover;

@@ -1,4 +1,5 @@
 // The small reader of chapter 7: its arithmetic, and its numbers in lab.json.
+import { make } from "./elements.js";
 
 /** softmax of one row of scores; -Infinity gets the weight 0. */
 export function softmax(scores) {
@@ -10,7 +11,7 @@ export function softmax(scores) {
 
 export const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const columns = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
-const multiply = (rows, matrix) => {
+export const multiply = (rows, matrix) => {
   const across = columns(matrix);
   return rows.map((row) => across.map((column) => dot(row, column)));
 };
@@ -79,14 +80,9 @@ export const tokensOf = (sentence) => sentence.toLowerCase().match(/[\p{L}\p{N}'
 
 /** All words that the reader knows, in a fold. */
 export function wordsOf(model) {
-  const fold = document.createElement("details");
-  fold.className = "lab-words";
-  const [summary, words] = ["summary", "p"].map((tag) => document.createElement(tag));
   const known = Object.keys(model.words).sort();
-  summary.textContent = `The ${known.length} words that this small reader knows`;
-  words.textContent = known.join(", ");
-  fold.append(summary, words);
-  return fold;
+  const summary = make("summary", {}, `The ${known.length} words that this small reader knows`);
+  return make("details", { className: "lab-words" }, summary, make("p", {}, known.join(", ")));
 }
 
 let model; // loaded once per page, when the first element needs it

@@ -34,10 +34,6 @@ export function cells(weights, words) {
   return `<div class="cells" role="img" aria-label="${words}" style="--n: ${weights.length}">${all.join("")}</div>`;
 }
 
-/** Text that stands in HTML. */
-export const escaped = (text) =>
-  text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
-
 export class Recorded extends Toy {
   async connectedCallback() {
     await near(this);

@@ -1,4 +1,5 @@
 // Attention in five steps, with three tokens whose numbers the reader edits.
+import { button, make } from "./elements.js";
 import { dot, softmax } from "./reader.js";
 
 const TOKENS = ["animal", "street", "it"];
@@ -15,12 +16,6 @@ const STEPS = [
   ["softmax", "Each row becomes weights: positive, with the sum 1."],
   ["· V", "Each token gets the weighted average of all values."],
 ];
-
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 
 /** A number for the eye. */
 const told = (x) =>
@@ -46,23 +41,15 @@ export class ThreeTokens {
     this.causal.addEventListener("input", () => this.changed());
     this.inputs = {};
     const given = make("div", { className: "steps-given" }, ...Object.keys(START).map((name) => this.table(name)));
-    this.tabs = STEPS.map(([words], index) => {
-      const tab = make("button", { type: "button", textContent: words });
-      tab.addEventListener("click", () => this.go(index));
-      return tab;
-    });
-    this.next = make("button", { type: "button", className: "steps-next" });
-    this.next.addEventListener("click", () => this.go((this.step + 1) % STEPS.length));
-    const again = make("button", { type: "button", textContent: "The first numbers" });
-    again.addEventListener("click", () => this.fill(START));
+    this.tabs = STEPS.map(([words], index) => button(words, () => this.go(index)));
+    this.next = button("", () => this.go((this.step + 1) % STEPS.length));
+    this.next.className = "steps-next";
+    const again = button("The first numbers", () => this.fill(START));
     this.words = make("p", { className: "steps-words" });
     this.result = make("div", { className: "steps-result" });
-    this.formula = make("p", { className: "pair-formula" });
-    this.formula.setAttribute("role", "status");
+    this.formula = make("p", { className: "pair-formula", role: "status" });
     const mask = make("label", {}, this.causal, " causal mask");
-    const steps = make("div", { className: "steps-tabs" }, ...this.tabs);
-    steps.setAttribute("role", "group");
-    steps.ariaLabel = "Steps";
+    const steps = make("div", { className: "steps-tabs", role: "group", ariaLabel: "Steps" }, ...this.tabs);
     this.element = make(
       "div",
       { className: "steps" },
@@ -154,11 +141,11 @@ export class ThreeTokens {
     const head = columns.map((words) => make("th", { scope: "col", textContent: words }));
     const rows = this.values.map((row, r) => {
       const cells = row.map((value, c) => {
-        const button = make("button", { type: "button", textContent: told(value) });
-        button.tabIndex = r === i && c === j ? 0 : -1;
-        button.ariaPressed = String(r === i && c === j);
-        for (const sign of ["click", "focus"]) button.addEventListener(sign, () => this.choose(r, c));
-        const cell = make("td", {}, button);
+        const press = button(told(value), () => this.choose(r, c));
+        press.tabIndex = r === i && c === j ? 0 : -1;
+        press.ariaPressed = String(r === i && c === j);
+        press.addEventListener("focus", () => this.choose(r, c));
+        const cell = make("td", {}, press);
         cell.addEventListener("pointerenter", () => this.choose(r, c));
         if (this.step === 3) cell.style.setProperty("--weight", value.toFixed(3));
         return cell;

@@ -1,5 +1,6 @@
 // What the small toys of the chapters share: knobs, a picture, and a sentence on what is
 // seen. A toy says which knobs it has and what they show; its text stays without scripts.
+import { make, say } from "./elements.js";
 
 /** Knobs, as HTML. A range shows its value beside its name.
     A label belongs to its first field, here the output, so the range has its own. */
@@ -38,14 +39,9 @@ export function grid(rows, words, title = "") {
 
 export class Toy extends HTMLElement {
   connectedCallback() {
-    this.form = document.createElement("form");
-    this.form.className = "toy-knobs";
-    this.form.innerHTML = this.knobs();
-    this.picture = document.createElement("div");
-    this.picture.className = "toy-picture";
-    this.words = document.createElement("p");
-    this.words.className = "toy-words";
-    this.words.setAttribute("role", "status");
+    this.form = make("form", { className: "toy-knobs", innerHTML: this.knobs() });
+    this.picture = make("div", { className: "toy-picture" });
+    this.words = make("p", { className: "toy-words", role: "status" });
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", () => this.draw());
     this.replaceChildren(this.form, this.picture, this.words);
@@ -69,6 +65,6 @@ export class Toy extends HTMLElement {
       knob.ariaValueText = text;
     }
     this.picture.innerHTML = picture;
-    if (this.words.textContent !== words) this.words.textContent = words;
+    say(this.words, words);
   }
 }

@@ -1,10 +1,6 @@
 // What came of a check, for the eye: what was printed and drawn, a verdict, its age.
 
-export const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
+import { button, make } from "./elements.js";
 
 const TOLD = /^(\s*(likely|seen|expected|in it):\s+)(.*)$/;
 export const LINE = /^(\s*at:\s+)(\w+), line (\d+)$/m;
@@ -43,9 +39,7 @@ function message(text, editors) {
     const [, at, name, number] = line.match(LINE) ?? [];
     const editor = editors.get(name);
     if (editor?.goTo) {
-      const jump = make("button", { type: "button", textContent: `${name}, line ${number}` });
-      jump.addEventListener("click", () => editor.goTo(Number(number)));
-      return place.append(at, jump);
+      return place.append(at, button(`${name}, line ${number}`, () => editor.goTo(Number(number))));
     }
     const found = line.match(READ);
     if (!found) return place.append(line);
@@ -75,9 +69,8 @@ function tables({ yours, expected, differ, note }) {
     made.style.setProperty("--weight", size(text) / largest);
     return made;
   };
-  const pair = make("div", { tabIndex: 0, ariaLabel: "Your table beside the expected one" });
-  pair.setAttribute("role", "group");
-  pair.append(table("yours", yours, differ), table("expected", expected));
+  const properties = { tabIndex: 0, role: "group", ariaLabel: "Your table beside the expected one" };
+  const pair = make("div", properties, table("yours", yours, differ), table("expected", expected));
   return make("div", { className: "exercise-drawn" }, pair, make("p", {}, `≠ ${note}`));
 }
 

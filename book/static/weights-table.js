@@ -1,4 +1,5 @@
 // A heat map that is a table: each cell has its number, each row can be read out.
+import { button, lines, make, say } from "./elements.js";
 
 /** Entropy of one row of weights, in nats; a key without weight adds nothing. */
 export const entropy = (row) =>
@@ -58,10 +59,6 @@ export class Address {
   }
 }
 
-const make = (tag, properties = {}) =>
-  Object.assign(document.createElement(tag), properties);
-
-const SVG = "http://www.w3.org/2000/svg";
 const [STEP, HEIGHT] = [10, 30]; // of a column and of all arcs, in the units of their drawing
 
 /** An arc from the column of the query to that of a key, higher the farther it goes. */
@@ -82,14 +79,10 @@ export class WeightsTable {
   /** chosen(row, key): what a reader has pointed at. */
   constructor(caption, chosen = () => {}) {
     this.chosen = chosen;
-    this.table = make("table");
-    this.table.append(make("caption", { textContent: caption }));
-    this.box = make("div", { className: "weights-table", tabIndex: 0 });
-    this.box.setAttribute("role", "region");
-    this.box.setAttribute("aria-label", caption);
-    this.box.append(this.table);
-    this.readout = make("p", { className: "weights-readout" });
-    this.readout.setAttribute("role", "status");
+    this.table = make("table", {}, make("caption", { textContent: caption }));
+    const region = { className: "weights-table", tabIndex: 0, role: "region", ariaLabel: caption };
+    this.box = make("div", region, this.table);
+    this.readout = make("p", { className: "weights-readout", role: "status" });
     this.tokens = [];
     this.row = 0;
     // one stop for the Tab key; arrows move between the rows
@@ -129,56 +122,37 @@ export class WeightsTable {
   }
 
   build() {
-    const head = make("tr");
-    head.append(make("td", { textContent: "query ↓ key →" }));
     this.heads = this.tokens.map((token, key) => {
       const name = make("th", { textContent: token, scope: "col" });
       name.addEventListener("pointerenter", () => this.choose(this.row, key));
       return name;
     });
-    head.append(...this.heads);
-    const thead = make("thead");
-    thead.append(this.drawArcs(), head);
+    const head = make("tr", {}, make("td", { textContent: "query ↓ key →" }), ...this.heads);
     const tbody = make("tbody");
     this.buttons = [];
     this.cells = this.tokens.map((token, query) => {
-      const line = make("tr");
-      const name = make("th", { scope: "row" });
-      const button = make("button", { type: "button", textContent: token });
-      for (const sign of ["click", "focus"])
-        button.addEventListener(sign, () => this.choose(query));
+      const press = button(token, () => this.choose(query));
+      press.addEventListener("focus", () => this.choose(query));
+      const name = make("th", { scope: "row" }, press);
       name.addEventListener("pointerenter", () => this.choose(query));
-      name.append(button);
       const cells = this.tokens.map((_, key) => {
         const cell = make("td");
         cell.addEventListener("pointerenter", () => this.choose(query, key));
         return cell;
       });
-      line.append(name, ...cells);
-      tbody.append(line);
-      this.buttons.push(button);
+      tbody.append(make("tr", {}, name, ...cells));
+      this.buttons.push(press);
       return cells;
     });
-    this.table.replaceChildren(this.table.caption, thead, tbody);
+    this.table.replaceChildren(this.table.caption, make("thead", {}, this.drawArcs(), head), tbody);
   }
 
   /** Room for the arcs: they stand over the columns of their tokens. */
   drawArcs() {
-    const drawing = document.createElementNS(SVG, "svg");
-    drawing.setAttribute("viewBox", `0 0 ${this.tokens.length * STEP} ${HEIGHT}`);
-    drawing.setAttribute("preserveAspectRatio", "none");
-    drawing.ariaHidden = "true"; // the table says it in numbers
-    this.arcs = this.tokens.map(() => {
-      const path = document.createElementNS(SVG, "path");
-      path.setAttribute("vector-effect", "non-scaling-stroke");
-      drawing.append(path);
-      return path;
-    });
-    const place = make("td", { colSpan: this.tokens.length });
-    place.append(drawing);
-    const line = make("tr", { className: "weights-arcs" });
-    line.append(make("td"), place);
-    return line;
+    const n = this.tokens.length;
+    const drawing = lines(`0 0 ${n * STEP} ${HEIGHT}`, n);
+    this.arcs = [...drawing.children];
+    return make("tr", { className: "weights-arcs" }, make("td"), make("td", { colSpan: n }, drawing));
   }
 
   /** A reader points at a query, or at a query and a key. */
@@ -210,6 +184,6 @@ export class WeightsTable {
     );
     const pair = `“${this.tokens[this.row]}” on “${this.tokens[key]}”: ${weights[key].toFixed(3)}.`;
     const words = describe(this.tokens, weights, this.row) + (this.key === undefined ? "" : ` ${pair}`);
-    if (this.readout.textContent !== words) this.readout.textContent = words;
+    say(this.readout, words);
   }
 }

@@ -1,13 +1,9 @@
 // The page "Where was I?": the last place, what is done, and a file to take along.
 import { gathered } from "./answers.js";
+import { button, make } from "./elements.js";
 import { answered, answersTo, bring, nameOf, place, recall, stateOf, taken } from "./progress.js";
 import { dayOf, line, picture } from "./proof.js";
 
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
 const WORDS = { none: "not begun", some: "begun", all: "done" };
 const day = (at) => new Date(at).toLocaleString("en", { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
 const home = document.getElementById("my-progress");
@@ -49,8 +45,7 @@ function table() {
   );
 }
 
-const status = make("p", { className: "where-status" });
-status.setAttribute("role", "status");
+const status = make("p", { className: "where-status", role: "status" });
 
 function save(text, type, download) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download });
@@ -77,12 +72,6 @@ async function open(picker) {
   }
   draw();
 }
-
-const button = (textContent, pressed) => {
-  const made = make("button", { type: "button", textContent });
-  made.addEventListener("click", pressed);
-  return made;
-};
 
 /** What is solved, to show elsewhere, and all answers in one file. */
 function proof() {

@@ -1,7 +1,6 @@
 """Cells of chapters in the page: what each needs, and what it prints."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -139,12 +138,10 @@ def test_without_torch_the_outputs_are_the_recorded_ones(part):
     stem, number = part.split()
     runs = [n for n, lacks in enumerate(lacking(stem)) if lacks is None]
     first = int(number) % len(runs)  # also where cells are fewer than shares
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "book")])
     done = subprocess.run(
         [sys.executable, cells_in_page.__file__, stem, str(first), str(SHARES)],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": paths},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [json.loads(line) for line in done.stdout.splitlines()]

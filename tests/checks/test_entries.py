@@ -98,6 +98,11 @@ def test_another_way_to_make_a_mistake_bears_its_name(catalog):
     ]
 
 
+def test_an_outcome_of_several_mistakes_names_none(catalog):
+    catalog.assignment.probes.double = lambda answer: [answer(0)]
+    assert catalog.named("double", [0]) is None
+
+
 def test_sentences_that_questions_share_are_found_by_their_names(catalog):
     *_, nothing = catalog.of("double")
     assert nothing.code == "def double(x):\n    result = x + x\n"

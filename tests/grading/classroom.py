@@ -6,14 +6,12 @@ import json
 import shutil
 from pathlib import Path
 
-from autograder import wall
+from shared import UNPROTECTED
+
 from autograder.cli import main
 from autograder.course import CONFIG, Course
 
 ASSIGNMENT = "01-attention"
-
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 class Classroom:

@@ -79,7 +79,6 @@ def grade(classroom, *options: str) -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(wall.__file__).parents[2])},
     )
 
 

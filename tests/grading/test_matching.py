@@ -100,6 +100,16 @@ def test_an_answer_in_a_new_cell_is_found_by_its_name(release, cells):
     assert by_name(result)["softmax"].source == cell["source"]
 
 
+def test_what_an_answer_cell_defines_runs_though_the_answer_is_elsewhere(
+    release, cells
+):
+    where = place(cells, "softmax")
+    answer = {"cell_type": "code", "source": cells[where]["source"], "metadata": {}}
+    cells[where]["source"] = "class Odd(Exception):\n    pass"
+    cells.insert(where + 1, answer)
+    assert by_name(matched(release, cells))["softmax"].runs
+
+
 def test_cells_without_metadata_are_found_by_their_text(release, right):
     result = match(release, read_cells(without_metadata(right).encode()))
     found = by_name(result)

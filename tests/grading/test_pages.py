@@ -21,7 +21,7 @@ from autograder.release.sample_class import with_cells, write_class
 from autograder.results import feedback as pages
 from autograder.results import page_size, templates
 from autograder.results.export import table
-from autograder.results.feedback import safe_html
+from autograder.results.feedback import safe_markdown
 from autograder.results.templates import CHARSET, render
 from autograder.wall import Transcript
 
@@ -142,7 +142,7 @@ def test_nbgrader_s_own_feedback_is_clean_too(classroom, hostile, repository):
 
 
 def test_markdown_keeps_its_meaning():
-    page = safe_html(SCRIPT + "\n\n<details><summary>Hint</summary>x</details>")
+    page = safe_markdown({}, SCRIPT + "\n\n<details><summary>Hint</summary>x</details>")
     assert "<strong>strong</strong>" in page
     assert "<b>bold</b>" in page
     assert "<code>a &lt; b</code>" in page
@@ -203,7 +203,7 @@ def test_a_picture_in_an_answer_is_on_the_page_and_a_lost_one_is_named(
     ],
 )
 def test_no_other_address_with_data_is_on_a_page(source):
-    page = Page(safe_html(source))
+    page = Page(safe_markdown({}, source))
     for _, attributes in page.elements:
         assert set(attributes) <= {"src", "class", "href", "title"}
         assert "data:" not in attributes.get("href", "").replace("\n", "")
@@ -297,7 +297,7 @@ def test_each_kind_of_output_is_cut(output, monkeypatch):
 
 
 def test_a_text_that_is_far_too_long_is_shown_as_it_is():
-    html = safe_html("<b>*a* " * 10_000)
+    html = safe_markdown({}, "<b>*a* " * 10_000)
     assert html.startswith("<pre>&lt;b&gt;*a* ") and "<em>" not in html
 
 
@@ -373,7 +373,7 @@ def test_the_sample_class_is_the_same_every_time_and_shows_everything(
 
 
 def test_a_formula_is_drawn_without_a_script():
-    html = safe_html(r"the weights $\frac{a}{b}$, and" "\n\n$$QK^\\top$$")
+    html = safe_markdown({}, r"the weights $\frac{a}{b}$, and" "\n\n$$QK^\\top$$")
     assert "<mfrac>" in html and 'display="block"' in html
     assert "$" not in html and "MathJax" not in html
 
@@ -388,13 +388,15 @@ def test_a_formula_is_drawn_without_a_script():
     ],
 )
 def test_html_in_a_formula_is_shown_and_never_a_part_of_the_page(tex):
-    html = safe_html(f"a ${tex}$ b")
+    html = safe_markdown({}, f"a ${tex}$ b")
     assert not re.search(r"<(script|img|b|a)\b|href=|<[^>]*\bon\w+=", html), html
 
 
 @pytest.mark.parametrize("text", ["![$a_1$](attachment:p.png)", "# title $a_1$"])
 def test_a_formula_in_an_attribute_is_text(text):
-    html = safe_html(text, {"p.png": {"image/png": "aGk="}})
+    html = safe_markdown(
+        {"cell": {"attachments": {"p.png": {"image/png": "aGk="}}}}, text
+    )
     for tag in re.findall(r"<(?:img|a|h1)\b[^>]*>", html):
         assert "<" not in tag[1:] and "math" not in tag
     assert "$a_1$" in html

@@ -1,17 +1,14 @@
 """Others at work at the same time: a second grading, and people in formgrader."""
 
-import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 from multiprocessing import synchronize
-from pathlib import Path
 
 import pytest
 from classroom import ASSIGNMENT, UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 
 CLASS = [f"s{number}" for number in range(4)]
@@ -37,7 +34,6 @@ def grading(classroom, right, wrong):
             cwd=classroom.root,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(Path(wall.__file__).parents[2])},
         ) as process:
             first = process.stdout.readline()
             assert first.startswith("[1/4] s0: "), first

@@ -1,7 +1,6 @@
 """One run of `autograder grade`: what it takes, shows and writes."""
 
 import json
-import time
 from pathlib import Path
 
 from classroom import UNPROTECTED
@@ -10,7 +9,6 @@ from autograder.cli import main
 from autograder.grading import jobs
 from autograder.grading.progress import Progress
 from autograder.grading.store import Store
-from autograder.results.report import Section
 
 
 def test_a_failure_of_the_grader_itself_is_held(classroom, right, monkeypatch):
@@ -59,25 +57,9 @@ def test_several_assignments_give_a_list(classroom, right, repository, monkeypat
     assert names == ["01-attention", "02-other"]
 
 
-def test_the_report_tells_each_run_with_its_time_and_cost(classroom, right):
-    ends_with_text = classroom.solution.read_text().replace(
-        "check.hidden.softmax(softmax)", "str(check.hidden.softmax(softmax))"
-    )
+def test_a_verdict_has_its_time_and_that_of_its_run(classroom, right):
     classroom.hand_in("ada", right)
     classroom.grade()
     with Store(classroom.course) as store:
         ada = store.results("01-attention")["ada"]
     assert 0 < ada.seconds <= ada.run.seconds and ada.run.workers == 1
-
-    classroom.solution.write_text(ends_with_text)  # what was judged, and then held
-    classroom.hand_in("bela", right)
-    time.sleep(1.1)  # runs are told apart by the second
-    assert (
-        classroom.grade("--unproven", "--student", "bela")["bela"]["status"] == "held"
-    )
-    with Store(classroom.course) as store:
-        results = store.results("01-attention")
-    assert results["bela"].seconds > 0
-    first, second = Section(classroom.course.assignments()[0], results, "").runs()
-    assert (first.slowest, second.slowest) == ("ada", "bela")
-    assert second.started > first.started

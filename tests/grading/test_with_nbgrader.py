@@ -20,11 +20,11 @@ BIN = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
-def environment(repository, tmp_path_factory, kernel_server):
+def environment(tmp_path_factory, kernel_server):
     home = tmp_path_factory.mktemp("home")
     return {
         "PATH": f"{BIN}:{os.environ['PATH']}",
-        "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{repository.root}",
+        "PYTHONPATH": os.environ["PYTHONPATH"],
         "HOME": str(home),
         "JUPYTER_PATH": str(kernel_server),
         "OMP_NUM_THREADS": "1",

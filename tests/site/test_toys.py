@@ -99,6 +99,11 @@ def test_a_toy_is_accessible(page, look, accessible):
     assert not page.troubles
 
 
+def test_numbers_have_a_real_minus_sign_and_no_zero_has_one(compute):
+    told = [compute("toy", "told", number) for number in (-1.5, 1.5, -0.001)]
+    assert told == ["\N{MINUS SIGN}1.50", "1.50", "0.00"]
+
+
 @pytest.mark.parametrize("d_k", [1, 64, 1024])
 def test_scores_and_weights_of_a_width(compute, d_k):
     divisors = {"none": 1, "root": np.sqrt(d_k), "width": d_k}

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
+from autograder.cli import main
 from autograder.course import CONFIG, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
@@ -93,6 +94,51 @@ def archive(tmp_path):
 
 
 @pytest.fixture
+def hand_in(course):
+    """Put a notebook, or another file, into submitted/."""
+
+    def put(student: str, text: str, file: str = "attention.ipynb") -> Path:
+        folder = course.submitted / student / ASSIGNMENT
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+        return folder
+
+    return put
+
+
+@pytest.fixture
+def handed_in(course):
+    """What lies in submitted/ of a student."""
+
+    def read(student: str, file: str = "attention.ipynb") -> str:
+        return (course.submitted / student / ASSIGNMENT / file).read_text()
+
+    return read
+
+
+@pytest.fixture
+def students(course):
+    """Who has a folder in submitted/, sorted."""
+    return lambda: sorted(path.name for path in course.submitted.glob("*"))
+
+
+@pytest.fixture
+def collect(course, archive, tmp_path):
+    """Collect files, with lists of the class and of teams; the exit code."""
+
+    def run(files: dict, roster: str | bytes = "", *options: str, teams: str = ""):
+        command = ["collect", str(archive(files)), *options]
+        for option, text in (("--roster", roster), ("--teams", teams)):
+            if text:
+                path = tmp_path / f"{option[2:]}.csv"
+                path.write_bytes(text if isinstance(text, bytes) else text.encode())
+                command += [option, str(path)]
+        return main(command)
+
+    return run
+
+
+@pytest.fixture
 def marked(course, planned):
     """Store verdicts without running anything: points by student, None for waiting."""
 
@@ -125,9 +171,8 @@ def marked(course, planned):
 
 
 @pytest.fixture
-def cluster(tmp_path, repository):
+def cluster(tmp_path):
     """The address of a scheduler, and its two workers."""
-    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
     address_file = tmp_path / "scheduler.json"
     dask = [sys.executable, "-m", "distributed.cli.dask_"]
     started = []
@@ -136,7 +181,6 @@ def cluster(tmp_path, repository):
         command = [f"{dask[-1]}{kind}", *options]
         process = subprocess.Popen(
             [*dask[:-1], *command],
-            env=environment,
             cwd=tmp_path,
             start_new_session=True,
             stdout=subprocess.DEVNULL,

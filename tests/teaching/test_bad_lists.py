@@ -6,7 +6,6 @@ import unicodedata
 
 import pytest
 
-from autograder.cli import main
 from autograder.intake.names import safe
 
 OWN = "student_id,name\nada,Ada Lovelace\njose,José Núñez\n"
@@ -44,24 +43,6 @@ READ = {
 }
 
 
-@pytest.fixture
-def collect(course, archive, tmp_path):
-    """Collect files with a list of students, given as bytes; the exit code."""
-
-    def run(files, roster=None):
-        command = ["collect", str(archive(files))]
-        if roster is not None:
-            (tmp_path / "list.csv").write_bytes(roster)
-            command += ["--roster", str(tmp_path / "list.csv")]
-        return main(command)
-
-    return run
-
-
-def students(course):
-    return sorted(path.name for path in course.submitted.iterdir())
-
-
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_list_that_cannot_be_used_is_refused_with_its_reason(
     course, collect, right, capsys, kind
@@ -73,31 +54,33 @@ def test_a_list_that_cannot_be_used_is_refused_with_its_reason(
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_a_list_that_is_clear_is_read(course, collect, right, capsys, kind):
+def test_a_list_that_is_clear_is_read(collect, right, capsys, kind, students):
     files = {"Ada Lovelace/a.ipynb": right, "José Núñez/a.ipynb": right}
     assert collect(files, READ[kind]) == 0
-    assert students(course) == ["ada", "jose"]
+    assert students() == ["ada", "jose"]
     assert "0 of 2 students on the roster submitted nothing." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("id", ["dept/ada", "..", "."])
 def test_an_id_that_is_no_name_of_a_folder_is_a_student_all_the_same(
-    course, collect, right, capsys, id
+    collect, right, capsys, id, students
 ):
     roster = f"student_id,name\n{id},Ada Lovelace\n".encode()
     assert collect({"Ada Lovelace/a.ipynb": right}, roster) == 0
-    assert students(course) == [safe(id)]
+    assert students() == [safe(id)]
     assert "0 of 1 students on the roster submitted nothing." in capsys.readouterr().out
 
 
-def test_one_name_in_two_normal_forms_is_one_student(course, collect, right, untouched):
+def test_one_name_in_two_normal_forms_is_one_student(
+    collect, right, untouched, students
+):
     assert collect({"José Núñez/a.ipynb": right}) == 0
     name = unicodedata.normalize("NFD", "José Núñez")
     assert collect({f"{name}/a.ipynb": untouched}) == 0
-    assert len(students(course)) == 1
+    assert len(students()) == 1
 
 
-def test_what_is_left_says_what_to_do(course, collect, right, capsys):
+def test_what_is_left_says_what_to_do(collect, right, capsys):
     files = {"ada/a.ipynb": right, "ada/work.zip": b"PK", "jose/x.ipynb": b""}
     assert collect(files, OWN.encode()) == 0
     said = capsys.readouterr().out
@@ -115,14 +98,14 @@ def test_of_two_files_of_one_time_nobody_claims_to_know_the_later(
     assert "2 versions; several have the same time; this one counts: ada/b" in said
 
 
-def test_after_blind_marking_nobody_is_there_twice(course, collect, right, capsys):
+def test_after_blind_marking_nobody_is_there_twice(collect, right, capsys, students):
     files = {"Participant_12_assignsubmission_file/a.ipynb": right}
     head = "Identifier,{}Status,Grade,Maximum grade\nParticipant 12,{}Submitted,,20\n"
     assert collect(files, head.format("", "").encode()) == 0
     names = "Full name,Email address,", "Ada Lovelace,ada@x.org,"
     files = {"Ada Lovelace_12_assignsubmission_file/a.ipynb": right}
     assert collect(files, head.format(*names).encode()) == 0
-    assert students(course) == ["participant-12"]
+    assert students() == ["participant-12"]
     said = capsys.readouterr().out
     assert "students who kept the number from blind marking: 1" in said
     assert said.endswith("0 of 1 students on the roster submitted nothing.\n")

@@ -8,17 +8,14 @@ import subprocess
 from dataclasses import replace
 
 import pytest
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 from autograder.grading.missing_work import remarks, unused
 from autograder.grading.store import Store
 from autograder.grading.verdict import Run
 from autograder.release.grading_plan import plan
 from autograder.results.report import write_report
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-GRADE = ["grade", "--workers", "1", *UNPROTECTED]
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from jsonschema import validate
 
 from autograder.cli import main
 from autograder.errors import CourseError
-from autograder.results.certificate import credential, page, signing_key
-from autograder.results.verify import did, verify
+from autograder.results.certificate import credential, did, signing_key, verify
+from autograder.results.templates import render
 
 NAME = "Ada <script>alert(1)</script> \u202eecalevoL"
 
@@ -280,4 +280,5 @@ def test_the_name_of_the_gradebook_is_on_it(course, marked):
 
 
 def test_no_markup_of_a_name_is_on_the_page():
-    assert "<script>" not in page("attention", NAME, "9 of 10", datetime.now(UTC))
+    about = {"title": "attention", "points": "9 of 10", "date": "2026-03-09"}
+    assert "<script>" not in render("certificate.html", name=NAME, **about)

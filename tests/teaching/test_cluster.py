@@ -9,11 +9,10 @@ import threading
 import time
 
 import pytest
+from shared import UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 Client = pytest.importorskip("distributed").Client
 
 
@@ -41,13 +40,10 @@ def kill_at_work(address, worker):
 
 @pytest.mark.long
 def test_a_cluster_gives_the_same_verdicts_though_a_worker_is_killed(
-    course, cluster, right, untouched, capsys
+    course, cluster, right, untouched, capsys, hand_in
 ):
     for number in range(8):
-        folder = course.submitted / f"s{number}" / "01-attention"
-        folder.mkdir(parents=True)
-        text = right if number % 2 else untouched
-        (folder / "attention.ipynb").write_text(text)
+        hand_in(f"s{number}", right if number % 2 else untouched)
     address, workers = cluster
 
     killer = threading.Thread(target=kill_at_work, args=(address, workers[0]))

@@ -23,25 +23,15 @@ def utc(monkeypatch):
     time.tzset()
 
 
-def handed_in(course, student, file="attention.ipynb"):
-    return (course.submitted / student / "01-attention" / file).read_text()
-
-
-def students(course):
-    if not course.submitted.is_dir():
-        return []
-    return sorted(folder.name for folder in course.submitted.iterdir())
-
-
-def test_nbgrader_reads_the_time(course, archive, right):
+def test_nbgrader_reads_the_time(archive, right, handed_in):
     from nbgrader.utils import parse_utc
 
     main(["collect", str(archive({"ada/x.ipynb": right}))])
-    stamp = handed_in(course, "ada", "timestamp.txt")
+    stamp = handed_in("ada", "timestamp.txt")
     assert parse_utc(stamp.strip()).hour == 5
 
 
-def test_a_file_name_cannot_hand_in_for_somebody_else(course, archive, right):
+def test_a_file_name_cannot_hand_in_for_somebody_else(archive, right, students):
     trick = "bob_99_assignsubmission_file_x.ipynb"
     path = archive(
         {
@@ -52,22 +42,22 @@ def test_a_file_name_cannot_hand_in_for_somebody_else(course, archive, right):
         }
     )
     main(["collect", str(path)])
-    assert students(course) == ["Eve-12", "mallory-13", "oscar", "trudy"]
+    assert students() == ["Eve-12", "mallory-13", "oscar", "trudy"]
 
 
 @pytest.mark.parametrize(("keep", "index"), [("latest", 1), ("first", 0)])
 def test_of_two_versions_the_rule_chooses_and_both_are_kept(
-    course, archive, right, keep, index
+    course, archive, right, keep, index, handed_in
 ):
     earlier = right.replace("np.", "numpy.", 1)
     files = {"ada/a.ipynb": earlier, "ada/b.ipynb": (right, LATER), "bo/a.ipynb": right}
     main(["collect", str(archive(files)), "--keep", keep])
-    assert handed_in(course, "ada") == [earlier, right][index]
+    assert handed_in("ada") == [earlier, right][index]
     assert len(list(course.collected.glob("ada/01-attention/*.ipynb"))) == 2
 
 
 def test_collecting_again_changes_nothing_and_a_later_download_replaces(
-    course, archive, right, capsys
+    archive, right, capsys, handed_in
 ):
     earlier = right.replace("np.", "numpy.", 1)
     first = archive({"ada/a.ipynb": earlier})
@@ -76,37 +66,35 @@ def test_collecting_again_changes_nothing_and_a_later_download_replaces(
     assert "0 new, 0 replaced, 1 as before" in capsys.readouterr().out
     second = archive({"ada/a.ipynb": (right, LATER)}, "second.zip")
     main(["collect", str(second)])
-    assert handed_in(course, "ada") == right
+    assert handed_in("ada") == right
     assert "replaced by the latest" in capsys.readouterr().out
     main(["collect", str(first)])
-    assert handed_in(course, "ada") == right
+    assert handed_in("ada") == right
     main(["collect", str(first), "--keep", "first"])
-    assert handed_in(course, "ada") == earlier
+    assert handed_in("ada") == earlier
 
 
 def test_what_was_put_there_by_hand_is_not_replaced(
-    course, archive, right, untouched, capsys
+    archive, right, untouched, capsys, handed_in, hand_in
 ):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(untouched)
+    hand_in("ada", untouched)
     main(["collect", str(archive({"ada/a.ipynb": right}))])
-    assert handed_in(course, "ada") == untouched
+    assert handed_in("ada") == untouched
     assert "(time unknown)" in capsys.readouterr().out
 
 
-def test_the_students_own_timestamp_is_not_used(course, archive, right):
+def test_the_students_own_timestamp_is_not_used(archive, right, handed_in):
     files = {"ada/a.ipynb": right, "ada/timestamp.txt": "1999-01-01 00:00:00 UTC"}
     main(["collect", str(archive(files))])
-    assert handed_in(course, "ada", "timestamp.txt").startswith("2026-03-04")
+    assert handed_in("ada", "timestamp.txt").startswith("2026-03-04")
 
 
 def test_damaged_notebooks_come_along_and_other_files_are_named(
-    course, archive, right, capsys
+    archive, right, capsys, handed_in
 ):
     files = {"ada/attention.ipynb": right[:500], "ada/photo.png": "x"}
     assert main(["collect", str(archive(files))]) == 0
-    assert handed_in(course, "ada") == right[:500]
+    assert handed_in("ada") == right[:500]
     assert "not collected: ada/photo.png is not a notebook" in capsys.readouterr().out
 
 
@@ -127,17 +115,17 @@ HOSTILE = [
 ]
 
 
-def test_hostile_names_become_harmless_folders_one_each(course, archive, right):
+def test_hostile_names_become_harmless_folders_one_each(archive, right, students):
     files = {f"{name}/a.ipynb": right for name in HOSTILE}
     assert main(["collect", str(archive(files))]) == 0
-    found = students(course)
+    found = students()
     assert len(found) == len(HOSTILE)
     for name in found:
         assert name[0] not in "=-.+@" and not set(name) & set("<>,\"'\n/\u202e ;")
         assert len(os.fsencode(name)) <= 100
 
 
-def test_one_file_never_costs_the_folder(course, right, tmp_path, capsys):
+def test_one_file_never_costs_the_folder(right, tmp_path, capsys, students):
     folder = tmp_path / "folder"
     for student in ("ada", "bob", "eve"):
         (folder / student).mkdir(parents=True)
@@ -152,7 +140,7 @@ def test_one_file_never_costs_the_folder(course, right, tmp_path, capsys):
     os.utime(folder / "ada" / "a.ipynb", (1 << 40, 1 << 40))
     assert main(["collect", str(folder)]) == 0
     said = capsys.readouterr().out
-    assert students(course) == ["ada"]
+    assert students() == ["ada"]
     for name in ("bob/b.ipynb", "bob/c.ipynb", "eve/a.ipynb"):
         assert f"not collected: {name} is a link or a device" in said
     assert "not collected: eve/b.ipynb is larger than 20 MB" in said
@@ -160,7 +148,7 @@ def test_one_file_never_costs_the_folder(course, right, tmp_path, capsys):
 
 
 def test_a_folder_that_cannot_be_read_costs_no_other(
-    course, right, tmp_path, monkeypatch, capsys
+    right, tmp_path, monkeypatch, capsys, students
 ):
     folder = tmp_path / "folder"
     for student in ("ada", "eve"):
@@ -177,11 +165,11 @@ def test_a_folder_that_cannot_be_read_costs_no_other(
     assert main(["collect", str(folder)]) == 0
     monkeypatch.undo()
     assert "not collected: eve cannot be read: Permiss" in capsys.readouterr().out
-    assert students(course) == ["ada"]
+    assert students() == ["ada"]
 
 
 def test_the_notebooks_of_one_student_have_a_limit_together(
-    course, archive, right, monkeypatch, capsys
+    archive, right, monkeypatch, capsys, students
 ):
     monkeypatch.setattr("autograder.intake.collect.MOST", 3 * len(right) // 2)
     files = {f"eve/{n}.ipynb": right + " " * n for n in range(5)} | {
@@ -189,7 +177,7 @@ def test_the_notebooks_of_one_student_have_a_limit_together(
     }
     assert main(["collect", str(archive(files))]) == 0
     said = capsys.readouterr().out
-    assert students(course) == ["eve", "kim"]
+    assert students() == ["eve", "kim"]
     assert said.count("not collected: eve/") == 3
 
 
@@ -201,7 +189,7 @@ def test_a_file_that_is_no_archive_and_one_that_is_missing(course, tmp_path, cap
 
 
 def test_work_under_a_name_that_two_students_have_goes_to_neither(
-    course, archive, right, tmp_path, capsys
+    archive, right, tmp_path, capsys, students
 ):
     roster = tmp_path / "roster.csv"
     roster.write_text(
@@ -212,4 +200,4 @@ def test_work_under_a_name_that_two_students_have_goes_to_neither(
     said = capsys.readouterr().out
     assert "Ada Lovelace is the name of 2 students in the roster" in said
     assert "2 of 3 students on the roster submitted nothing: al1, al2." in said
-    assert students(course) == ["ag"]
+    assert students() == ["ag"]

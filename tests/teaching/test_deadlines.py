@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import compute_checksum, parse_utc
+from shared import GRADE
 from solving import page_of
 
-from autograder import wall
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.grading.deadlines import Deadlines, Penalties
@@ -22,7 +22,7 @@ from autograder.release.grading_plan import plan
 from autograder.results.other_answers import last_moment
 from autograder.results.standing import moments
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
+STAMP = "timestamp.txt"  # entering times reads nothing else
 WHERE = ("attention", "01-attention", "ada")
 
 
@@ -33,18 +33,6 @@ def configured(course):
     def add(*lines):
         path = course.root / "nbgrader_config.py"
         path.write_text("\n".join([path.read_text(), *lines, ""]))
-
-    return add
-
-
-@pytest.fixture
-def handed_in(course):
-    """An empty submission with a time: entering times reads nothing else."""
-
-    def add(student, time):
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "timestamp.txt").write_text(time)
 
     return add
 
@@ -68,11 +56,11 @@ DUE = 'c.Autograder.due = {"01-attention": "2026-11-01 23:59"}'
 
 
 def test_late_work_costs_what_nbgraders_plugin_says_and_an_extension_lifts_it(
-    course, attention, marked, handed_in, configured
+    course, attention, marked, hand_in, configured
 ):
     configured(DUE, ZERO)
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
-    handed_in("bob", "2026-11-01 23:58:59 UTC")
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
+    hand_in("bob", "2026-11-01 23:58:59 UTC", STAMP)
     marked({"ada": 16.0, "bob": 16.0})
     results = enter(course, attention)
     assert results["ada"].lateness == "3 d 12 h late"
@@ -102,10 +90,10 @@ def test_late_work_costs_what_nbgraders_plugin_says_and_an_extension_lifts_it(
 
 
 def test_points_by_hand_change_the_penalty_too(
-    course, attention, marked, handed_in, configured
+    course, attention, marked, hand_in, configured
 ):
     configured(DUE, ZERO)
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     marked({"ada": None})
     enter(course, attention)
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
@@ -119,7 +107,7 @@ def test_points_by_hand_change_the_penalty_too(
 
 
 def test_a_plugin_of_the_course_and_the_due_date_of_the_gradebook_count(
-    course, attention, marked, handed_in, configured
+    course, attention, marked, hand_in, configured
 ):
     (course.root / "half_a_point_a_day.py").write_text(
         "from nbgrader.plugins import BasePlugin\n\n\n"
@@ -128,7 +116,7 @@ def test_a_plugin_of_the_course_and_the_due_date_of_the_gradebook_count(
         "        return 0.5 * (seconds // 86400)\n"
     )
     configured('c.AssignLatePenalties.plugin_class = "half_a_point_a_day.Daily"')
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     marked({"ada": 16.0})
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         book.update_or_create_assignment("01-attention", duedate="2026-11-01")
@@ -136,10 +124,10 @@ def test_a_plugin_of_the_course_and_the_due_date_of_the_gradebook_count(
 
 
 def test_one_students_grading_moves_nobody_elses_deadline(
-    course, attention, marked, handed_in, configured
+    course, attention, marked, hand_in, configured
 ):
     for student in ("ada", "bob"):
-        handed_in(student, "2026-11-05 12:00:00 UTC")
+        hand_in(student, "2026-11-05 12:00:00 UTC", STAMP)
     marked({"ada": 16.0, "bob": 16.0})
     configured('c.Autograder.due = {"01-attention": "2026-11-09"}', ZERO)
     enter(course, attention)
@@ -178,9 +166,9 @@ WRONG = [  # a line of the configuration, the table of extensions, what is said
 
 @pytest.mark.parametrize(("lines", "table", "why"), WRONG)
 def test_what_is_wrong_is_said_in_a_sentence(
-    course, attention, marked, handed_in, configured, lines, table, why
+    course, attention, marked, hand_in, configured, lines, table, why
 ):
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     marked({"ada": 16.0})
     configured(lines)
     if table:
@@ -200,10 +188,10 @@ def test_what_waits_is_not_mistaken_for_a_score(course, marked):
 
 
 def test_a_whole_class_with_late_lost_and_misplaced_work(
-    course, attention, right, configured, handed_in, capsys
+    course, attention, right, configured, hand_in, capsys
 ):
     configured(DUE, ZERO)
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     (course.submitted / "ada" / "01-attention" / "attention.ipynb").write_text(right)
     (course.submitted / "zoe" / "homework1").mkdir(parents=True)
     (course.submitted / "zed" / "01-Attention").mkdir(parents=True)
@@ -214,9 +202,9 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
         "student_id,assignment,due\nyves,01-attention,2026-11-09\n"
         "yvse,01-attention,2026-11-09\n"
     )
-    assert main(["grade", "--workers", "1", "--json", "x.json", *UNPROTECTED]) == 1
+    assert main(GRADE) == 1
     said = capsys.readouterr()
-    (result,) = json.loads((course.root / "x.json").read_text())["submissions"]
+    (result,) = json.loads((course.root / "results.json").read_text())["submissions"]
     assert (result["score"], result["reason"]) == (0.0, "waits for a grade by hand")
     most = f"{result['max_score']:g}"
     full = f"{result['max_score'] - 4:g}"
@@ -251,7 +239,7 @@ RULES = (
 
 
 def test_extra_time_can_be_a_rule_for_all_assignments(
-    course, attention, marked, handed_in, configured
+    course, attention, marked, hand_in, configured
 ):
     configured(
         'c.Exchange.timezone = "Europe/Berlin"',
@@ -275,7 +263,7 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
     assert until("cy", "02-scaling") == "2026-04-15T08:00"
     assert until("eve", "02-scaling") == "2026-04-01T08:00"
     for student in ("ada", "eve"):
-        handed_in(student, "2026-03-30 09:00 UTC")
+        hand_in(student, "2026-03-30 09:00 UTC", STAMP)
     marked({"ada": 16.0, "eve": 16.0})
     found = enter(course, attention)
     assert [found[who].lateness for who in ("ada", "eve")] == [None, "2 d 22 h late"]
@@ -354,8 +342,8 @@ def test_a_penalty_that_is_a_text_is_a_sentence(course, configured):
         Penalties(course).of("ada", 10.0, 60.0)
 
 
-def test_a_file_that_is_no_gradebook_is_named(course, handed_in, capsys):
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+def test_a_file_that_is_no_gradebook_is_named(course, hand_in, capsys):
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     (course.root / "gradebook.db").write_text("<html>" * 200)
     assert main(["grade", "--workers", "1"]) == 2
     assert "The gradebook cannot be used: file is not a database" in (
@@ -363,8 +351,8 @@ def test_a_file_that_is_no_gradebook_is_named(course, handed_in, capsys):
     )
 
 
-def test_a_result_file_that_cannot_be_written_is_found_first(course, handed_in, capsys):
-    handed_in("ada", "2026-11-05 12:00:00 UTC")
+def test_a_result_file_that_cannot_be_written_is_found_first(course, hand_in, capsys):
+    hand_in("ada", "2026-11-05 12:00:00 UTC", STAMP)
     assert main(["grade", "--json", str(course.root)]) == 2
     assert "is a folder; give the name of a file" in capsys.readouterr().err
     assert not (course.root / "gradebook.db").exists()

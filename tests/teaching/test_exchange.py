@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from jupyter_core.application import NoStart
 from nbgrader.apps import NbGraderApp
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 PS = "01-attention"
-GRADE = ["grade", PS, "--workers", "1", "--json", "results.json", *UNPROTECTED]
 
 
 @pytest.fixture
@@ -125,11 +123,11 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def test_pages_that_the_exchange_cannot_send_are_named_once(course, right, capsys):
+def test_pages_that_the_exchange_cannot_send_are_named_once(
+    course, right, capsys, hand_in
+):
     for who in ("ada", "bob"):
-        folder = course.submitted / who / PS
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(right)
+        hand_in(who, right)
     assert grade()
     assert main(["feedback"]) == 0  # a course without an exchange
     assert "cannot send" not in capsys.readouterr().out

@@ -5,14 +5,12 @@ import time
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE, UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 from autograder.grading.point_history import lines
 from autograder.release.sample_class import with_cells
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 MARKUP = """\
 <script>window.hacked = 1; fetch("http://example.org/")</script>
 <img src="http://example.org/pixel.png" onerror="window.hacked = 2">
@@ -53,14 +51,10 @@ def hostile(right):
     return with_cells(right, change)
 
 
-def hand_in(course, student, text):
-    folder = course.submitted / student / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(text)
-
-
-def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page):
-    hand_in(course, "<script>window.hacked=6<|script>", hostile)
+def test_nothing_of_a_student_runs_on_feedback_and_report(
+    course, hostile, page, hand_in
+):
+    hand_in("<script>window.hacked=6<|script>", hostile)
     assert main(GRADE) == 0
     assert main(["feedback"]) == 0
     assert main(["report"]) == 0
@@ -81,9 +75,9 @@ def test_nothing_of_a_student_runs_on_feedback_and_report(course, hostile, page)
 
 
 def test_an_answer_is_graded_in_formgrader_a_regrade_keeps_it_and_names_are_seen(
-    course, hostile, formgrader, page, capsys
+    course, hostile, formgrader, page, capsys, hand_in
 ):
-    hand_in(course, "ada", hostile)
+    hand_in("ada", hostile)
     assert main(GRADE) == 0
     url = f"sqlite:///{course.root}/gradebook.db"
     where = "attention", "01-attention", "ada"
@@ -173,15 +167,15 @@ def autograde_by_click(page, formgrader, student):
 
 
 def test_the_button_autograde_grades_behind_the_wall_and_says_why_work_is_held(
-    course, right, formgrader, page
+    course, right, formgrader, page, hand_in
 ):
     if UNPROTECTED:
         pytest.skip("there is no wall here, and nothing is graded without one")
-    hand_in(course, "ada", right)
+    hand_in("ada", right)
     assert main(GRADE) == 0
     source = INTRUDER.format(root=str(course.root))
     mine = {"cell_type": "code", "source": source, "metadata": {}}
-    hand_in(course, "mallory", with_cells(right, lambda cells: [*cells, mine]))
+    hand_in("mallory", with_cells(right, lambda cells: [*cells, mine]))
     said = autograde_by_click(page, formgrader, "mallory")
     assert "Successfully autograded" in said
     assert not list(course.root.glob("**/intruder"))
@@ -190,11 +184,8 @@ def test_the_button_autograde_grades_behind_the_wall_and_says_why_work_is_held(
         assert submission.score == submission.max_score - 4
     graded = course.autograded / "mallory" / "01-attention" / "attention.ipynb"
     assert "all checks pass" in graded.read_text()
-    hand_in(
-        course,
-        "bela",
-        json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
-    )
+    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    hand_in("bela", json.dumps(empty))
     said = autograde_by_click(page, formgrader, "bela")
     assert "There was an error autograding" in said
     assert "No question of 01-attention was found in this notebook" in said

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 from autograder.files import write_whole
 from autograder.grading import point_history
@@ -19,7 +19,6 @@ from autograder.results.feedback_zip import write_zips
 from autograder.results.history import sentences
 from autograder.text import Left
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 NAME = "01-attention"
 MOODLE = {"platform": "moodle", "version": "2026-03-10 08:12:00 UTC"}
 
@@ -194,23 +193,11 @@ def test_a_reason_that_many_share_is_one_line_with_ten_names():
     assert often.endswith("s9 and 207 more")
 
 
-@pytest.fixture
-def handed_in(course, right):
-    """Put a notebook into submitted/."""
-
-    def put(student, text=right):
-        folder = course.submitted / student / NAME
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "attention.ipynb").write_text(text)
-
-    return put
-
-
 def test_points_by_hand_are_kept_and_said_when_work_is_graded_again(
-    course, handed_in, right, capsys
+    course, hand_in, right, capsys
 ):
-    grade = ["grade", "--workers", "1", *UNPROTECTED]
-    handed_in("ada", right)
+    grade = GRADE
+    hand_in("ada", right)
     assert main(grade) == 0
     by_hand(course, "ada", score=3.0)
     capsys.readouterr()

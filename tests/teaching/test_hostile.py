@@ -9,12 +9,11 @@ from html.parser import HTMLParser
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE
 
-from autograder import wall
 from autograder.cli import main
 from autograder.text import one_line
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 NAMES = [
     'Lovelace, Ada "the first"',
     "=HYPERLINK(1)",
@@ -57,13 +56,10 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def graded(course, right):
+def graded(course, hand_in, right):
     for name in [*NAMES, HELD]:
-        folder = course.submitted / name / TASK
-        folder.mkdir(parents=True)
-        text = "<html>" if name == HELD else right
-        (folder / "attention.ipynb").write_text(text)
-    command = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
+        hand_in(name, "<html>" if name == HELD else right)
+    command = GRADE
     assert main(command) == 0
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as book:
         for submission in book.assignment_submissions(TASK):
@@ -158,7 +154,7 @@ def test_a_name_that_is_no_text_costs_nobody_else(course, right, capsys):
         os.makedirs(folder)
         with open(os.path.join(folder, b"attention.ipynb"), "w") as file:
             file.write(right)
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 1
+    assert main(GRADE) == 1
     said = capsys.readouterr()
     assert "is not in UTF-8. Rename the folder" in said.err
     assert "1 submission: 1 graded, 0 held." in said.out

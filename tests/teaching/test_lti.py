@@ -25,13 +25,13 @@ from shared import drawn
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.lti import service
-from autograder.lti.comment import as_text
 from autograder.lti.files import Folder, Platform, origin
 from autograder.lti.journal import opened, read_line
 from autograder.lti.launch import accepted, expect_launch, link_of
 from autograder.lti.page import Page
 from autograder.lti.register import to_paste, usual
 from autograder.lti.sentences import TEXTS
+from autograder.lti.service import as_text
 
 ASSIGNMENT = "01-attention"
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
@@ -415,12 +415,9 @@ def test_the_roster_lists_students_and_collect_reads_it(linked, course, tmp_path
 
 def pusher(course):
     """`autograder lti push` in a process of its own."""
-    root = Path(__file__).parents[2]
-    path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-m", "autograder", "lti", "push", ASSIGNMENT],
         cwd=course.root,
-        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -667,11 +664,9 @@ def test_a_launch_that_was_copied_by_hand_is_taken_once(other, course, capsys):
 
 
 def test_the_command_waits_for_one_click_and_ends(other, course):
-    root = Path(__file__).parents[2]
     process = subprocess.Popen(
         [sys.executable, "-m", "autograder", "lti", "link", "--port", "0"],
         cwd=course.root,
-        env={**os.environ, "PYTHONPATH": str(root)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from shared import rows
 from test_lti import FROM_MOODLE as MOODLE
 from test_lti import LEARNER, TEACHER, said
 from test_platforms import GRADEBOOK
@@ -90,7 +91,7 @@ LISTED = {
     "teacher": ADA | {"roles": [TEACHER]},
 }
 # what is odd | the roster | who is listed there | student | the user or the sentence
-ODD = """
+ODD = rows("""
 names in another order | student_id,name; a1,Test Ada | ada | a1 | 3
 last name first | student_id,name; a1,"Test, Ada" | ada | a1 | 3
 a middle name | student_id,name; a1,Ada Maria Test | ada | a1 | not-there
@@ -121,12 +122,12 @@ left, and a namesake | email,name; a@x.org,Ada Test | left + ada | a@x.org | no-
 not listed, and a namesake | email,name; a@x.org,Ada Test | ada | a@x.org | address
 an instructor | | teacher | ada@x.org | no-student
 an instructor's name | student_id,name; a1,Ada Test | teacher + eva | a1 | not-there
-"""
+""")
 
 
-@pytest.mark.parametrize("case", ODD.strip().splitlines())
+@pytest.mark.parametrize("case", ODD)
 def test_one_person_for_sure_or_a_sentence(tmp_path, case):
-    _, table, listed, student, expected = map(str.strip, case.split("|"))
+    table, listed, student, expected = ODD[case]
     (tmp_path / "list.csv").write_text(table.replace("; ", "\n"))
     roster = read_roster(tmp_path / "list.csv") if table else None
     members = [LISTED[name] for name in listed.split(" + ")]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import rows
 
 from autograder.cli import main
 from autograder.course import Course
@@ -88,53 +89,30 @@ def handed_in(course: Course, assignment: str) -> dict[str, str]:
     }
 
 
-# archive, worksheet, zone: who has work, times in UTC of some, what is said
-COLLECTED = {
-    "walk": ("submissions.zip", "worksheet.csv", "UTC", WALK, {"eve": "07:25"}),
-    "walk, blind": ("blind-submissions.zip", "blind-worksheet.csv", "UTC", WALK, {}),
-    "individual": (
-        *("term/downloads/01.zip", "term/worksheets/01-first.csv", BERLIN, TERM),
-        {"leo": "07:56", "ada1": "06:00"},
-    ),
-    "flat": (
-        *("term/downloads/01-flat.zip", "term/worksheets/01-first.csv", BERLIN, TERM),
-        {"leo": "07:56"},
-    ),
-    "one suspended": (
-        *("term/downloads/01.zip", "term/worksheets/01-one-suspended.csv", BERLIN),
-        *(TERM.replace(" wim", ""), {"leo": "07:56"}),
-    ),
-    "blind": (
-        *("term/downloads/02-blind.zip", "term/worksheets/02-blind.csv", BERLIN),
-        *(" ".join(f"participant-{n}" for n in PARTICIPANTS.split()), {}),
-    ),
-    "blind, revealed": (
-        *("term/downloads/02-blind.zip", "term/worksheets/02-blind-revealed.csv"),
-        *(BERLIN, TERM, {"ada1": "06:33"}),
-    ),
-    "attempts": (
-        *("term/downloads/04-attempt-2.zip", "term/worksheets/04-attempt-2.csv"),
-        *(BERLIN, "rea eva", {"rea": "07:43", "eva": "05:26"}),
-    ),
-    "a draft, submitted three hours later": (
-        "term/downloads/05-draft-submitted-late.zip",
-        "term/worksheets/05-draft-submitted-late.csv",
-        *(BERLIN, "conor leo dora eva max", {"dora": "07:56", "eva": "05:43"}),
-    ),
-    "a second file, three hours later": (
-        "term/downloads/06-second-file-late.zip",
-        "term/worksheets/06-second-file-late.csv",
-        *(BERLIN, "ada1 eva", {"ada1": "08:06"}),
-    ),
-    "a server in New York": (
-        *("term/downloads/05-new-york.zip", "term/worksheets/05-new-york.csv"),
-        *(NEW_YORK, "conor leo dora eva max", {"conor": "07:55", "dora": "05:43"}),
-    ),
-    "workflow, in German": (
-        *("term/downloads/06-workflow.zip", "term/worksheets/06-workflow-german.csv"),
-        *(BERLIN, "ada1 eva", {"ada1": "05:43", "eva": "05:43"}),
-    ),
-}
+PLACES = {"zip": "term/downloads/", "csv": "term/worksheets/"}
+BLIND = " ".join(f"participant-{number}" for number in PARTICIPANTS.split())
+# archive, worksheet, zone, who has work, times in UTC of some
+COLLECTED = rows(
+    """
+walk | submissions.zip | worksheet.csv | UTC | {walk} | eve 07:25
+walk, blind | blind-submissions.zip | blind-worksheet.csv | UTC | {walk} |
+individual | {zip}01.zip | {csv}01-first.csv | {de} | {term} | leo 07:56, ada1 06:00
+flat | {zip}01-flat.zip | {csv}01-first.csv | {de} | {term} | leo 07:56
+one suspended | {zip}01.zip | {csv}01-one-suspended.csv | {de} | {but_wim} | leo 07:56
+blind | {zip}02-blind.zip | {csv}02-blind.csv | {de} | {blind} |
+revealed | {zip}02-blind.zip | {csv}02-blind-revealed.csv | {de} | {term} | ada1 06:33
+attempts | {zip}{two}.zip | {csv}{two}.csv | {de} | rea eva | rea 07:43, eva 05:26
+draft, late | {zip}{draft}.zip | {csv}{draft}.csv | {de} | {five} | dora 07:56
+a second file, late | {zip}{file}.zip | {csv}{file}.csv | {de} | ada1 eva | ada1 08:06
+New York | {zip}{ny}.zip | {csv}{ny}.csv | {us} | {five} | conor 07:55, dora 05:43
+German | {zip}{wf}.zip | {csv}{wf}-german.csv | {de} | ada1 eva | ada1 05:43, eva 05:43
+""",
+    **{**PLACES, "de": BERLIN, "us": NEW_YORK, "walk": WALK, "term": TERM},
+    **{"but_wim": TERM.replace(" wim", ""), "blind": BLIND},
+    **{"five": "conor leo dora eva max", "two": "04-attempt-2", "wf": "06-workflow"},
+    **{"draft": "05-draft-submitted-late", "file": "06-second-file-late"},
+    ny="05-new-york",
+)
 PS = "01-attention"
 NUMBERED = ("01-attention", "02-scaling", "03-multi-head", "04-masking")
 
@@ -158,7 +136,9 @@ def test_each_gets_the_own_work_and_the_worksheets_time(school, capsys, form):
         assert found.get(student) == there.get(person.number) or "suspended" in form
     moments = handed_in(course, assignment)
     assert moments.keys() == found.keys()
-    assert {student: moments[student] for student in times} == times
+    for one in filter(None, times.split(", ")):
+        student, moment = one.split()
+        assert moments[student] == moment
     said = capsys.readouterr().out
     assert not any(words in said for words in ("handed in again", "such as", "zones"))
 
@@ -169,22 +149,17 @@ def test_a_worksheet_of_another_zone_than_the_archives_is_named(school, capsys):
     assert "times are 6 hours before those of the files" in capsys.readouterr().out
 
 
-# archive, worksheet: the members of each team, in the order of the groups' numbers
-TEAM_WORK = {
-    "walk": (
-        *("team-submissions.zip", "team-worksheet.csv"),
-        "ada bob kim1, kim2 tom, zoe lina",
-    ),
-    "one with &, one with _": (
-        *("term/downloads/03-teams.zip", "term/worksheets/03-teams.csv"),
-        "ada1 joerg prius, ada2 conor leo, rea eva max",
-    ),
-    "numbers of groups and of participants": (
-        "term/downloads/03-teams-colliding-numbers.zip",
-        "term/worksheets/03-teams-colliding-numbers.csv",
-        "ada1 joerg prius, ada2 conor leo, rea eva max",
-    ),
-}
+# archive, worksheet, the members of each team, in the order of the groups' numbers
+TEAM_WORK = rows(
+    """
+walk | team-submissions.zip | team-worksheet.csv | ada bob kim1, kim2 tom, zoe lina
+one with &, one with _ | {zip}03-teams.zip | {csv}03-teams.csv | {three}
+numbers that collide | {zip}{collide}.zip | {csv}{collide}.csv | {three}
+""",
+    **PLACES,
+    three="ada1 joerg prius, ada2 conor leo, rea eva max",
+    collide="03-teams-colliding-numbers",
+)
 
 
 @pytest.mark.parametrize("form", TEAM_WORK)
@@ -268,15 +243,16 @@ def test_a_team_whose_pages_differ_gets_none_and_is_listed(school, sent):
     assert line.endswith(": ada2@example.org, conor@example.org, leo@example.org")
 
 
-INDIVIDUAL = {
-    "walk": ("submissions.zip", "worksheet.csv", ""),
-    "walk, blind": ("blind-submissions.zip", "blind-worksheet.csv", ""),
-    "term": ("term/downloads/01.zip", "term/worksheets/01-first.csv", ""),
-    "with teams that Moodle does not know": (
-        *("term/downloads/01.zip", "term/worksheets/01-first.csv"),
-        "student_id,team\nada1@example.org,Ada Test\nleo@example.org,Ada Test\n",
-    ),
-}
+# archive, worksheet, teams that Moodle does not know
+INDIVIDUAL = rows(
+    """
+walk | submissions.zip | worksheet.csv |
+walk, blind | blind-submissions.zip | blind-worksheet.csv |
+term | {zip}01.zip | {csv}01-first.csv |
+teams of one's own | {zip}01.zip | {csv}01-first.csv | ada1 leo
+""",
+    **PLACES,
+)
 
 
 @pytest.mark.parametrize("platform", ["moodle", "moodle-4.1"])
@@ -285,7 +261,8 @@ def test_a_students_page_goes_to_the_own_number(school, sent, tmp_path, form, pl
     archive, sheet, teams = INDIVIDUAL[form]
     course, more = school(), []
     if teams:
-        (tmp_path / "teams.csv").write_text(teams)
+        mine = "".join(f"{who(student)},Ada Test\n" for student in teams.split())
+        (tmp_path / "teams.csv").write_text(f"student_id,team\n{mine}")
         more = ["--teams", str(tmp_path / "teams.csv")]
     assert collect(archive, sheet, *more) == 0
     files, lines = sent(course, "01-attention", platform)
@@ -359,91 +336,47 @@ def all_of(names: str, points: float = 7.5) -> dict[str, float]:
     return dict.fromkeys(names.split(), points)
 
 
-THERE = {  # in the worksheets of 01 after the first import
-    "ada1": 22.5,
-    **all_of("ada2 prius", 10.5),
-    **all_of("joerg conor", 6.5),
-    "leo": 5.5,
-}
-BLIND = " ".join(f"participant-{number}" for number in PARTICIPANTS.split())
-NAMES = "Ada Test,Jörg Müller,Kim Lee,Cher .,Eve Late"
-# worksheet, points here, options: grades in the file, what is said
-EXPORTED = {
-    "walk": (
-        "worksheet.csv",
-        all_of(WALK),
-        [],
-        all_of(WALK),
-        "next: in Moodle, import",
-    ),
-    "walk, after the zip": (
-        *("worksheet-after-feedback.csv", all_of(WALK), [], all_of(WALK), ""),
-    ),
-    "walk, blind": ("blind-worksheet.csv", all_of(WALK), [], all_of(WALK), ""),
-    "walk, teams": (
-        *("team-worksheet.csv", all_of("ada bob kim1", 3), []),
-        *(all_of("ada bob kim1", 3.0), ""),
-    ),
-    "a maximum of 100": (
-        *("worksheet-maximum-100.csv", {"ada": 6.0}, ["--scale"], {"ada": 25.0}, ""),
-    ),
-    "names as ids": (
-        *("worksheet-one-kim.csv", dict.fromkeys(NAMES.split(","), 3.0)),
-        ["--columns", "student=Full name"],
-        *(dict.fromkeys(NAMES.split(","), 3.0), ""),
-    ),
-    "first": ("term/worksheets/01-first.csv", all_of(TERM), [], all_of(TERM), ""),
-    "after the zip": (
-        *("term/worksheets/01-after-feedback-zip.csv", all_of(TERM), []),
-        *(all_of(TERM), ""),
-    ),
-    "typed comments": (
-        *("term/worksheets/01-with-typed-comments.csv", THERE | {"eva": 1.0}, []),
-        *({}, "eva@example.org: "),
-    ),
-    "typed grade, in German": (
-        *("term/worksheets/01-german-decimal-comma.csv", THERE, []),
-        *({}, "ada1@example.org: 23 there, 22.5 here"),
-    ),
-    "typed grade, in German, replaced": (
-        "term/worksheets/01-german-decimal-comma.csv",
-        *(THERE, ["--replace", "ada1@example.org"], {"ada1": "22,5"}),
-        "Moodle will skip 1 of these rows, because it cannot read 'Samstag, 28.",
-    ),
-    "one suspended": (
-        *("term/worksheets/01-one-suspended.csv", THERE | {"wim": 3.0}, []),
-        *({}, "not exported: wim@example.org is not in the roster"),
-    ),
-    "semicolons": (
-        *("term/worksheets/01-semicolons.csv", {"prius": 3.0}),
-        *(["--replace", "prius@example.org"], {"prius": 3.0}),
-        "(Upload grading worksheet) with the separator Semicolon",
-    ),
-    "blind": (
-        *("term/worksheets/02-blind.csv", all_of(BLIND, 6.0), []),
-        *(all_of(BLIND, 6.0), ""),
-    ),
-    "blind, after the zip": (
-        *("term/worksheets/02-blind-after-feedback-zip.csv", all_of(BLIND, 6.0), []),
-        *(all_of(BLIND, 6.0), ""),
-    ),
-    "blind, revealed": (
-        *("term/worksheets/02-blind-revealed.csv", {"participant-13": 6.0}),
-        *(["--replace", "participant-13"], {"rea": 6.0}, ""),
-    ),
-    "teams": (
-        *("term/worksheets/03-teams.csv", all_of("rea eva max"), []),
-        *(all_of("rea eva max"), ""),
-    ),
-    "marking workflow": (
-        *("term/worksheets/06-workflow.csv", {"ada1": 3.0}, [], {"ada1": 3.0}),
-        "once Moodle's state is Released; now it is Not marked (1)",
-    ),
-    "marking workflow, in German": (
-        *("term/worksheets/06-workflow-german.csv", {"ada1": 3.0}, [], {"ada1": "3,0"}),
-        "once Moodle's state is Released; now it is Not marked (1)",
-    ),
-}
+# of those of 01 after the first import
+THERE = "ada1: 22.5; ada2 prius: 10.5; joerg conor: 6.5; leo: 5.5"
+NAMES = ["Ada Test", "Jörg Müller", "Kim Lee", "Cher .", "Eve Late"]
+# worksheet, points here, options, grades in the file, what is said
+EXPORTED = rows(
+    """
+walk | worksheet.csv | {walk}: 7.5 | | {walk}: 7.5 | next: in Moodle, import
+walk, after the zip | worksheet-after-feedback.csv | {walk}: 7.5 | | {walk}: 7.5 |
+walk, blind | blind-worksheet.csv | {walk}: 7.5 | | {walk}: 7.5 |
+walk, teams | team-worksheet.csv | ada bob kim1: 3 | | ada bob kim1: 3.0 |
+a maximum of 100 | worksheet-maximum-100.csv | ada: 6 | --scale | ada: 25.0 |
+first | {csv}01-first.csv | {term}: 7.5 | | {term}: 7.5 |
+after the zip | {csv}01-after-feedback-zip.csv | {term}: 7.5 | | {term}: 7.5 |
+typed comments | {csv}01-with-typed-comments.csv | {there}; eva: 1 | | | eva@
+typed, German | {german} | {there} | | | ada1@example.org: 23 there, 22.5 here
+replaced, German | {german} | {there} | {replace} | ada1: 22,5 | {unread}
+one suspended | {csv}01-one-suspended.csv | {there}; wim: 3 | | | {not_there}
+semicolons | {csv}01-semicolons.csv | prius: 3 | {of_prius} | prius: 3.0 | {semicolon}
+blind | {csv}02-blind.csv | {blind}: 6 | | {blind}: 6.0 |
+blind, later | {csv}02-blind-after-feedback-zip.csv | {blind}: 6 | | {blind}: 6.0 |
+revealed | {csv}02-blind-revealed.csv | participant-13: 6 | {of_rea} | rea: 6.0 |
+teams | {csv}03-teams.csv | rea eva max: 7.5 | | rea eva max: 7.5 |
+workflow | {csv}06-workflow.csv | ada1: 3 | | ada1: 3.0 | {released}
+workflow, German | {csv}06-workflow-german.csv | ada1: 3 | | ada1: 3,0 | {released}
+""",
+    **{**PLACES, "walk": WALK, "term": TERM, "blind": BLIND, "there": THERE},
+    german="term/worksheets/01-german-decimal-comma.csv",
+    replace="--replace ada1@example.org",
+    of_prius="--replace prius@example.org",
+    of_rea="--replace participant-13",
+    unread="Moodle will skip 1 of these rows, because it cannot read 'Samstag",
+    not_there="not exported: wim@example.org is not in the roster",
+    semicolon="(Upload grading worksheet) with the separator Semicolon",
+    released="once Moodle's state is Released; now it is Not marked (1)",
+)
+
+
+def by_student(cell: str) -> dict[str, str]:
+    """The value of each student in a cell such as "ada bob: 3; eva: 1"."""
+    pairs = (part.split(": ") for part in cell.split("; ") if part)
+    return {student: value for names, value in pairs for student in names.split()}
 
 
 def test_another_maximum_is_asked_about(school, export):
@@ -456,11 +389,21 @@ def test_another_maximum_is_asked_about(school, export):
 def test_points_go_into_the_own_row_alone(school, export, form):
     sheet, points, options, expected, words = EXPORTED[form]
     school(BERLIN, assignment_of(sheet))
-    code, found, said = export(sheet, points, *options)
+    given = {student: float(value) for student, value in by_student(points).items()}
+    code, found, said = export(sheet, given, *options.split())
     assert code == 0 and words in said
-    assert found == {student: str(value) for student, value in expected.items()}
+    assert found == by_student(expected)
     assert ("Moodle will skip" in said) == ("erman" in form and bool(found))
     assert ("there is nothing to import" in said) == (not found)
+
+
+def test_names_may_be_the_ids(school, export):
+    school()
+    columns = "--columns", "student=Full name"
+    code, found, _ = export(
+        "worksheet-one-kim.csv", dict.fromkeys(NAMES, 3.0), *columns
+    )
+    assert (code, found) == (0, dict.fromkeys(NAMES, "3.0"))
 
 
 def test_grades_that_moodle_would_skip_are_listed(school, export):
@@ -587,7 +530,8 @@ def test_a_worksheet_from_before_the_zip_of_pages_is_named(school, export, tmp_p
 def test_comments_by_hand_go_into_their_column_and_typed_ones_stay(school, export):
     course = school()
     sheet = "term/worksheets/01-with-typed-comments.csv"
-    points = THERE | {"conor": 7.0}
+    there = {student: float(value) for student, value in by_student(THERE).items()}
+    points = there | {"conor": 7.0}
     export(sheet, points)
     written = {"ada1": "Look again.", "prius": "x < y & z:\nsee §2", "ada2": "Fine."}
     with Gradebook(f"sqlite:///{course.root}/gradebook.db") as gradebook:

@@ -27,8 +27,9 @@ def test_code_that_is_read_is_a_right_style_and_no_reference():
     for item in items:
         code = "\n".join(line[4:] for line in item.code.splitlines())
         assert code in {style.code.strip("\n") for style in catalog.styles}
-        assert len(set(item.choices)) == len(item.choices) > item.right
-        assert "your" not in plain(item.asked + item.because)
+        asked = item.asked
+        assert len(set(asked.choices)) == len(asked.choices) > asked.key
+        assert "your" not in asked.text + asked.why
 
 
 def test_versions_have_as_many_questions_and_take_half_an_hour():

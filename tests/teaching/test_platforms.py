@@ -83,35 +83,23 @@ with Path(__file__).with_name("platforms.jsonl").open(encoding="utf-8") as file:
 
 
 @pytest.fixture
-def collect(course, archive, right, tmp_path):
-    """Collect these paths; the exit code."""
+def collect(collect, right):
+    """Collect right work under these paths; the exit code."""
 
-    def run(paths, roster="", teams="", *more):
-        command = ["collect", str(archive(dict.fromkeys(paths, right))), *more]
-        for option, text in (("--roster", roster), ("--teams", teams)):
-            if text:
-                path = tmp_path / f"{option[2:]}.csv"
-                path.write_text(text, "utf-8")
-                command += [option, str(path)]
-        return main(command)
+    def run(paths, *more, **teams):
+        return collect(dict.fromkeys(paths, right), *more, **teams)
 
     return run
 
 
-def students(course):
-    if not course.submitted.is_dir():
-        return []
-    return sorted(folder.name for folder in course.submitted.iterdir())
-
-
 @pytest.mark.parametrize("form", GOLDEN)
-def test_work_goes_to_whom_the_platform_names(course, collect, capsys, form):
+def test_work_goes_to_whom_the_platform_names(collect, capsys, form, students):
     case = GOLDEN[form]
     roster, teams = (
         globals().get(text, text) for text in (case["roster"], case.get("teams", ""))
     )
-    assert collect(case["paths"], roster, teams) == 0
-    assert students(course) == sorted(case["students"])
+    assert collect(case["paths"], roster, teams=teams) == 0
+    assert students() == sorted(case["students"])
     text = capsys.readouterr().out
     for words in case["said"]:
         assert words in text, text
@@ -134,9 +122,9 @@ def test_of_two_files_on_canvas_the_one_uploaded_later_counts(
     assert "2 versions; the latest counts" in capsys.readouterr().out
 
 
-def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
+def test_when_nobody_is_recognized_the_command_fails(collect, capsys, students):
     assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], WORKSHEET) == 1
-    assert students(course) == []
+    assert students() == []
     said = capsys.readouterr().out
     assert "0 new, 0 replaced, 0 as before, 1 file not collected." in said
 
@@ -150,11 +138,11 @@ def test_when_nobody_is_recognized_the_command_fails(course, collect, capsys):
     ],
 )
 def test_a_folder_that_could_be_a_class_or_a_student_is_asked_about(
-    course, collect, capsys, paths
+    collect, capsys, paths, students
 ):
     assert collect(paths) == 2
     assert "Is it one student's folder, or the class's?" in capsys.readouterr().err
-    assert students(course) == []
+    assert students() == []
 
 
 def test_the_worksheet_tells_when_in_its_own_language_and_time_zone(course, collect):
@@ -175,17 +163,17 @@ def test_a_worksheet_that_comes_later_adds_the_time(course, collect):
     assert stamp.read_text() == "2026-03-02 17:30:00 UTC\n"
 
 
-def test_what_columns_tell_is_asked_for_when_it_is_unclear(course, collect, capsys):
+def test_what_columns_tell_is_asked_for_when_it_is_unclear(collect, capsys, students):
     two = BLIND_GERMAN.replace("Status", "Zustand").split("Teilnehmer/in58")[0]
     paths = [f"Teilnehmerin_12_{FILE}/a.ipynb"]
     assert collect(paths, two) == 2
     assert "if marking is blind, --columns name='ID'." in capsys.readouterr().err
-    assert collect(paths, two, "", "--columns", "name=ID") == 0
-    assert students(course) == ["participant-12"]
+    assert collect(paths, two, "--columns", "name=ID") == 0
+    assert students() == ["participant-12"]
     capsys.readouterr()
-    assert collect(paths, two, "", "--columns", "nmae=ID") == 2
+    assert collect(paths, two, "--columns", "nmae=ID") == 2
     assert "did you mean name?" in capsys.readouterr().err
-    assert collect(paths, two, "", "--columns", "name=Idd") == 2
+    assert collect(paths, two, "--columns", "name=Idd") == 2
     assert (
         "has no column 'Idd'; its columns are 'ID', 'Zustand'"
         in capsys.readouterr().err
@@ -215,7 +203,7 @@ def test_times_are_read_in_the_languages_of_moodle_or_not_at_all(text):
     assert (time and f"{time:%Y-%m-%d %H:%M}") == TIMES[text]
 
 
-def test_a_time_that_cannot_be_read_is_named(course, collect, capsys):
+def test_a_time_that_cannot_be_read_is_named(collect, capsys):
     strange = WORKSHEET.replace("Monday, 2 March 2026, 5:30 PM", "02/03/2026 17:30")
     assert collect([f"Ada Lovelace_12_{FILE}/a.ipynb"], strange) == 0
     said = capsys.readouterr().out

@@ -11,14 +11,11 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from shared import some
+from shared import GRADE, UNPROTECTED, some
 
-from autograder import wall
 from autograder.cli import main
 from autograder.course import Course
 from autograder.release.sample_class import submissions
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 @pytest.fixture
@@ -109,18 +106,13 @@ def use(course, url):
 
 @pytest.mark.parametrize("places", some(range(2, 20, 3), 1))
 def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
-    course, attention, repository, postgres, cluster, capsys, places
+    course, attention, repository, postgres, cluster, capsys, places, hand_in
 ):
     """SQLite and PostgreSQL; one worker, then two workers or a cluster."""
     class_of = list(submissions(repository, attention))
     for student, text in [class_of[place] for place in places]:
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
-    ada = course.submitted / "ada" / "01-attention"
-    ada.mkdir(parents=True, exist_ok=True)
-    _, text = class_of[0]
-    (ada / "attention.ipynb").write_text(text)
+        hand_in(student, text)
+    ada = hand_in("ada", class_of[0][1])
 
     hostile = course.submitted / '=Ada, "x" \u202e<b>' / "01-attention"
     shutil.copytree(ada, hostile)
@@ -137,32 +129,30 @@ def test_gradebooks_are_equal_wherever_they_are_kept_and_made(
     assert Path(course.root, "gradebook.db").read_bytes() == before
 
     # resumed: nothing is judged twice, and the notebooks are made again
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(GRADE) == 0
+    assert main(GRADE) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert f"{len(places) + 2} of them done before" in last
     assert rows(postgres) == rows(first)
 
     # nbgrader's column for names is shorter than what a folder's name may be
     shutil.copytree(ada, course.submitted / ("x" * 129) / "01-attention")
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 1  # all others are graded
+    assert main(GRADE) == 1  # all others are graded
     assert "more than 128 characters" in capsys.readouterr().err
 
 
 @pytest.mark.long
 def test_two_graders_at_once_lose_nothing(
-    course, attention, repository, postgres, tmp_path
+    course, attention, repository, postgres, tmp_path, hand_in
 ):
     """Two machines with their own folders and one gradebook: as one alone would do."""
     texts = list(islice(submissions(repository, attention), 0, 12, 3))
     places = [tmp_path / "one", tmp_path / "two"]
     for number, (student, text) in enumerate(texts):
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
+        folder = hand_in(student, text)
         own = places[number % 2] / folder.relative_to(course.root)
         shutil.copytree(folder, own)
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(GRADE) == 0
     alone = rows(f"sqlite:///{course.root}/gradebook.db")
 
     for place in places:
@@ -182,10 +172,8 @@ def test_two_graders_at_once_lose_nothing(
     assert len(alone) == len(texts)
 
 
-def test_a_database_that_is_not_there_is_told(course, right, capsys):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(right)
+def test_a_database_that_is_not_there_is_told(course, right, capsys, hand_in):
+    hand_in("ada", right)
     use(course, f"postgresql+psycopg2://grader@/grades?host={course.root}")
     assert main(["grade", *UNPROTECTED]) == 2
     assert "The gradebook cannot be used" in capsys.readouterr().err

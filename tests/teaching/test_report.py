@@ -10,7 +10,7 @@ from shared import drawn
 from autograder.cli import main
 from autograder.grading.verdict import QuestionResult, Run, Verdict
 from autograder.results.assignment_statistics import Section
-from autograder.results.similar_code import Group, Own, Pair, shape, side_by_side
+from autograder.results.similarity import Group, Pair, shape, side_by_side
 from autograder.results.templates import render
 from autograder.results.term import row, to_do
 
@@ -48,7 +48,7 @@ def test_means_leave_out_what_is_not_final(section):
     assert section.average == (
         "So far, 3 of 4 scores are final: mean 5.0, median 4.0 of 10."
     )
-    bars = {bar.label: (bar.solid, bar.open) for bar in section.scores() if bar.whole}
+    bars = {bar.label: bar[1:] for bar in section.scores() if bar.whole}
     assert bars == {"1": (1, 0), "4": (1, 0), "7": (0, 1), "9": (1, 0)}
     waiting = Section(section.assignment, {"cy": verdict(1.0, 1.0)}, "")
     assert waiting.average == "No score is final yet."
@@ -140,9 +140,9 @@ def test_two_answers_stand_side_by_side(shown, look):
     one = "def f(x):\n    y = x + 1\n    return y\n"
     other = "def g(a):\n    b = a + 1\n    print(b)\n    return b\n"
     common = frozenset([shape("def f(x):")])
-    sides = side_by_side(Own(one, common), Own(other, common))
-    pair = Pair(0.93, "ada", "bob", (("softmax", *sides),))
-    groups = [Group(0.93, ("ada", "bob"), (pair,))]
+    sides = side_by_side(one, other, common)
+    pair = Pair(0.93, "ada", "bob", [("softmax", *sides)])
+    groups = [Group(0.93, ("ada", "bob"), [pair])]
     about = {"name": "01-attention", "groups": groups}
     html = render("similarity.html", **about)
     page = shown(without_policy(html), *look)
@@ -189,7 +189,7 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
         "1 of 20",
         "0 of 30",
     ]
-    assert to_do(results, rows) == [
+    assert list(to_do(results, rows)) == [
         "Stopped submitting: bob.",
         "No work at all: gus.",
         "01: 1 submission held.",
@@ -205,7 +205,7 @@ def test_the_term_says_who_is_silent_and_what_is_open(term):
 def test_the_term_can_be_read_everywhere(term, shown, look):
     results, rows = term
     names = list(results)
-    about = {"rows": rows, "names": names, "todo": to_do(results, rows)}
+    about = {"rows": rows, "names": names, "todo": list(to_do(results, rows))}
     html = render("term.html", **about)
     assert "<script" not in html and "http" not in html.replace("http-equiv", "")
     page = shown(without_policy(html), *look)

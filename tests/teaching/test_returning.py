@@ -7,16 +7,15 @@ import zipfile
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE
 from test_platforms import FILE, GRADEBOOK, GROUPS, TEAMS, WORKSHEET, collect
 
-from autograder import wall
 from autograder.cli import main
 from autograder.errors import CourseError
 from autograder.intake.versions import origin_of
 from autograder.results.feedback_zip import write_zips
 
 assert collect  # a fixture
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 def moodle_takes(path, participants):
@@ -93,7 +92,7 @@ def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
 
 def test_a_team_reads_one_page_without_the_names_of_its_members(course, collect):
     assert collect([f"Team Rocket_57_{FILE}/a.ipynb"], TEAMS) == 0
-    assert main(["grade", "--workers", "1", *UNPROTECTED]) == 0
+    assert main(GRADE) == 0
     with Gradebook(f"sqlite:///{course.root}/gradebook.db", "any") as book:
         for submission in book.assignment_submissions("01-attention"):
             for grade in submission.notebooks[0].grades:

@@ -5,18 +5,12 @@ from __future__ import annotations
 import pytest
 
 from autograder.cli import main
-from autograder.results.similar_code import cliques, similar_groups
-from autograder.results.similarity import LONGEST, answers_of
-
-
-@pytest.fixture
-def hand_in(course):
-    def write(student, text):
-        folder = course.submitted / student / "01-attention"
-        folder.mkdir(parents=True)
-        (folder / "attention.ipynb").write_text(text)
-
-    return write
+from autograder.results.similarity import (
+    LONGEST,
+    answers_of,
+    cliques,
+    similar_groups,
+)
 
 
 def test_a_copy_is_found_and_untouched_notebooks_are_not(

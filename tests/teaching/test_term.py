@@ -8,13 +8,12 @@ import json
 
 import pytest
 from nbgrader.api import Gradebook
+from shared import GRADE
 
-from autograder import registry, wall
+from autograder import registry
 from autograder.cli import main
 from autograder.release.sample_class import submissions
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
-GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,01-attention (4711)
     Points Possible,,,,,

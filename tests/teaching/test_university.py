@@ -10,11 +10,9 @@ import sys
 import time
 
 import pytest
+from shared import UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
-
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 
 
 @pytest.fixture(scope="session")
@@ -43,10 +41,9 @@ def grading(tmp_path, page_text):
 
 
 @pytest.fixture
-def scheduler(grading, tmp_path, repository):
+def scheduler(grading, tmp_path):
     """The address of a scheduler that speaks TLS alone, with one worker."""
-    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
-    environment["DASK_CONFIG"] = str(grading / "dask.yaml")
+    environment = os.environ | {"DASK_CONFIG": str(grading / "dask.yaml")}
     file = tmp_path / "scheduler.json"
     log = (tmp_path / "dask.log").open("w")
     started = []
@@ -78,13 +75,10 @@ def scheduler(grading, tmp_path, repository):
 
 
 def test_grading_behind_certificates_and_not_without(
-    course, right, scheduler, grading, repository, capsys
+    course, right, scheduler, grading, capsys, hand_in
 ):
-    folder = course.submitted / "ada" / "01-attention"
-    folder.mkdir(parents=True)
-    (folder / "attention.ipynb").write_text(right)
+    hand_in("ada", right)
     command = ["grade", *UNPROTECTED, "--json", "results.json", "--scheduler"]
-    environment = {**os.environ, "PYTHONPATH": str(repository.root)}
 
     assert scheduler.startswith("tls://")
     plain = scheduler.replace("tls:", "tcp:")
@@ -97,7 +91,7 @@ def test_grading_behind_certificates_and_not_without(
     known = subprocess.run(
         [sys.executable, "-m", "autograder", *command, scheduler],
         cwd=course.root,
-        env=environment | {"DASK_CONFIG": str(grading / "dask.yaml")},
+        env=os.environ | {"DASK_CONFIG": str(grading / "dask.yaml")},
         capture_output=True,
         text=True,
     )

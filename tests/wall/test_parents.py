@@ -206,7 +206,6 @@ def sample_class(request, tmp_path, seed):
         graded = subprocess.run(
             [*command, "grades.json"],
             cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(course.root)},
             preexec_fn=partial(forbid, *forbidden),
             capture_output=True,
             text=True,

@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from autograder.results.drawing import correlation_mark, share_bar
 from autograder.text import directed, lines_of, one_line
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -27,7 +26,11 @@ PAGES = Environment(
     keep_trailing_newline=True,
 )
 PAGES.filters |= {"one_line": one_line, "directed": directed, "lines_of": lines_of}
-PAGES.globals |= {"share_bar": share_bar, "correlation_mark": correlation_mark}
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as "1 file" and "2 files"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def ticked(words: str) -> Markup:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import nbformat
 from nbgrader.api import Gradebook
+from shared import UNPROTECTED
 
-from autograder import wall
 from autograder.cli import main
 from autograder.course import CONFIG, Course
 
-UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 BIN = Path(sys.executable).parent
 Points = dict[tuple[str, str, str], float]  # (student, notebook, question)
 
