@@ -17,6 +17,7 @@ from typing import Any
 from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
+from autograder.grading import point_history
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
@@ -72,6 +73,7 @@ class Driver:
     scheduler: str | None = None
     dry_run: bool = False
     unproven: bool = False
+    because: str = ""  # the reason that the person gives
     # assignments that cannot be graded and students that cannot be stored, with reasons
     broken: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -82,6 +84,7 @@ class Driver:
 
     def __post_init__(self) -> None:
         self.deadlines = Deadlines.of(self.course)
+        self.why = point_history.user(), self.because
 
     def grade(self, submissions: list[Submission], progress: Progress) -> Counter[str]:
         """Grade what has no verdict yet. Counts: graded, held, kept from before.
@@ -253,7 +256,7 @@ class Driver:
         """Store points and verdict in one step; the notebooks are written by now."""
         seconds = round(time.monotonic() - self.clock, 3)
         hashes = [r.hash for r in self.releases[task.release.assignment]]
-        run = Run(self.started, seconds, self.workers, one_hash(hashes))
+        run = Run(self.started, seconds, self.workers, one_hash(hashes), *self.why)
         verdict = replace(verdict, run=run)
         mine = task.submission
 

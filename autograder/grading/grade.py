@@ -79,6 +79,12 @@ def command(verb: argparse.ArgumentParser) -> None:
         "show which points would change, and store nothing; --json writes the "
         "list of changes (the exit code is 0 either way)",
     )
+    verb.add_argument(
+        "--because",
+        metavar="TEXT",
+        default="",
+        help="why points change; `autograder history` shows this reason with your name",
+    )
     add_flag(
         verb,
         "--unproven",
@@ -115,6 +121,7 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             dry_run=options.dry_run,
             unproven=options.unproven,
+            because=options.because,
         )
         # what is overwritten now is in the record
         before = [store.results(assignment.name) for assignment in assignments]

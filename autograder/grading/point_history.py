@@ -8,6 +8,7 @@ It skips a line that a kill cut off, and adds the same again the next time.
 from __future__ import annotations
 
 import fcntl
+import getpass
 import hashlib
 import json
 import os
@@ -67,14 +68,16 @@ def note(
     """
     with opened(course) as (add, found):
         known = states(found, assignment)
+        given = by_hand_since(found, assignment)
         more = []
         for student, verdict in verdicts.items():
             before = known[student][-1] if student in known else None
             now = state(verdict, comments.get(student, ""))
             if before and all(before[fact] == now[fact] for fact in SENT):
                 continue
+            hand = given.get(student) if before else None
             about = {"student": student, "assignment": assignment}
-            more.append(about | occasion(before, now, verdict) | now)
+            more.append(about | occasion(before, now, verdict, hand) | now)
         add(more)
 
 
@@ -99,13 +102,28 @@ def state(verdict: Verdict, comments: str) -> Line:
     }
 
 
-def occasion(before: Line | None, now: Line, verdict: Verdict) -> Line:
-    """When it changed, and why."""
+def occasion(
+    before: Line | None, now: Line, verdict: Verdict, hand: Line | None
+) -> Line:
+    """When it changed, why, and who did it where a person did."""
+    why = list(causes(before, now))
     time = datetime.now(UTC)
     if verdict.run and (before is None or before["run"] != now["run"]):
         time = datetime.fromtimestamp(verdict.run.started + verdict.run.seconds, UTC)
-    why = list(causes(before, now))
-    return {"time": time.isoformat(timespec="seconds"), "why": why}
+    line: Line = {"time": time.isoformat(timespec="seconds"), "why": why}
+    if hand and {"by hand", "comment"} & set(why):
+        line |= {"time": hand["time"], "by": hand["by"]}
+    elif verdict.run and {"checks", "graded again"} & set(why):
+        line |= {"by": verdict.run.by, "because": verdict.run.because}
+    return line
+
+
+def user() -> str:
+    """Who works here, on a JupyterHub as well."""
+    try:
+        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return str(os.getuid())
 
 
 def causes(before: Line | None, now: Line) -> Iterator[str]:
@@ -136,6 +154,24 @@ def causes(before: Line | None, now: Line) -> Iterator[str]:
 def fingerprint(text: str) -> str:
     """A fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def by_hand_since(found: Iterable[Line], assignment: str) -> dict[str, Line]:
+    """Who graded by hand since the last line of points, by student."""
+    last: dict[str, Line] = {}
+    for line in found:
+        if line["assignment"] == assignment:
+            if "score" in line:
+                last.pop(line["student"], None)
+            elif "given" in line:
+                last[line["student"]] = line
+    return last
+
+
+def given(course: Course, lines: list[Line]) -> None:
+    """Add who gave points or comments; what they come to is added with the results."""
+    with opened(course) as (add, _):
+        add(lines)
 
 
 # ------------------------------------------------------------- feedback pages

@@ -21,13 +21,16 @@ class Run:
     """The run of ``autograder grade`` that a verdict comes from.
 
     ``started`` is in seconds since 1970, ``seconds`` the time until this verdict,
-    ``release`` the hash of what it was judged by.
+    ``release`` the hash of what it was judged by; ``by`` and ``because`` are who
+    started it, and the reason that they gave.
     """
 
     started: int
     seconds: float
     workers: int
     release: str = ""
+    by: str = ""
+    because: str = ""
 
 
 @dataclass(frozen=True)

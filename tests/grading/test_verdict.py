@@ -75,7 +75,7 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
 def test_a_run_that_another_version_noted_is_read():
     stored = json.loads(GRADED.to_json())
     about = {"started": 100, "seconds": 1.0, "workers": 1, "release": "a"}
-    stored["run"] = about | {"by": "mara", "because": "d_k may come last"}
+    stored["run"] = about | {"node": "of another version"}
     assert Verdict.from_json(json.dumps(stored)).run == Run(**about)
 
 
