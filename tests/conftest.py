@@ -27,10 +27,10 @@ from autograder.course import Assignment, Course
 from autograder.notebook.records import Release
 from autograder.release.grading_plan import plan
 
-# of all processes that tests start, as make has it
 ROOT = Path(__file__).parents[1]
-PATHS = [shared.LIGHT, str(ROOT), str(ROOT / "book"), os.environ.get("PYTHONPATH", "")]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, PATHS))
+# of all processes that tests start, as make has it
+PATHS = [ROOT / "tests/light", ROOT, ROOT / "book", os.environ.get("PYTHONPATH", "")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, map(str, PATHS)))
 
 # the shell needs half the processor time of the whole browser
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
