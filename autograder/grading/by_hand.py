@@ -1,14 +1,12 @@
-"""Hooks for manual grading in formgrader: one grade for a team, and who gave it.
+"""Hook for manual grading in formgrader: one grade for a team.
 
 When a person saves a grade or a comment, it also goes to the members of the team whose
 answer is the same. This happens in formgrader's process, before the database is
-written; the history of points gets a line after it.
+written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -17,7 +15,6 @@ from sqlalchemy import event, inspect, make_url, select
 from sqlalchemy.orm import Session
 
 from autograder.course import Course
-from autograder.grading import point_history
 from autograder.grading.store import VERDICTS, Store
 from autograder.grading.verdict import Verdict
 from autograder.intake.versions import origin_of
@@ -30,7 +27,6 @@ def watch(course: Course) -> None:
     """From now on, look at what this process writes into the course's gradebook."""
     with Store(course) as store:
         ours = make_url(store.url)
-    mine = f"by hand in {course.root}"
 
     @event.listens_for(Session, "before_flush")
     def share(session: Any, *_: object) -> None:
@@ -44,38 +40,14 @@ def watch(course: Course) -> None:
                 continue
             if name == "manual_score" and row.manual_score is not None:
                 row.manual_score = float(row.manual_score)  # formgrader sends a text
-            if [getattr(row, name)] == list(change.deleted):
-                continue
-            session.info.setdefault(mine, []).extend(
-                about(each)
-                for each in (row, *shared(course, session, row, change.deleted))
-            )
-
-    @event.listens_for(Session, "after_commit")
-    def note(session: Any) -> None:
-        if lines := session.info.pop(mine, None):
-            point_history.given(course, lines)
-
-    @event.listens_for(Session, "after_rollback")
-    def forget(session: Any) -> None:
-        session.info.pop(mine, None)
+            if [getattr(row, name)] != list(change.deleted):
+                share_row(course, session, row, change.deleted)
 
 
-def about(row: Any) -> point_history.Line:
-    """Who gave what to whom."""
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "student": row.student.id,
-        "assignment": row.assignment.name,
-        "by": point_history.user(),
-        "given": {row.name: getattr(row, VALUES[type(row)])},
-    }
+def share_row(course: Course, session: Any, row: Any, old: list[Any]) -> None:
+    """Give a team's other members the same.
 
-
-def shared(course: Course, session: Any, row: Any, old: list[Any]) -> Iterator[Any]:
-    """The rows of a team's other members, which get the same.
-
-    Of those whose answer is the same, and who had the same so far.
+    Those whose answer is the same, and who had the same so far.
     """
     kind, name = type(row), VALUES[type(row)]
     with session.no_autoflush:
@@ -95,7 +67,6 @@ def shared(course: Course, session: Any, row: Any, old: list[Any]) -> Iterator[A
                 setattr(mate, name, getattr(row, name))
                 if kind is Grade:
                     mate.needs_manual_grade = row.needs_manual_grade
-                yield mate
 
 
 def team(course: Course, session: Any, row: Any) -> list[str]:

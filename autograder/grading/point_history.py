@@ -8,7 +8,6 @@ It skips a line that a kill cut off, and adds the same again the next time.
 from __future__ import annotations
 
 import fcntl
-import getpass
 import hashlib
 import json
 import os
@@ -68,16 +67,14 @@ def note(
     """
     with opened(course) as (add, found):
         known = states(found, assignment)
-        given = by_hand_since(found, assignment)
         more = []
         for student, verdict in verdicts.items():
             before = known[student][-1] if student in known else None
             now = state(verdict, comments.get(student, ""))
             if before and all(before[fact] == now[fact] for fact in SENT):
                 continue
-            hand = given.get(student) if before else None
             about = {"student": student, "assignment": assignment}
-            more.append(about | occasion(before, now, verdict, hand) | now)
+            more.append(about | occasion(before, now, verdict) | now)
         add(more)
 
 
@@ -102,28 +99,13 @@ def state(verdict: Verdict, comments: str) -> Line:
     }
 
 
-def occasion(
-    before: Line | None, now: Line, verdict: Verdict, hand: Line | None
-) -> Line:
-    """When it changed, why, and who did it where a person did."""
-    why = list(causes(before, now))
+def occasion(before: Line | None, now: Line, verdict: Verdict) -> Line:
+    """When it changed, and why."""
     time = datetime.now(UTC)
     if verdict.run and (before is None or before["run"] != now["run"]):
         time = datetime.fromtimestamp(verdict.run.started + verdict.run.seconds, UTC)
-    line: Line = {"time": time.isoformat(timespec="seconds"), "why": why}
-    if hand and {"by hand", "comment"} & set(why):
-        line |= {"time": hand["time"], "by": hand["by"]}
-    elif verdict.run and {"checks", "graded again"} & set(why):
-        line |= {"by": verdict.run.by, "because": verdict.run.because}
-    return line
-
-
-def user() -> str:
-    """Who works here, on a JupyterHub as well."""
-    try:
-        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return str(os.getuid())
+    why = list(causes(before, now))
+    return {"time": time.isoformat(timespec="seconds"), "why": why}
 
 
 def causes(before: Line | None, now: Line) -> Iterator[str]:
@@ -154,24 +136,6 @@ def causes(before: Line | None, now: Line) -> Iterator[str]:
 def fingerprint(text: str) -> str:
     """A fingerprint."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def by_hand_since(found: Iterable[Line], assignment: str) -> dict[str, Line]:
-    """Who graded by hand since the last line of points, by student."""
-    last: dict[str, Line] = {}
-    for line in found:
-        if line["assignment"] == assignment:
-            if "score" in line:
-                last.pop(line["student"], None)
-            elif "given" in line:
-                last[line["student"]] = line
-    return last
-
-
-def given(course: Course, lines: list[Line]) -> None:
-    """Add who gave points or comments; what they come to is added with the results."""
-    with opened(course) as (add, _):
-        add(lines)
 
 
 # ------------------------------------------------------------- feedback pages
@@ -221,22 +185,17 @@ def page(line: Line) -> str:
 @contextmanager
 def opened(course: Course) -> Iterator[tuple[Callable[[list[Line]], None], list[Line]]]:
     """The record for one process at a time: what appends to it, and its lines."""
-    flags = os.O_CREAT | os.O_RDWR | os.O_APPEND
-    path = course.root / RECORD
-    descriptor = os.open(path, flags, 0o666)  # as the gradebook
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        text = path.read_bytes()
+    with open(course.root / RECORD, "a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        text = file.read()
         torn = bool(text) and not text.endswith(b"\n")
 
         def add(more: list[Line]) -> None:
             if more:
                 new = "".join(json.dumps(line) + "\n" for line in more)
-                data = ("\n" * torn + new).encode()
-                while data:
-                    data = data[os.write(descriptor, data) :]
-                os.fsync(descriptor)
+                file.write(("\n" * torn + new).encode())
+                file.flush()
+                os.fsync(file.fileno())
 
         yield add, list(whole(text))
-    finally:
-        os.close(descriptor)

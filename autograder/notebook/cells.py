@@ -21,9 +21,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.explain.locations import Location, cell_name, location_of
-from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
-from autograder.notebook.shell import Shell
+from autograder.notebook.shell import Captured, DisplayHandle, Finder, Shell
 from autograder.text import lines_of
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one

@@ -83,8 +83,6 @@ def sentences(mine: list[Line]) -> Iterator[str]:
             yield f"{when} UTC, held: {one_line(line['held'])}"
         else:
             why = ", ".join(line["why"]) or "changed"
-            why += f" by {one_line(line['by'])}" if line.get("by") else ""
-            why += f": {one_line(line['because'])}" if line.get("because") else ""
             late = line["penalty"]
             points = f"{line['score']:g} of {line['max_score']:g}"
             points += "" if line["final"] else " so far"

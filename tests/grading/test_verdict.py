@@ -72,6 +72,13 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
     assert (verdict.score, verdict.run, len(verdict.waiting)) == (3.0, None, 1)
 
 
+def test_a_run_that_another_version_noted_is_read():
+    stored = json.loads(GRADED.to_json())
+    about = {"started": 100, "seconds": 1.0, "workers": 1, "release": "a"}
+    stored["run"] = about | {"by": "mara", "because": "d_k may come last"}
+    assert Verdict.from_json(json.dumps(stored)).run == Run(**about)
+
+
 def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
     people = [Person(name, name) for name in ("ada", "bela", "chen")]
     results = {"ada": DONE, "bela": GRADED, "chen": hold("cut off", 8.0)}

@@ -1,4 +1,4 @@
-"""Formgrader's saved grades: for a whole team, and by whom."""
+"""Formgrader's saved grades: for a whole team."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.grading import by_hand, point_history
+from autograder.grading import by_hand
 from autograder.grading.store import Store
 
 NAME = "01-attention"
@@ -16,9 +16,8 @@ TEAM = {"ada": "Rocket", "bob": "Rocket", "cy": "Rocket", "dan": "Comet", "eve":
 
 
 @pytest.fixture
-def team(course, marked, monkeypatch):
+def team(course, marked):
     """A class with a team of three, of whom the last handed in something else."""
-    monkeypatch.setenv("JUPYTERHUB_USER", "mara")
     marked(dict.fromkeys(TEAM))
     for student, name in TEAM.items():
         folder = course.collected / student / NAME
@@ -81,18 +80,3 @@ def test_a_team_is_graded_once_where_its_answer_is_the_same(team, enter):
     for student, score in (("cy", 1.0), ("eve", 4.0)):
         enter(student, score)
     assert [score for score, _ in given(team)] == [2.0, 2.0, 1.0, None, 4.0]
-
-
-def test_the_record_has_who_graded(team, enter):
-    with Store(team) as store:
-        store.results(NAME)
-    enter("ada", 3.0)
-    with Store(team) as store:
-        store.results(NAME)
-    last = {
-        who: mine[-1]
-        for who, mine in point_history.states(point_history.lines(team), NAME).items()
-    }
-    told = {who: (line["why"], line.get("by")) for who, line in last.items()}
-    assert told["ada"] == told["bob"] == (["by hand"], "mara")
-    assert told["cy"] == (["graded"], None)
