@@ -19,6 +19,7 @@ A submission runs twice, each time in a sandbox of its own.
 
 When all is right, nothing is shown below a question, and no test is to be tried, the
 first run is enough. Whoever ends it, by a crash or for want of time, has the second.
+Where others wait, what takes long is put off: the same begins again after them.
 """
 
 from __future__ import annotations
