@@ -165,13 +165,10 @@ def plan_of(path: Path) -> Plan:
     else:
         code = [c for c in matched.cells if c.cell_type == "code" and c.runs]
         names = [
-            (c.grade_id or "").removeprefix("test_") if c.kind == "test" else None
-            for c in code
+            c.grade_id.removeprefix("test_") if c.kind == "test" else None for c in code
         ]
         open_ones = [
-            c.grade_id or ""
-            for c in matched.cells
-            if c.kind == "written" and c.unanswered
+            c.grade_id for c in matched.cells if c.kind == "written" and c.unanswered
         ]
         cells = numbered([c.source for c in code], names)
         books = books_of([c.released for c in release.cells])

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 from autograder import registry
@@ -22,95 +23,31 @@ from autograder.text import one_line
 # jsonschema would compile a grammar for two seconds, for a format no file of ours has
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# Each module has ``command(verb)``, which adds a verb's options, and ``run``. Only the
-# one of the chosen verb is imported: `check` runs where nbgrader is not installed.
-VERBS = {
-    "init": (
-        "autograder.release.init",
-        "Make a small course to start from: one assignment, its checks, and five "
-        "invented students.",
-    ),
-    "new": (
-        "autograder.release.new",
-        "Make a small working assignment to start from: a notebook with one "
-        "question, and its checks.",
-    ),
-    "pack": (
-        "autograder.release.pack",
-        "Build the wheel that the course's students install: visible checks and "
-        "released notebooks.",
-    ),
-    "release": (
-        "autograder.release.students_version",
-        "Make the students' notebooks in exercises/ from those in solutions/.",
-    ),
-    "try": (
-        "autograder.tools.trial",
-        "Try an assignment: release it, judge every entry of its catalog, and put "
-        "small errors into its solution.",
-    ),
-    "check": (
-        "autograder.check",
-        "Run a notebook from top to bottom in a fresh process and show which visible "
-        "checks pass.",
-    ),
-    "collect": (
-        "autograder.intake.collect",
-        "Sort submissions into submitted/, from a Moodle or Canvas download, a zip, "
-        "or a folder with one folder for each student.",
-    ),
-    "names": (
-        "autograder.grading.names",
-        "Write the names from a roster into the gradebook.",
-    ),
-    "grade": (
-        "autograder.grading.grade",
-        "Grade the submissions in submitted/<student>/<assignment>/.",
-    ),
-    "history": (
-        "autograder.results.history",
-        "Show how students' points changed, when and why.",
-    ),
-    "feedback": (
-        "autograder.results.feedback",
-        "Make a page for each student in feedback/<student>/<assignment>/: the "
-        "notebook with points and messages, without any text from hidden checks.",
-    ),
-    "export": (
-        "autograder.results.export",
-        "Write the scores as tables that a spreadsheet opens: one line per student, "
-        "and one line per question.",
-    ),
-    "lti": (
-        "autograder.lti.command",
-        "Send scores to Moodle or Canvas over LTI 1.3, without files.",
-    ),
-    "report": (
-        "autograder.results.report",
-        "Write one page about the class: scores, questions, common mistakes, every "
-        "student, and what you have to look at; with --term, a line for each student.",
-    ),
-    "interview": (
-        "autograder.results.interview",
-        "Write a page for a conversation with each student: three questions about "
-        "their own code, with answers.",
-    ),
-    "sitting": (
-        "autograder.results.paper_quiz",
-        "Write a 30-minute paper for the classroom, in several versions, with a key "
-        "that comes from running the code on the paper.",
-    ),
-    "similarity": (
-        "autograder.results.similarity",
-        "List groups of submissions with similar code, ignoring variable names and "
-        "template lines, and show them side by side.",
-    ),
-    "certificate": (
-        "autograder.results.certificate",
-        "Write a signed certificate (Open Badges 3.0) and a page to print for a "
-        "student who has completed every required assignment, or check one.",
-    ),
-}
+# A verb, its module, and what it does. The module has ``command(verb)``, which adds the
+# verb's options, and ``run``. Only the one of the chosen verb is imported: `check` runs
+# where nbgrader is not installed.
+TABLE = """
+init        release.init              Make a small course to start from.
+new         release.new               Make a small working assignment to start from.
+pack        release.pack              Build the wheel that students install.
+release     release.students_version  Make the students' notebooks from solutions/.
+try         tools.trial               Try an assignment, its checks and its catalog.
+check       check                     Run a notebook and show which visible checks pass.
+collect     intake.collect            Sort submissions of a download into submitted/.
+names       grading.names             Write the names of a roster into the gradebook.
+grade       grading.grade             Grade the submissions in submitted/.
+history     results.history           Show how students' points changed, when and why.
+feedback    results.feedback          Make a page with points and messages per student.
+export      results.export            Write the scores as tables for a spreadsheet.
+lti         lti.command               Send scores to Moodle or Canvas over LTI 1.3.
+report      results.report            Write a page about the class.
+interview   results.interview         Write questions about each student's own code.
+sitting     results.paper_quiz        Write a 30-minute paper for the classroom.
+similarity  results.similarity        List groups of submissions with similar code.
+certificate results.certificate       Write a signed certificate, or check one.
+"""
+ROWS = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()]
+VERBS = {verb: (f"autograder.{module}", sentence) for verb, module, sentence in ROWS}
 # what each extra installs beside [grade], which has all else
 EXTRAS = {
     "lti": {"pylti1p3", "jwt", "jwcrypto", "requests"},
@@ -124,12 +61,10 @@ NO_ROOM = (
     "Free some space there, and run the same command again: it continues where it "
     "stopped."
 )
+NO_RIGHT = "Give yourself permission, or choose another place."
 WHAT_TO_DO = {
-    errno.ENOSPC: NO_ROOM,
-    errno.EDQUOT: NO_ROOM,
-    errno.EACCES: "Give yourself permission, or choose another place.",
-    errno.EPERM: "Give yourself permission, or choose another place.",
-    errno.EROFS: "Nothing can be written there; choose another place.",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), NO_ROOM),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), NO_RIGHT),
     errno.ENAMETOOLONG: "Use a shorter name.",
     errno.EMFILE: "Raise the limit of open files: `ulimit -n 4096`.",
     errno.EAGAIN: "Raise the limit of processes: `ulimit -u 4096`.",
@@ -145,11 +80,9 @@ def main(arguments: list[str] | None = None) -> int:
         with logged(options.log, arguments):
             return options.run(options) or 0
     except CourseError as error:
-        print(f"autograder: {error}", file=sys.stderr)
-        return 2
+        said = str(error)
     except ImportError as error:
-        print(f"autograder: {missing(error)}", file=sys.stderr)
-        return 2
+        said = missing(error)
     except KeyboardInterrupt:
         print(
             "\nautograder: interrupted. Run the same command again to resume.",
@@ -160,8 +93,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:  # a full disk, a name that is too long, no permission
-        print(f"autograder: {one_line(refused(error))}", file=sys.stderr)
-        return 2
+        said = one_line(refused(error))
+    print(f"autograder: {said}", file=sys.stderr)
+    return 2
 
 
 def missing(error: ImportError) -> str:
@@ -204,7 +138,8 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
         description="Release, check and grade the exercises of a course.",
         epilog="Each verb has its own --help with an example.",
     )
-    top.add_argument("--version", action=Version)
+    version = f"{registry.ENGINE} {metadata.version(registry.ENGINE)}"
+    top.add_argument("--version", action="version", version=version)
     verbs = top.add_subparsers(metavar="VERB", required=True)
     chosen = next((word for word in arguments if word in VERBS), None)
     for name, (module, sentence) in VERBS.items():
@@ -215,19 +150,6 @@ def parser(arguments: list[str]) -> argparse.ArgumentParser:
             verb.set_defaults(run=work.run)
             add_file(verb, "--log", "append a log, including tracebacks, to FILE")
     return top
-
-
-class Version(argparse.Action):
-    """Prints the installed version, which pyproject.toml alone says."""
-
-    def __init__(self, option_strings: list[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"{registry.ENGINE} {version(registry.ENGINE)}")
-        parser.exit()
 
 
 @contextmanager

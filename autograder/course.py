@@ -14,7 +14,7 @@ from autograder.files import stays
 from autograder.text import meant, nearest, one_line
 
 CONFIG = "nbgrader_config.py"
-OPTIONS = ["due", "extensions", "given", "other_ways", "tests"]
+OPTIONS = ["due", "given", "other_ways", "tests"]
 
 
 @dataclass(frozen=True)
@@ -177,55 +177,49 @@ class Course:
         address = ((config or {}).get("html") or {}).get("baseurl") or ""
         return f"{address.rstrip('/')}/" if address else ""
 
-    def folders(self) -> list[Path]:
-        """The folders of solutions/, by name."""
+    def scanned(self) -> tuple[dict[str, Assignment], dict[str, str]]:
+        """The assignments of solutions/, by name; and why other folders are none."""
         if not self.solutions.is_dir():
             raise CourseError(f"{self.root} has no {self.solutions.name}/ folder.")
-        try:
-            inside = sorted(self.solutions.iterdir())
-        except OSError as error:
-            raise CourseError(closed(self.solutions, error)) from None
-        return [f for f in inside if f.is_dir() and not f.name.startswith(".")]
-
-    def assignments(self) -> list[Assignment]:
-        """Every assignment of solutions/ that has a notebook, by name."""
-        assignments = []
-        ignored = self.ignored()
-        for folder in self.folders():
-            found = sorted(folder.glob("*.ipynb"))
-            if notebooks := [p for p in found if not stays(Path(p.name), ignored)]:
-                first, *more = notebooks
-                assignments.append(Assignment(folder.name, first, tuple(more)))
-        if not assignments:
-            none = f"{self.solutions} has no assignment."
-            raise CourseError(next(iter(self.broken().values()), none))
-        return assignments
-
-    def broken(self) -> dict[str, str]:
-        """Why folders of solutions/ are no assignment; they stop no other."""
-        broken = {}
-        ignored = self.ignored()
-        for folder in self.folders():
+        found, broken, ignored = {}, {}, self.ignored()
+        for folder in sorted(listed(self.solutions, self.solutions)):
             path = Path(self.solutions.name, folder.name)
-            try:
-                os.listdir(folder)  # glob finds nothing in a folder that is closed
-            except OSError as error:
-                broken[folder.name] = closed(path, error)
+            if not folder.is_dir() or folder.name.startswith("."):
                 continue
-            names = (Path(path.name) for path in folder.glob("*.ipynb"))
-            if all(stays(name, ignored) for name in names):
+            try:
+                listed(folder, path)  # glob finds nothing in a folder that is closed
+            except CourseError as error:
+                broken[folder.name] = str(error)
+                continue
+            every = sorted(folder.glob("*.ipynb"))
+            notebooks = [p for p in every if not stays(Path(p.name), ignored)]
+            if notebooks:
+                first, *more = notebooks
+                found[folder.name] = Assignment(folder.name, first, tuple(more))
+            else:
                 broken[folder.name] = (
                     f"{path} has 0 notebooks. Put the solution there, or move the "
                     "folder out."
                 )
-        return broken
+        return found, broken
+
+    def assignments(self) -> list[Assignment]:
+        """Every assignment of solutions/ that has a notebook, by name."""
+        return self.chosen([])
+
+    def broken(self) -> dict[str, str]:
+        """Why folders of solutions/ are no assignment; they stop no other."""
+        return self.scanned()[1]
 
     def chosen(self, names: list[str]) -> list[Assignment]:
         """The assignments called ``names``; all of them when there are no names."""
-        known = {assignment.name: assignment for assignment in self.assignments()}
+        known, broken = self.scanned()
+        if not known:
+            none = f"{self.solutions} has no assignment."
+            raise CourseError(next(iter(broken.values()), none))
         for name in names:
-            if name in self.broken():
-                raise CourseError(self.broken()[name])
+            if name in broken:
+                raise CourseError(broken[name])
             if name not in known:
                 hint = meant(name, list(known))
                 raise CourseError(f"There is no assignment {one_line(name)}; {hint}")
@@ -299,9 +293,12 @@ def refuse_another_copy(root: Path) -> None:
         )
 
 
-def closed(path: Path, error: OSError) -> str:
-    """The message about a file or folder of the course that cannot be read."""
-    return f"{path} cannot be read: {error.strerror}."
+def listed(folder: Path, called: Path) -> list[Path]:
+    """What is in a folder of the course; CourseError where it is closed."""
+    try:
+        return [folder / name for name in os.listdir(folder)]
+    except OSError as error:
+        raise CourseError(f"{called} cannot be read: {error.strerror}.") from None
 
 
 def folders(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:

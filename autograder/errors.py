@@ -28,6 +28,10 @@ class WallError(AutograderError):
     """A process of the wall cannot go on."""
 
 
+class PutOff(WallError):
+    """A submission takes long, and its grader was told not to wait for it."""
+
+
 class NoSandbox(WallError):
     """No warm process could be started; the text says why."""
 

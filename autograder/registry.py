@@ -14,11 +14,12 @@ import importlib
 import importlib.abc
 import importlib.util
 import json
+import operator
 import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -35,25 +36,15 @@ FILE = "course.toml"
 GROUP = "autograder.checks"
 ENGINE = "nbjudge"
 OWN = "AUTOGRADER_COURSE"  # the course that is worked on; child processes inherit it
-TEXT, TEXTS = "a text in quotes", "a list of texts in quotes"
-COUNTS, TABLE = "a list of two whole numbers, such as [3, 2]", "a table"
-KEYS = dict.fromkeys(("name", "package", "solutions", "needs"), TEXT)
-KEYS |= dict.fromkeys(("library", "published"), TEXTS) | {"least": COUNTS}
-KEYS |= dict.fromkeys(("book", "wheel"), TABLE)
-TABLES = {
-    "book": {"texts": TEXT, "unit": TEXT},
-    "wheel": dict.fromkeys(("name", "version", "description", "license"), TEXT)
-    | dict.fromkeys(("dependencies", "modules"), TEXTS)
-    | {"requires-python": TEXT},
-}
-FITS: dict[str, Callable[[Any], bool]] = {
-    TEXT: lambda value: isinstance(value, str),
-    TEXTS: lambda value: isinstance(value, list) and all(map(FITS[TEXT], value)),
-    COUNTS: lambda value: isinstance(value, list) and [*map(type, value)] == [int, int],
-    TABLE: lambda value: isinstance(value, dict),
-}
-NUMBER, VERSION = re.compile(r"\d+-"), re.compile(r"\d+(\.\d+)*")
 _own = [Path(os.environ[OWN])] if OWN in os.environ else []
+TEXT, TEXTS, TABLE = "a text in quotes", "a list of texts in quotes", "a table"
+COUNTS = "a list of two whole numbers, such as [3, 2]"
+KEYS = dict.fromkeys(("name", "package", "solutions", "needs"), TEXT)
+KEYS |= dict.fromkeys(("library", "published"), TEXTS)
+KEYS |= {"least": COUNTS, "book": TABLE, "book.texts": TEXT, "book.unit": TEXT}
+WHEEL = ("name", "version", "description", "license", "requires-python")
+KEYS |= {"wheel": TABLE, **{f"wheel.{key}": TEXT for key in WHEEL}}
+KEYS |= dict.fromkeys(("wheel.dependencies", "wheel.modules"), TEXTS)
 
 
 @dataclass(frozen=True)
@@ -77,6 +68,7 @@ class CheckedCourse:
     least: tuple[int, int]
     texts: Path | None
     unit: str
+    wheel: Mapping[str, Any]
 
     def pages(self, number: str = "[0-9][0-9]") -> list[Path]:
         """The texts of the book's pages, or of the one with this number."""
@@ -96,32 +88,25 @@ def read(root: Path) -> CheckedCourse:
     """
     path = root / FILE
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        written = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} is not valid TOML: {error}.") from None
-    refuse_wrong_keys(path, found, KEYS)
-    for table, keys in TABLES.items():
-        refuse_wrong_keys(path, found.get(table, {}), keys, f"{table}.")
-    name = str(found.get("name", root.name))
-    package = str(found.get("package", re.sub(r"\W", "_", name.lower())))
-    if not package.isidentifier() or package in {
-        "autograder",
-        *sys.stdlib_module_names,
-    }:
+    found = dict(keys_of(path, written))
+    refuse_old_engine(path, found.get("needs", ""))
+    name = found.get("name", root.name)
+    package = found.get("package", re.sub(r"\W", "_", name.lower()))
+    taken = package == "autograder" or package in sys.stdlib_module_names
+    if taken or not package.isidentifier():
         raise CourseError(
             f"{path}: {package!r} is no name for the course's package, or another "
             "package has it; set package to another name."
         )
-    if not VERSION.fullmatch(found.get("needs", "1")):
-        needs = found["needs"]
-        raise CourseError(f'{path}: needs has to be like "1.2", not {needs!r}.')
-    refuse_old_engine(path, found.get("needs", ""))
     library = {}
     for entry in found.get("library", []):
         # a wheel has the modules beside the package
         here, beside = root / entry, root.parent / Path(entry).name
-        library[Path(entry).stem] = here if here.is_file() else beside
-        if not library[Path(entry).stem].is_file():
+        library[here.stem] = here if here.is_file() else beside
+        if not library[here.stem].is_file():
             raise CourseError(
                 f"{path} lists the module {entry}, but {here} is missing."
             )
@@ -130,11 +115,10 @@ def read(root: Path) -> CheckedCourse:
         raise CourseError(
             f"{path}: published has {one!r}, but the modules of library are {known}."
         )
-    book = found.get("book", {})
     place = root / found.get("solutions", "")
     if not place.is_dir() and not (root / "__init__.py").is_file():  # as a wheel has
         raise CourseError(f"{path}: solutions is {place}, which is no folder.")
-    released = root / "release"
+    released, pages = root / "release", found.get("book.texts")
     return CheckedCourse(
         root,
         name,
@@ -144,38 +128,48 @@ def read(root: Path) -> CheckedCourse:
         tuple(found.get("published", [])),
         released if released.is_dir() else root / "exercises",
         tuple(found.get("least", (3, 2))),
-        root / book["texts"] if "texts" in book else None,
-        book.get("unit", "page"),
+        root / pages if pages is not None else None,
+        found.get("book.unit", "page"),
+        written.get("wheel", {}),
     )
 
 
-def refuse_wrong_keys(
-    path: Path, found: dict[str, Any], keys: dict[str, str], table: str = ""
-) -> None:
-    """CourseError for a key that is unknown or has a value of another kind."""
+def keys_of(path: Path, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The keys of a file with their values; those of a table as ``book.unit``.
+
+    CourseError for a key that is unknown or has a value of another kind.
+    """
     for key, value in found.items():
-        if key not in keys:
-            known = ", ".join(table + one for one in sorted(keys))
-            raise CourseError(
-                f"{path} has the unknown key {table}{key}; it can have {known}."
-            )
-        if not FITS[keys[key]](value):
-            raise CourseError(
-                f"{path}: {table}{key} has to be {keys[key]}, not {value!r}."
-            )
+        known = ", ".join(sorted(KEYS))
+        if key not in KEYS:
+            raise CourseError(f"{path} has the unknown key {key}; it can have {known}.")
+        if kind_of(value) != KEYS[key]:
+            raise CourseError(f"{path}: {key} has to be {KEYS[key]}, not {value!r}.")
+        yield key, value
+        if KEYS[key] == TABLE:
+            inside = {f"{key}.{part}": given for part, given in value.items()}
+            yield from keys_of(path, inside)
+
+
+def kind_of(value: Any) -> str:
+    """The words for what a value is, of those that a key may have."""
+    if isinstance(value, list):
+        counts = [*map(type, value)] == [int, int]
+        texts = all(isinstance(one, str) for one in value)
+        return COUNTS if counts else TEXTS if texts else ""
+    return TEXT if isinstance(value, str) else TABLE if isinstance(value, dict) else ""
 
 
 def refuse_old_engine(path: Path, needed: str) -> None:
     """CourseError where the course was made for a newer engine."""
-
-    def numbers(text: str) -> list[int]:
-        return [int(part) for part in re.findall(r"\d+", text)]
-
+    if not re.fullmatch(r"(\d+(\.\d+)*)?", needed):
+        raise CourseError(f'{path}: needs has to be like "1.2", not {needed!r}.')
     try:
         here = version(ENGINE)
     except PackageNotFoundError:  # its source, while it is being installed
         return
-    if numbers(here) < numbers(needed):
+    numbers = ([*map(int, re.findall(r"\d+", text))] for text in (here, needed))
+    if operator.lt(*numbers):
         raise CourseError(
             f"{path} needs {ENGINE} {needed} or newer, but {here} is installed: "
             f"pip install --upgrade {ENGINE}"
@@ -195,7 +189,8 @@ def folders(root: Path, solutions: str | None) -> dict[str, Path]:
         for part in sorted(place.glob("*/visible/__init__.py")):
             folder = part.parents[1]
             names = [path.stem for path in sorted(folder.glob("*.ipynb"))]
-            name = [*names, NUMBER.sub("", folder.name).replace("-", "_")][0]
+            numberless = re.sub(r"\d+-", "", folder.name, count=1)
+            name = [*names, numberless.replace("-", "_")][0]
             if name in found:
                 raise CourseError(
                     f"{found[name]} and {folder} both have checks called {name}; "

@@ -8,45 +8,23 @@ from typing import Any
 
 from autograder.errors import CourseError
 
-# By class, as in nbgrader_config.py: what an option that nothing reads would do.
+# options that nothing here reads, by class
 UNUSED = {
-    "Autograde": {"create_student": "students are always added to the gradebook"},
-    "BaseConverter": {
-        "pre_convert_hook": "no hook runs before or after grading",
-        "post_convert_hook": "no hook runs before or after grading",
-    },
-    "CourseDirectory": {
-        "groupshared": "files that are written get the usual rights",
-        "notebook_id": "all notebooks of an assignment are released and graded",
-    },
-    "Execute": {
-        "error_on_timeout": "a cell that takes too long fails, and the next one runs",
-        "execute_retries": "what was killed from outside is tried once more",
-        "extra_arguments": "no kernel is started",
-        "interrupt_on_timeout": "a cell that takes too long fails, and the next runs",
-        "raise_on_iopub_timeout": "no kernel is started",
-    },
-    "IgnorePattern": {
-        "enabled": "text on stderr costs no points",
-        "pattern": "text on stderr costs no points",
-    },
-    "LimitOutput": {
-        "max_lines": "outputs have a limit of 1 MB a cell",
-        "max_traceback": "outputs have a limit of 1 MB a cell",
-    },
-    "OverwriteCells": {
-        "add_missing_cells": "a test is judged, whether its cell is there or not",
-        "missing_cell_notification": "notes in the graded notebook have texts of ours",
-    },
+    "Autograde": "create_student",
+    "BaseConverter": "pre_convert_hook post_convert_hook",
+    "CourseDirectory": "groupshared notebook_id",
+    "Execute": "error_on_timeout execute_retries extra_arguments interrupt_on_timeout "
+    "raise_on_iopub_timeout",
+    "IgnorePattern": "enabled pattern",
+    "LimitOutput": "max_lines max_traceback",
+    "OverwriteCells": "add_missing_cells missing_cell_notification",
 }
 MOVE = "use the usual one, and move what is there"
-REFUSED = {
-    "CourseDirectory": {
-        "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
-        "autograded_directory": "autograded",
-        "feedback_directory": "feedback",
-        "submitted_directory": "submitted",
-    },
+REFUSED = {  # options of CourseDirectory, and what they have to be
+    "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
+    "autograded_directory": "autograded",
+    "feedback_directory": "feedback",
+    "submitted_directory": "submitted",
 }
 CONVERTERS = {
     *("Assign", "Autograde", "Feedback"),
@@ -59,30 +37,30 @@ SYSTEM_LIMIT = 120_000_000  # bytes of files that reach a sandbox at most
 
 def refuse(config: Mapping[str, Any], root: Path) -> None:
     """CourseError where folders have other places than ours; ``root`` is the course."""
-    given = config.get("CourseDirectory", {}).get("root", root)
-    if Path(root, given).resolve() != root.resolve():
+    given = config.get("CourseDirectory", {})
+    place = given.get("root", root)
+    if Path(root, place).resolve() != root.resolve():
         raise CourseError(
-            f"c.CourseDirectory.root in nbgrader_config.py is {str(given)!r}, but the "
+            f"c.CourseDirectory.root in nbgrader_config.py is {str(place)!r}, but the "
             f"file is in {root}; {MOVE}."
         )
-    for section, usual in REFUSED.items():
-        for option, value in usual.items():
-            given = config.get(section, {}).get(option, value)
-            if given != value:
-                raise CourseError(
-                    f"c.{section}.{option} in nbgrader_config.py is {given!r}, but "
-                    f"this autograder knows only {value!r}; {MOVE}."
-                )
+    for option, usual in REFUSED.items():
+        if (value := given.get(option, usual)) != usual:
+            raise CourseError(
+                f"c.CourseDirectory.{option} in nbgrader_config.py is {value!r}, but "
+                f"this autograder knows only {usual!r}; {MOVE}."
+            )
 
 
 def without_effect(config: Mapping[str, Any]) -> Iterator[str]:
     """A sentence about each option that is set and that nothing here reads."""
     for section, options in sorted(config.items()):
-        base = UNUSED["BaseConverter"] if section in CONVERTERS else {}
-        told = base | UNUSED.get(section, {})
+        names = UNUSED.get(section, "").split()
+        if section in CONVERTERS:
+            names += UNUSED["BaseConverter"].split()
         for option in options:
-            if option in told:
-                yield f"c.{section}.{option} has no effect: {told[option]}."
+            if option in names:
+                yield f"c.{section}.{option} has no effect on autograder."
 
 
 def ignored(config: Mapping[str, Any]) -> list[str]:
@@ -92,7 +70,7 @@ def ignored(config: Mapping[str, Any]) -> list[str]:
         names = names.get_value(list(IGNORED))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise CourseError("c.CourseDirectory.ignore is not a list of names.")
-    return list(names)
+    return [*names, "*-Copy[0-9]*.ipynb"]  # as Jupyter calls a copy
 
 
 def seconds(config: Mapping[str, Any]) -> float | None:

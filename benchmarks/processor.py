@@ -75,7 +75,8 @@ class Here(Executor):
 
     def submit(self, function, *job) -> Future:
         start = time.process_time()
-        verdict, lines = function(*job)
+        *job, _ = job
+        verdict, lines = function(*job, False)  # nobody waits behind it
         self.seconds += time.process_time() - start
         if verdict.held:
             sys.exit(f"held: {verdict.reason}")

@@ -18,7 +18,6 @@ import io
 import multiprocessing
 import pickle
 import random
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +26,6 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from autograder import registry
@@ -43,9 +41,10 @@ from autograder.checks.question import failure_of
 from autograder.code_questions.line_mutants import changes
 from autograder.course import Course
 from autograder.libraries import is_tensor
-from autograder.release.pairs import pairs
+from autograder.notebook.time_limit import at_most
+from autograder.release.mistakes import two_at_once
 from autograder.tools.judging import judge
-from autograder.tools.mutants import SECONDS, too_long
+from autograder.tools.mutants import SECONDS
 
 SEEDS = (11, 12)  # of the fresh inputs
 DRAWN = {"sample"}  # questions whose results are random
@@ -114,18 +113,6 @@ def kept(value: Any) -> Any:
     return type(value).__name__  # of an object, as a cache or a module
 
 
-class Limit:
-    """At most so much processor time for an answer that may never end."""
-
-    def __enter__(self) -> None:
-        signal.signal(signal.SIGPROF, too_long)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS, SECONDS / 5)
-
-    def __exit__(self, *_: object) -> None:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        plt.close("all")
-
-
 def apart(work: Callable[[], Any]) -> Any:
     """The result of a function in a process of its own; None where the process ends.
 
@@ -172,9 +159,10 @@ class Names:
         named = self.package.assignment.table["questions"][question]["mistakes"]
         every = self.catalog.every(question)
         entries = [each for each in every if each.id in named.values()]
-        for one, other, code in pairs(reference.code, entries):
+        for one, other, code in two_at_once(reference.code, entries):
             if id in (one.id, other.id):
-                with contextlib.suppress(Exception), Limit():  # not every two run
+                # not every two run
+                with contextlib.suppress(Exception), at_most(SECONDS):
                     answer = self.catalog.answer(replace(reference, code=code))
                     yield given(self.package, question, answer)
 
@@ -205,12 +193,12 @@ class Names:
         question, names = entry.question, dict(self.catalog.prelude_names)
         quiet = contextlib.redirect_stdout(io.StringIO())
         try:
-            with Limit(), quiet, np.errstate(all="ignore"):
+            with at_most(SECONDS), quiet, np.errstate(all="ignore"):
                 exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
                 _, _, id = judge(self.package, question, names[question])
             if id is None:
                 return None
-            with Limit(), quiet, np.errstate(all="ignore"):
+            with at_most(SECONDS), quiet, np.errstate(all="ignore"):
                 # again, since a class may remember what the judge gave it
                 exec(compile(code, f"<{entry.id}>", "exec", dont_inherit=True), names)
                 return id, given(self.package, question, names[question])

@@ -23,10 +23,14 @@ import shared
 import warm_kernels
 from sqlalchemy import Engine, event
 
-# of all processes that tests start, as make has it
+from autograder.course import Assignment, Course
+from autograder.notebook.records import Release
+from autograder.release.grading_plan import plan
+
 ROOT = Path(__file__).parents[1]
-PATHS = [shared.LIGHT, str(ROOT), str(ROOT / "book"), os.environ.get("PYTHONPATH", "")]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, PATHS))
+# of all processes that tests start, as make has it
+PATHS = [ROOT / "tests/light", ROOT, ROOT / "book", os.environ.get("PYTHONPATH", "")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, map(str, PATHS)))
 
 # the shell needs half the processor time of the whole browser
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -98,6 +102,24 @@ def numbers_of_its_own():
 def seed():
     """The seed of the run, which is printed at its start."""
     return int(os.environ["SEED"])
+
+
+@pytest.fixture(scope="session")
+def repository() -> Course:
+    """The course of this repository."""
+    return Course(ROOT)
+
+
+@pytest.fixture(scope="session")
+def attention(repository) -> Assignment:
+    """The assignment of most tests."""
+    return repository.chosen(["01-attention"])[0]
+
+
+@pytest.fixture(scope="session")
+def release(repository, attention) -> Release:
+    """What grading knows of it, in each course with its usual settings."""
+    return plan(repository, attention)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,6 @@ from autograder import wall
 from autograder.checks.catalog import Mistake, Style
 from autograder.tools.judging import catalog_of, judge
 
-LIGHT = str(Path(__file__).parent / "light")  # with it, processes start faster
 UNPROTECTED = ["--no-sandbox"] if wall.available() else []
 GRADE = ["grade", "--workers", "1", "--json", "results.json", *UNPROTECTED]
 Verdict = tuple[float, str | None, str | None]  # points, message, name of the mistake

@@ -8,6 +8,7 @@ random numbers.
 from __future__ import annotations
 
 import contextlib
+import io
 import random
 import sys
 import warnings
@@ -57,6 +58,24 @@ def isolated() -> Iterator[None]:
         for support in loaded():
             support.settle(undo)
         yield
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Discard what an answer prints or draws, and NumPy's warnings."""
+    out = io.StringIO()
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(contextlib.redirect_stdout(out))
+        undo.enter_context(contextlib.redirect_stderr(out))
+        undo.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        if numpy := sys.modules.get("numpy"):
+            undo.enter_context(numpy.errstate(all="ignore"))
+        try:
+            yield
+        finally:
+            if plt := sys.modules.get("matplotlib.pyplot"):
+                plt.close("all")
 
 
 def seed(number: int = 0) -> None:

@@ -83,7 +83,7 @@ class Subject:
         for change in self.some(changes(self.source)):
             try:
                 found.append(Altered(self, change))
-            except Exception:  # it cannot even be defined
+            except Exception:  # it cannot be defined, or does not end
                 continue
             if len(found) == MOST_CHANGES:
                 break

@@ -1,15 +1,14 @@
 """The kinds of quiz questions about one's own code, and how choices are drawn.
 
-A kind asks what a call does (the shape or the value of a name or an expression, how
-often a line runs), or what would happen with one line changed. It yields drafts, and
-:func:`posed` makes questions of them that have exactly one right choice. What stands in
-the text already, or has too few choices, is left out.
+A kind asks for the shape or the value of a name or an expression in a call, or for what
+would happen with one line changed. It yields drafts, and :func:`posed` makes questions
+of them that have exactly one right choice. What stands in the text already, or has too
+few choices, is left out.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -30,7 +29,6 @@ from autograder.code_questions.tracing import Call, Key
 from autograder.code_questions.values import Seen
 from autograder.text import one_line
 
-PLAIN = re.compile(r"(np|torch)\.(arange|zeros|ones|full|eye)|.*\.(reshape|view)")
 ENDINGS = {
     "error": "An error is raised.",
     "shape": "The result has a different shape.",
@@ -71,19 +69,6 @@ def place_of(what: str, call: Call, key: Key, subject: Subject, full: bool) -> s
     return f"In the call {told(call, full)}: {asked}"
 
 
-def plain(key: Key, subject: Subject) -> bool:
-    """Whether the code says what it is: zeros, a range, another shape."""
-    line, label = key
-    named = label.endswith(" =")
-    text = subject.lines[line - 1].partition(" = ")[2] if named else label
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return False
-    called = isinstance(node, ast.Call) and ast.unparse(node.func)
-    return bool(called and PLAIN.fullmatch(called)) and "-1" not in text
-
-
 def others(subject: Subject, call: Call, key: Key) -> Iterator[Seen]:
     """Other values of the same place: under changes, in other calls; then of others."""
     calls = [altered.call(call) for altered in subject.altered]
@@ -119,7 +104,6 @@ def shape(subject: Subject) -> Iterator[Draft]:
             text = place_of("the shape", call, key, subject, False)
             right = str(value.shape)
             spelt = right in text or right[1:-1].rstrip(",") in key[1]
-            spelt = spelt or plain(key, subject)
             if value.kind != "array" or value.shape in given or spelt:
                 continue
             if any(one.values.get(key, value).shape != value.shape for one in alike):
@@ -141,7 +125,7 @@ def value(subject: Subject) -> Iterator[Draft]:
                 near = [v.rows[row] for v in near if len(v.rows) > row] + one.rows
             size = one.kind == "number" and ".shape" in subject.lines[key[0] - 1]
             flag = (one.kind, one.dtype) == ("number", "bool")
-            if not shown.small or size or flag or plain(key, subject):
+            if not shown.small or size or flag:
                 continue
             text = place_of(what, call, key, subject, True)
             if f" {shown.text}" in text or f"{shown.text}," in text:
@@ -151,25 +135,6 @@ def value(subject: Subject) -> Iterator[Draft]:
             note = " (to three decimals)" if one.dtype.startswith("float") else ""
             why = f"It is {shown.text}{note}:\n\n{trace(call, *key)}"
             yield Draft(text, shown.text, wrong, why)
-
-
-def times(subject: Subject) -> Iterator[Draft]:
-    """How often a line of a loop runs, where no argument says so."""
-    for call in subject.calls():
-        for line, count in subject.some(call.lines.items()):
-            text = f"In the call {told(call)}: how often does this line run?"
-            text += f"\n\n{subject.line(line)}"
-            given = [len(value.parts) for value in call.arguments.values()]
-            if count < 2 or str(count) in text or count in given:
-                continue
-            alike = subject.alike(call)
-            if any(one.lines[line] != count for one in alike):
-                continue
-            calls = [call, *(altered.call(call) for altered in subject.altered)]
-            counts = [n for one in calls if one for n in one.lines.values()]
-            wrong = [str(n) for n in [count - 1, count + 1, *subject.some(counts)] if n]
-            why = f"It runs {count} times in this call."
-            yield Draft(text, str(count), wrong, why)
 
 
 # ------------------------------------------------------------ a line changed
@@ -245,7 +210,7 @@ def fails(subject: Subject) -> Iterator[Draft]:
 # ------------------------------------------------------------ choices
 
 Kind = Callable[[Subject], Iterator[Draft]]
-KINDS: tuple[Kind, ...] = (shape, value, times, change, fails)
+KINDS: tuple[Kind, ...] = (shape, value, change, fails)
 
 
 def posed(subject: Subject, kind: Kind) -> Iterator[Asked]:

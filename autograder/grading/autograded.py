@@ -44,7 +44,6 @@ def autograded(
         if cell.cell_type == "code":
             entry["execution_count"] = len(shown) + 1
             if cell.kind == "test":
-                assert cell.grade_id is not None
                 entry["outputs"] = [points_shown(transcript.results[cell.grade_id])]
             else:
                 entry["outputs"] = safe(transcript.outputs.get(str(place), []))

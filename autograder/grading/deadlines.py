@@ -2,7 +2,7 @@
 
 Due dates are in nbgrader_config.py, ``c.Autograder.due = {"01-means": "2026-03-09
 23:59"}``, or in nbgrader's gradebook; extensions in extensions.csv, as dates or as
-rules. The time of a submission is in its timestamp.txt. Penalties are those of
+``+3 days``. The time of a submission is in its timestamp.txt. Penalties are those of
 nbgrader's late-submission plugin.
 """
 
@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Assignment, SubmittedAssignment
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from autograder.course import Course, Submission
 from autograder.errors import CourseError
@@ -27,85 +26,44 @@ from autograder.release.dates import course_zone, due_dates, meant, moment, read
 from autograder.text import listed, one_line
 
 EXTENSIONS = "extensions.csv"
+COLUMNS = ("student_id", "assignment", "due")
 EVERY = "*"  # assignment
-RULE = re.compile(
-    r"\+\s*(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>minute|hour|day|week)s?"
-    r"|[x×]\s*(?P<factor>\d+(?:[.,]\d+)?)"
-)
-ASSIGNMENT, SUBMITTED = Assignment.__table__, SubmittedAssignment.__table__
+RULE = re.compile(r"\+\s*(\d+(?:[.,]\d+)?)\s*(minute|hour|day|week)s?")
+Extension = datetime | timedelta  # until a moment, or so much longer
 
 
-@dataclass(frozen=True)
-class Extension:
-    """Until when somebody may hand in: a moment, so much longer, or a longer period."""
-
-    moment: datetime | None = None
-    longer: timedelta = timedelta()
-    factor: float = 1.0
-
-    @classmethod
-    def of(cls, text: str, zone: tzinfo) -> Extension:
-        """From ``2026-03-12 23:59``, ``+3 days`` or ``x1.5``."""
-        rule = RULE.fullmatch(text.strip())
-        if rule is None:
-            try:
-                return cls(moment(text, zone).astimezone(UTC))
-            except CourseError as error:
-                raise CourseError(
-                    f"{error} You can also write +3 days or x1.5."
-                ) from None
-        number = float((rule["number"] or rule["factor"]).replace(",", "."))
-        if rule["unit"]:
-            return cls(longer=timedelta(**{f"{rule['unit']}s": number}))
-        if number < 1:
-            raise CourseError(
-                f"{one_line(text)!r} would shorten the time; write x1.5, for example, "
-                "to extend it."
-            )
-        return cls(factor=number)
-
-    def end(self, due: datetime, begin: datetime | None, zone: tzinfo) -> datetime:
-        """The moment, for a period. Days are those of the calendar."""
-        if self.moment:
-            return self.moment
-        if self.factor > 1 and begin is None:
-            raise CourseError(
-                f"x{self.factor:g} needs the start of the assignment; write start and "
-                'end in c.Autograder.due: ("2026-03-02 09:00", "2026-03-09 23:59").'
-            )
-        if begin and self.factor > 1:
-            return begin + self.factor * (due - begin)
-        days = timedelta(days=self.longer.days)
-        return (due.astimezone(zone) + days).astimezone(UTC) + (self.longer - days)
+def extension(text: str, zone: tzinfo) -> Extension:
+    """From ``2026-03-12 23:59`` or ``+3 days``."""
+    if rule := RULE.fullmatch(text.strip()):
+        return timedelta(**{f"{rule[2]}s": float(rule[1].replace(",", "."))})
+    try:
+        return moment(text, zone).astimezone(UTC)
+    except CourseError as error:
+        raise CourseError(f"{error} You can also write +3 days.") from None
 
 
 @dataclass(frozen=True)
 class Deadlines:
-    """What the course says: due dates by assignment, and by assignment and student.
+    """What the course says: due dates by assignment, and by student and assignment.
 
     ``extended`` is None where there is no table of extensions; the assignment ``*`` in
-    it is every one. ``begins`` has the moments at which periods begin.
+    it is every one.
     """
 
     due: Mapping[str, datetime]
-    extended: Mapping[tuple[str, str], Extension] | None = None
-    zone: tzinfo = UTC
-    begins: Mapping[str, datetime] = field(default_factory=dict)
+    extended: Mapping[tuple[str, str], Extension] | None
+    zone: tzinfo
 
     @classmethod
     def of(cls, course: Course) -> Deadlines:
         """From configuration and extensions.csv; CourseError when they are wrong."""
-        config = course.nbgrader().get("Autograder", {})
         zone = course_zone(course)
-        names = [assignment.name for assignment in course.assignments()]
-        periods = due_dates(course)
-        due = {name: end for name, (_, end) in periods.items()}
-        begins = {name: start for name, (start, _) in periods.items() if start}
-        path = course.root / config.get("extensions", EXTENSIONS)
-        if not path.exists():
-            return cls(due, None, zone, begins)
-        extended = read_extensions(path, names, cls(due, None, zone, begins))
-        return cls(due, extended, zone, begins)
+        path = course.root / EXTENSIONS
+        extended = None
+        if path.exists():
+            names = [assignment.name for assignment in course.assignments()]
+            extended = read_extensions(Sheet.read(path), str(path), names, zone)
+        return cls(due_dates(course), extended, zone)
 
     def until(self, student: str, name: str, due: datetime | None) -> datetime | None:
         """When a student has to hand in; CourseError when that cannot be told.
@@ -113,135 +71,96 @@ class Deadlines:
         A line for this assignment counts more than one for all of them.
         """
         extended = self.extended or {}
-        for key in ((student, name), (student, EVERY)):
-            if due is None and key in extended and name in key:
+        if due is None:
+            if (student, name) in extended:
                 raise CourseError(
                     f"{one_line(student)} has an extension for {name}, which has no "
                     "due date; set one in c.Autograder.due."
                 )
-            if due and key in extended:
-                return self.end(extended[key], key[1], name, due)
-        return due
-
-    def end(self, rule: Extension, which: str, name: str, due: datetime) -> datetime:
-        """The end of an assignment's period by a line for ``which``.
-
-        A factor for every assignment is for those whose period has a beginning.
-        """
-        begin = self.begins.get(name)
-        if begin is None and rule.factor > 1 and which == EVERY:
-            return due
-        return rule.end(due, begin, self.zone)
+            return None
+        more = extended.get((student, name), extended.get((student, EVERY)))
+        if not isinstance(more, timedelta):
+            return more or due
+        days = timedelta(days=more.days)  # those of the calendar
+        return (due.astimezone(self.zone) + days).astimezone(UTC) + (more - days)
 
     def ends(self, name: str, due: datetime) -> list[datetime]:
         """When the students with extensions have to hand in."""
         students = {who for who, which in self.extended or () if which in (name, EVERY)}
         return [end for who in students if (end := self.until(who, name, due))]
 
-    def unused(self, course: Course, known: set[str], partial: bool) -> Iterator[str]:
+    def unused(self, course: Course, known: set[str]) -> Iterator[str]:
         """Due dates of assignments and extensions of students that are not there.
 
-        ``known`` are the students of the gradebook. A ``partial`` grading, of some
-        students, is not concerned with extensions of others.
+        ``known`` are the students of the gradebook.
         """
         if to_come := set(self.due) - {a.name for a in course.assignments()}:
             yield f"due dates of assignments to come: {listed(sorted(to_come))}"
-        rules = self.extended or {}
-        by_factor = sorted(
-            w for (w, a), r in rules.items() if a == EVERY and r.factor > 1
-        )
-        open_ended = sorted(set(self.due) - set(self.begins))
-        if by_factor and open_ended:
-            yield (
-                f"a factor gives no extra time ({listed(by_factor)}), since no start "
-                f"is set: {listed(open_ended)}"
-            )
         students = {student for student, _ in self.extended or ()} - known
         unknown = sorted(s for s in students if not (course.submitted / s).is_dir())
-        if unknown and not partial:
+        if unknown:
             yield f"extensions for unknown students: {listed(unknown)}"
 
-    def enter(
-        self, store: OpenGradebook, submissions: list[Submission], *, partial: bool
-    ) -> None:
+    def enter(self, store: OpenGradebook, submissions: list[Submission]) -> None:
         """Write due dates, times and extensions of submissions into the gradebook.
 
         Of a student without a row there, nothing is written: they have no verdict.
-        A ``partial`` grading, of some students, does not move the due date of others.
         """
         with store.transaction() as session:
             for name in {submission.assignment for submission in submissions}:
                 students = {s.student: s for s in submissions if s.assignment == name}
-                self.enter_assignment(session, name, students, partial)
+                self.enter_assignment(session, name, students)
 
     def enter_assignment(
-        self,
-        session: Any,
-        name: str,
-        students: Mapping[str, Submission],
-        partial: bool,
+        self, session: Any, name: str, students: Mapping[str, Submission]
     ) -> None:
         """The same for one assignment."""
-        row = session.execute(
-            select(ASSIGNMENT.c.id, ASSIGNMENT.c.duedate).filter_by(name=name)
-        ).first()
-        if row is None:
+        assignment = session.scalar(select(Assignment).filter_by(name=name))
+        if assignment is None:
             return
-        due = row.duedate and row.duedate.replace(tzinfo=UTC)
-        if name in self.due and not (partial and due):
-            due = self.due[name]
-            session.execute(
-                update(ASSIGNMENT).filter_by(id=row.id).values(duedate=naive(due))
-            )
-        known = session.execute(
-            select(SUBMITTED.c.id, SUBMITTED.c.student_id)
-            .filter_by(assignment_id=row.id)
-            .where(SUBMITTED.c.student_id.in_(students))
-        ).all()
-        for submission, student in known:
-            time = read_stamp(students[student].folder, self.zone)
-            values: dict[str, Any] = {"timestamp": naive(time)}
+        set_by_hand = assignment.duedate and assignment.duedate.replace(tzinfo=UTC)
+        due = self.due.get(name, set_by_hand)
+        assignment.duedate = naive(due)
+        mine = SubmittedAssignment.student_id.in_(students)
+        every = select(SubmittedAssignment).filter_by(assignment_id=assignment.id)
+        for submission in session.scalars(every.where(mine)):
+            student = submission.student_id
+            stamp = read_stamp(students[student].folder, self.zone)
+            submission.timestamp = naive(stamp)
             if self.extended is not None:
                 until = self.until(student, name, due)
                 more = until - due if until and due else timedelta()
-                values["extension"] = more or None
-            session.execute(update(SUBMITTED).filter_by(id=submission).values(values))
+                submission.extension = more or None
 
 
 def read_extensions(
-    path: Path, names: list[str], deadlines: Deadlines
+    sheet: Sheet, path: str, names: list[str], zone: tzinfo
 ) -> dict[tuple[str, str], Extension]:
     """``student_id,assignment,due`` by student and assignment."""
-    sheet = Sheet.read(path)
     headings = [heading.strip().lower() for heading in sheet.columns]
-    wanted = ("student_id", "assignment", "due")
-    if missing := [heading for heading in wanted if heading not in headings]:
+    if missing := [heading for heading in COLUMNS if heading not in headings]:
         raise CourseError(
             f"{path} has no column {missing[0]}; it needs the columns "
-            f"{', '.join(wanted)}."
+            f"{', '.join(COLUMNS)}."
         )
     extended: dict[tuple[str, str], Extension] = {}
     for row in sheet.rows:
-        student, name, due = (sheet.value(row, headings.index(h)) for h in wanted)
+        student, name, due = (sheet.value(row, headings.index(h)) for h in COLUMNS)
+        line = f"{path}, line {row + 1}"
         if not student and not name:
             continue
         if name not in (*names, EVERY) and (near := meant(name, names)):
             raise CourseError(
-                f"{path}, line {row + 1}: there is no assignment {one_line(name)}; did "
-                f"you mean {near}?"
+                f"{line}: there is no assignment {one_line(name)}; did you mean {near}?"
             )
         try:
-            until = Extension.of(due, deadlines.zone)
-            for each, end in deadlines.due.items():
-                if name in (each, EVERY):
-                    deadlines.end(until, name, each, end)
+            until = extension(due, zone)
         except CourseError as error:
-            who = f"{path}, line {row + 1}, {one_line(student)}"
-            raise CourseError(f"{who}: {error}") from None
+            raise CourseError(f"{line}, {one_line(student)}: {error}") from None
         if extended.setdefault((student, name), until) != until:
             raise CourseError(
-                f"{path}, line {row + 1}: {one_line(student)} has another extension "
-                f"for {name} in a line above; keep one of them."
+                f"{line}: {one_line(student)} has another extension for {name} in a "
+                "line above; keep one of them."
             )
     return extended
 

@@ -7,10 +7,10 @@ import hashlib
 import json
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,13 @@ from autograder.course import Assignment, Course, Submission
 from autograder.errors import CourseError, Held
 from autograder.files import write_whole
 from autograder.grading import point_history
-from autograder.grading.bulk_sql import Kept
 from autograder.grading.deadlines import Deadlines
 from autograder.grading.job import not_handed_in
 from autograder.grading.jobs import Jobs, Task
 from autograder.grading.missing_work import remarks
 from autograder.grading.progress import Progress
-from autograder.grading.store import Store
-from autograder.grading.verdict import (
-    Run,
-    Verdict,
-    hold,
-    together,
-)
+from autograder.grading.store import Kept, Store
+from autograder.grading.verdict import Run, Verdict, hold, together
 from autograder.intake.notebook_file import (
     MISSING,
     RECEIPT,
@@ -67,36 +61,30 @@ def grading_lock(course: Course) -> Iterator[None]:
         yield
 
 
+@dataclass
 class Driver:
     """Grades submissions of one course; the only one to write its gradebook."""
 
-    def __init__(
-        self,
-        course: Course,
-        store: Store,
-        *,
-        workers: int = 1,
-        sandbox: bool = True,
-        force: bool = False,
-        scheduler: str | None = None,
-        dry_run: bool = False,
-        unproven: bool = False,
-        partial: bool = False,
-        because: str = "",
-    ) -> None:
-        self.course, self.store = course, store
-        self.deadlines = Deadlines.of(course)
-        self.workers, self.sandbox, self.force = workers, sandbox, force
-        self.scheduler, self.dry_run = scheduler, dry_run
-        self.unproven = unproven
-        self.partial = partial  # of some students: it changes nobody else's points
-        self.why = point_history.user(), because  # who grades, and why
-        self.broken: dict[str, str] = {}  # assignments that cannot be graded, and why
-        self.refused: dict[str, str] = {}  # students that cannot be stored, and why
-        self.judged: list[tuple[Submission, Verdict]] = []  # by a dry run
-        self.releases: dict[str, tuple[Release, ...]] = {}
-        self.parts: dict[Submission, dict[str, Verdict]] = defaultdict(dict)
-        self.counts: Counter[str] = Counter()
+    course: Course
+    store: Store
+    workers: int = 1
+    sandbox: bool = True
+    force: bool = False
+    scheduler: str | None = None
+    dry_run: bool = False
+    unproven: bool = False
+    because: str = ""  # the reason that the person gives
+    # assignments that cannot be graded and students that cannot be stored, with reasons
+    broken: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    judged: list[tuple[Submission, Verdict]] = field(default_factory=list)  # dry run
+    releases: dict[str, tuple[Release, ...]] = field(default_factory=dict)
+    parts: dict[Submission, dict[str, Verdict]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.deadlines = Deadlines.of(self.course)
+        self.why = point_history.user(), self.because
 
     def grade(self, submissions: list[Submission], progress: Progress) -> Counter[str]:
         """Grade what has no verdict yet. Counts: graded, held, kept from before.
@@ -140,13 +128,6 @@ class Driver:
         for part in assignment.parts:
             expect_points(part, solution_notebook(part))
         releases = plans(self.course, assignment)
-        changed = self.store.unlike(releases) if self.partial else []
-        if changed and not self.dry_run:
-            raise CourseError(
-                f"{assignment.name} has changed in {', '.join(changed)} since the "
-                "class was graded, so everybody's points may change; grade without "
-                "--student."
-            )
         if not self.unproven:
             look = " --dry-run" if self.dry_run else ""
             prove(self.course, assignment, releases, look)
@@ -251,7 +232,7 @@ class Driver:
             write_whole(path, verdict.notebook)
         if task.name:
             verdict = replace(verdict, files={task.release.notebook: task.name})
-        parts = self.parts[task.submission]
+        parts = self.parts.setdefault(task.submission, {})
         parts[task.release.notebook] = replace(verdict, notebook=None)
         releases = self.releases[task.release.assignment]
         if len(parts) < len(releases):
@@ -281,9 +262,7 @@ class Driver:
 
         def also(session: Any) -> None:  # a run that is cut off knows who was late
             whose = {mine.student: mine}
-            self.deadlines.enter_assignment(
-                session, mine.assignment, whose, self.partial
-            )
+            self.deadlines.enter_assignment(session, mine.assignment, whose)
 
         return self.store.save(mine.student, mine.assignment, task.key, verdict, also)
 

@@ -8,7 +8,6 @@ gives nbgrader the graded notebook.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,6 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.course import Course
 from autograder.errors import CourseError
-
-HOME = str(Path(__file__).resolve().parents[2])
 
 
 class BehindTheWall(NbGraderPreprocessor):  # type: ignore[misc]
@@ -48,11 +45,9 @@ def graded(course: Course, student: str, assignment: str) -> list[str]:
         results = Path(folder) / "results.json"
         command = [sys.executable, "-m", "autograder", "grade", assignment]
         command += ["--student", student, "--workers", "1", "--json", str(results)]
-        paths = [HOME, os.environ.get("PYTHONPATH", "")]
         run = subprocess.run(
             command,
             cwd=course.root,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -6,8 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +121,6 @@ def run(options: argparse.Namespace) -> int:
             scheduler=options.scheduler,
             dry_run=options.dry_run,
             unproven=options.unproven,
-            partial=bool(options.students),
             because=options.because,
         )
         # what is overwritten now is in the record
@@ -135,14 +133,13 @@ def run(options: argparse.Namespace) -> int:
             return 1 if driver.broken or driver.refused else 0
         submissions = [s for s in submissions if s.student not in driver.refused]
         deadlines = driver.deadlines  # of those who were graded before, too
-        deadlines.enter(store, submissions, partial=bool(options.students))
+        deadlines.enter(store, submissions)
         for assignment in assignments:
             mine = {s.student for s in submissions if s.assignment == assignment.name}
             store.enter_penalties(assignment.name, mine)
         results = {a: store.results(a.name) for a in assignments}
-        said = [*deadlines.unused(course, store.students(), bool(options.students))]
-        if not options.students:
-            said[:0] = driver.remarks(results)
+        said = [*driver.remarks(results)]
+        said += deadlines.unused(course, store.students())
     chosen = {(s.assignment, s.student) for s in submissions}
     results = {
         assignment: {
@@ -221,18 +218,43 @@ def show_changes(
     store: Any, judged: list[tuple[Submission, Verdict]], target: Path | None
 ) -> None:
     """Print what a dry run would change, and for how many students."""
-    from autograder.grading.dry_run_diff import changes
-
-    changed = changes(store, judged)
-    for change in changed:
-        print(
-            f"{change.assignment}, {one_line(change.student)}: {one_line(str(change))}"
+    stored = {s.assignment: store.results(s.assignment) for s, _ in judged}
+    found = [
+        {"assignment": s.assignment, "student": s.student, **change}
+        for s, verdict in judged
+        for change in changes(stored[s.assignment].get(s.student), verdict)
+    ]
+    for one in found:
+        before, after = (
+            f"{one[when]:g}" if isinstance(one[when], float) else one[when] or "none"
+            for when in ("before", "after")
         )
+        held = f"held: {after}" if one["after"] else f"no longer held ({before})"
+        name = str(one["question"]).removeprefix("test_")
+        said = f"{name}: {before} -> {after}" if one["question"] else held
+        print(f"{one['assignment']}, {one_line(one['student'])}: {one_line(said)}")
     if target:
-        content = {"changes": [asdict(change) for change in changed]}
-        write_whole(target, json.dumps(content, indent=1) + "\n")
-    students = len({(change.assignment, change.student) for change in changed})
+        write_whole(target, json.dumps({"changes": found}, indent=1) + "\n")
+    students = len({(one["assignment"], one["student"]) for one in found})
     print(f"{len(judged)} judged again; {students} would change. Nothing was stored.")
+
+
+def changes(old: Verdict | None, new: Verdict) -> Iterator[dict[str, Any]]:
+    """What a verdict has in place of the stored one, by question.
+
+    Points that a person gave do not change. For a submission that is held, before or
+    after, there is no question, and the reasons stand in place of points.
+    """
+    reason = old.reason if old else None
+    if reason != new.reason:
+        yield {"question": None, "before": reason, "after": new.reason}
+    known = {question.id: question for question in old.questions} if old else {}
+    for question in new.questions:
+        before = known.get(question.id)
+        points = before.score if before else None
+        by_hand = question.score is None or (before and before.by_hand)
+        if points != question.score and not by_hand:
+            yield {"question": question.id, "before": points, "after": question.score}
 
 
 def summary(assignment: Assignment, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:

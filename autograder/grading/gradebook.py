@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any, Self
 
 import nbgrader.api
 from alembic.script import ScriptDirectory
-from nbformat import NotebookNode
-from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbformat.notebooknode import from_dict
+from nbgrader.api import Assignment, Gradebook, Student
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, func, select
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
@@ -24,7 +25,7 @@ from sqlalchemy.pool import NullPool
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.notebook.records import BY_POINTS, Release
+from autograder.notebook.records import Release
 
 MAKING, WRITING = 0x6E626772, 0x6E626773  # locks of a PostgreSQL, by number
 NOTHING = (
@@ -50,15 +51,15 @@ nbgrader.api.get_alembic_version = schema_version
 
 @dataclass(frozen=True)
 class NotebookRows:
-    """The rows that a notebook has in the gradebook, by their ids.
+    """The ids of the rows that a notebook has in the gradebook.
 
     Task cells are graded, and answered by what stands below them.
     """
 
     assignment: str
     notebook: str
-    graded: dict[str, str]  # cells with points, by name
-    answered: dict[str, str]  # cells with answers, by name
+    graded: dict[str, str]  # cells with points, by the names that verdicts have
+    answered: dict[str, str]  # cells with answers
 
 
 def known_names(course: Course) -> dict[str, str]:
@@ -78,7 +79,7 @@ class OpenGradebook:
         self.url = settings.get("db_url") or f"sqlite:///{course.root}/gradebook.db"
         if self.url.startswith("sqlite") and "timeout=" not in self.url:
             self.url += ("&" if "?" in self.url else "?") + f"timeout={WAIT}"
-        self.rows: dict[str, dict[str, NotebookRows]] = {}  # by assignment and notebook
+        self.rows: dict[str, list[NotebookRows]] = {}  # by assignment
         path = course.root / "gradebook.db"
         if not create and not settings.get("db_url") and not path.exists():
             raise CourseError(NOTHING)
@@ -98,23 +99,21 @@ class OpenGradebook:
         """Turn database errors into a CourseError with a sentence."""
         try:
             yield
-        except OperationalError as error:
-            if "locked" in str(error):
-                raise CourseError(
-                    f"The gradebook was locked by another program for {WAIT} s. What "
-                    "was graded so far is stored; run the same command again."
-                ) from None
-            raise CourseError(f"The gradebook cannot be used: {error.orig}") from None
         except IntegrityError:
             raise CourseError(
                 "Another program wrote the same row of the gradebook at the same "
                 "moment. Grades so far are stored; run the same command again."
             ) from None
         except DatabaseError as error:
-            raise CourseError(
-                f"The gradebook cannot be used: {error.orig}. Move the file away, or "
-                "restore a backup of it."
-            ) from None
+            if "locked" in str(error):
+                raise CourseError(
+                    f"The gradebook was locked by another program for {WAIT} s. What "
+                    "was graded so far is stored; run the same command again."
+                ) from None
+            damaged = not isinstance(error, OperationalError)
+            more = ". Move the file away, or restore a backup of it." if damaged else ""
+            says = f"The gradebook cannot be used: {error.orig}{more}"
+            raise CourseError(says) from None
 
     @contextmanager
     def in_turn(self) -> Iterator[None]:
@@ -152,14 +151,12 @@ class OpenGradebook:
 
         nbgrader's column has a length; SQLite takes longer names all the same.
         """
-        longest = None if self.url.startswith("sqlite") else Student.id.type.length
+        limit = inf if self.url.startswith("sqlite") else Student.id.type.length
         found = {}
         for student in students:
-            why = ""
+            why = f"has more than {limit} characters" if len(student) > limit else ""
             if student.encode(errors="replace").decode() != student:
                 why = "is not in UTF-8"
-            elif longest and len(student) > longest:
-                why = f"has more than {longest} characters"
             if why:
                 found[student] = (
                     f"the gradebook cannot store this name, which {why}. Rename the "
@@ -183,13 +180,17 @@ class OpenGradebook:
 
     def prepare(self, releases: Sequence[Release]) -> None:
         """Make the rows of an assignment what its solution notebooks say."""
+        name = releases[0].assignment
         with self.in_turn():
             with self.at_once():
-                self.gradebook.update_or_create_assignment(releases[0].assignment)
+                self.gradebook.update_or_create_assignment(name)
                 for release in releases:
                     self.prepare_notebook(release)
-            for release in releases:
-                self.find_rows(release)
+            several = len(releases) > 1
+            self.rows[name] = [
+                self.rows_of(one, f"{one.notebook}/" if several else "")
+                for one in releases
+            ]
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -206,71 +207,39 @@ class OpenGradebook:
         """Make the rows of one notebook what the solution says."""
         book, name = self.gradebook, release.notebook
         assignment = release.assignment
-        with self.reachable():
-            book.update_or_create_notebook(
-                name,
-                assignment,
-                kernelspec=json.dumps(release.metadata.get("kernelspec", {})),
-            )
-            self.remove_old_cells(release)
-            for cell in release.cells:
-                where = (cell.grade_id, name, assignment)
-                kind = {"cell_type": cell.cell_type}
-                if cell.kind in ("test", "written"):
-                    book.update_or_create_grade_cell(
-                        *where, max_score=cell.points, **kind
-                    )
-                if cell.kind == "task":
-                    book.update_or_create_task_cell(
-                        *where, max_score=cell.points, **kind
-                    )
-                if cell.kind in ("answer", "written"):
-                    book.update_or_create_solution_cell(*where)
-                node = NotebookNode(
-                    cell_type=cell.cell_type,
-                    source=cell.source,
-                    metadata=NotebookNode(
-                        nbgrader=NotebookNode(cell.metadata["nbgrader"])
-                    ),
-                )
-                book.update_or_create_source_cell(
-                    *where,
-                    source=cell.source,
-                    locked=cell.kind in ("test", "locked", "task"),
-                    checksum=compute_checksum(node),
-                    **kind,
-                )
-
-    def find_rows(self, release: Release) -> None:
-        """Look up the rows for the points of one notebook."""
-        assignment, name = release.assignment, release.notebook
-        with self.reachable():
-            notebook = self.gradebook.find_notebook(name, assignment)
-            tasks = list(notebook.task_cells)
-            self.rows.setdefault(assignment, {})[name] = NotebookRows(
-                notebook.assignment_id,
-                notebook.id,
-                {cell.name: cell.id for cell in [*notebook.grade_cells, *tasks]},
-                {cell.name: cell.id for cell in [*notebook.solution_cells, *tasks]},
+        kernel = json.dumps(release.metadata.get("kernelspec", {}))
+        book.update_or_create_notebook(name, assignment, kernelspec=kernel)
+        self.remove_old_cells(release)
+        for cell in release.cells:
+            where = (cell.grade_id, name, assignment)
+            kind = {"cell_type": cell.cell_type}
+            points = kind | {"max_score": cell.points}
+            if cell.kind in ("test", "written"):
+                book.update_or_create_grade_cell(*where, **points)
+            if cell.kind == "task":
+                book.update_or_create_task_cell(*where, **points)
+            if cell.kind in ("answer", "written"):
+                book.update_or_create_solution_cell(*where)
+            node = from_dict(kind | {"source": cell.source, "metadata": cell.metadata})
+            book.update_or_create_source_cell(
+                *where,
+                source=cell.source,
+                locked=cell.kind in ("test", "locked", "task"),
+                checksum=compute_checksum(node),
+                **kind,
             )
 
-    def unlike(self, releases: Sequence[Release]) -> list[str]:
-        """Questions whose points in the gradebook are not those of the releases."""
-        found: set[str] = set()
-        for release in releases:
-            try:
-                with self.reachable():
-                    where = release.notebook, release.assignment
-                    notebook = self.gradebook.find_notebook(*where)
-                    cells = [*notebook.grade_cells, *notebook.task_cells]
-                    stored = {(cell.name, cell.max_score) for cell in cells}
-            except MissingEntry:
-                continue
-            graded = [cell for cell in release.cells if cell.kind in BY_POINTS]
-            found |= {
-                name for name, _ in stored ^ {(c.grade_id, c.points) for c in graded}
-            }
-        return sorted(found)
+    def rows_of(self, release: Release, prefix: str) -> NotebookRows:
+        """Look up the rows of one notebook."""
+        notebook = self.gradebook.find_notebook(release.notebook, release.assignment)
+        graded = [*notebook.grade_cells, *notebook.task_cells]
+        answered = [*notebook.solution_cells, *notebook.task_cells]
+        return NotebookRows(
+            notebook.assignment_id,
+            notebook.id,
+            {prefix + cell.name: cell.id for cell in graded},
+            {prefix + cell.name: cell.id for cell in answered},
+        )
 
     def remove_old_cells(self, release: Release) -> None:
         """Remove cells that the release no longer has, unless people graded them."""

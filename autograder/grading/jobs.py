@@ -27,11 +27,12 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from logging.handlers import BufferingHandler
 from typing import Any
 
 from autograder.course import Submission
-from autograder.errors import CourseError
+from autograder.errors import CourseError, PutOff
 from autograder.grading import job
 from autograder.grading.verdict import Verdict, hold
 from autograder.notebook.records import Release
@@ -89,40 +90,51 @@ class Jobs:
         self.pool.shutdown(wait=False, cancel_futures=True)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Verdict]]:
-        """Each task with its verdict, as they are ready.
+        """Each task with its verdict, as they are ready; what takes long comes last.
 
-        When a worker dies, nobody can tell whose job it had. So all that were at work
-        then are judged once more at the end, one by one; and so is what ran out of time
-        because others were at work.
+        It is put off as long as fewer are put off than have a verdict. When a worker
+        dies, nobody can tell whose job it had. So all that were at work then are judged
+        once more at the end, one by one; and so is what ran out of time because others
+        were at work.
         """
-        again = []
-        for task, future in self.together(tasks):
-            verdict = self.outcome(task, future)
+        done, long, again = 0, list[Task](), []
+        first = self.together((task, len(long) <= done) for task in tasks)
+        then = self.together((task, False) for task in long)
+        for task, future in chain(first, then):
+            try:
+                verdict = self.outcome(task, future)
+            except PutOff:
+                long.append(task)
+                continue
             if verdict is None or verdict.timed_out_under_load:
                 again.append(task)
             else:
+                done += 1
                 yield task, verdict
         for task in again:
             log.info("%s is judged once more, on its own", task.submission)
             reason = (
                 "The process that graded this submission ended unexpectedly, twice."
             )
-            verdict = self.outcome(task, self.submit(task))
+            verdict = self.outcome(task, self.submit(task, hurried=False))
             yield task, verdict or hold(reason, task.release.max_score, task.notes)
 
-    def together(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Future]]:
-        """Several tasks at the same time; each with its future when that is done."""
+    def together(
+        self, tasks: Iterable[tuple[Task, bool]]
+    ) -> Iterator[tuple[Task, Future]]:
+        """Several tasks at the same time, hurried or not; each with its future."""
         pending: dict[Future, Task] = {}
-        for task in tasks:
+        for task, hurried in tasks:
             if len(pending) >= 2 * self.workers:
                 yield from finished(pending)
-            pending[self.submit(task)] = task
+            pending[self.submit(task, hurried)] = task
         while pending:
             yield from finished(pending)
 
-    def submit(self, task: Task) -> Future:
+    def submit(self, task: Task, hurried: bool) -> Future:
         """Submit a task to the workers; to new ones when one has died."""
-        job = (task.release.hash, task.data, task.notes, task.files, self.sandbox)
+        release, wall = task.release.hash, self.sandbox
+        job = (release, task.data, task.notes, task.files, wall, hurried)
         try:
             return self.pool.submit(work, *job)
         except BrokenProcessPool:
@@ -131,13 +143,16 @@ class Jobs:
             return self.pool.submit(work, *job)
 
     def outcome(self, task: Task, future: Future) -> Verdict | None:
-        """The verdict; None when the worker has died. A job that failed is held."""
+        """The verdict; None when the worker has died. A job that failed is held.
+
+        Raises PutOff where the job was hurried and takes long.
+        """
         try:
             verdict, lines = future.result()
         except BrokenProcessPool:
             log.warning("a worker died while %s was at work", task.submission)
             return None
-        except CourseError:
+        except (CourseError, PutOff):
             raise
         except Exception as error:
             log.exception("the job of %s failed", task.submission)
@@ -178,13 +193,18 @@ def work(
     notes: tuple[str, ...],
     files: Mapping[str, bytes],
     sandbox: bool,
+    hurried: bool,
 ) -> tuple[Verdict, list[str]]:
-    """The verdict of :func:`job.grade`, and the lines that were logged on the way."""
+    """The verdict of :func:`job.grade`, and the lines that were logged on the way.
+
+    When ``hurried``, it raises PutOff for what takes long.
+    """
     logged = BufferingHandler(sys.maxsize)  # the driver logs it
     logger = logging.getLogger("autograder")
     logger.addHandler(logged)
     try:
         grader = grader_of(sandbox)
+        grader.hurried = hurried
         verdict = job.grade(known[release], submission, grader, notes, files)
     finally:
         logger.removeHandler(logged)

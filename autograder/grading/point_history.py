@@ -221,22 +221,17 @@ def page(line: Line) -> str:
 @contextmanager
 def opened(course: Course) -> Iterator[tuple[Callable[[list[Line]], None], list[Line]]]:
     """The record for one process at a time: what appends to it, and its lines."""
-    flags = os.O_CREAT | os.O_RDWR | os.O_APPEND
-    path = course.root / RECORD
-    descriptor = os.open(path, flags, 0o666)  # as the gradebook
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        text = path.read_bytes()
+    with open(course.root / RECORD, "a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        text = file.read()
         torn = bool(text) and not text.endswith(b"\n")
 
         def add(more: list[Line]) -> None:
             if more:
                 new = "".join(json.dumps(line) + "\n" for line in more)
-                data = ("\n" * torn + new).encode()
-                while data:
-                    data = data[os.write(descriptor, data) :]
-                os.fsync(descriptor)
+                file.write(("\n" * torn + new).encode())
+                file.flush()
+                os.fsync(file.fileno())
 
         yield add, list(whole(text))
-    finally:
-        os.close(descriptor)

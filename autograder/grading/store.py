@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from nbgrader.api import (
     Assignment,
+    BaseCell,
     Comment,
     Grade,
     Notebook,
@@ -28,6 +29,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     insert,
     select,
     update,
@@ -35,7 +37,6 @@ from sqlalchemy import (
 
 from autograder.course import Course
 from autograder.grading import point_history
-from autograder.grading.bulk_sql import Kept, cells_of, insert_row, write
 from autograder.grading.deadlines import Penalties, lateness
 from autograder.grading.gradebook import NotebookRows, OpenGradebook
 from autograder.grading.verdict import Verdict
@@ -61,6 +62,15 @@ class Stored(NamedTuple):
 
     key: str
     verdict: Verdict
+
+
+class Kept(NamedTuple):
+    """What the gradebook has of a submission now: answers that wait for a person, all
+    points so far, and how many of them people gave."""
+
+    waiting: int
+    score: float
+    by_hand: float
 
 
 class Store(OpenGradebook):
@@ -102,10 +112,8 @@ class Store(OpenGradebook):
             if verdict.held:  # keep what people's points were given for
                 verdict = replace(verdict, answers=before)
             else:
-                places = self.rows[assignment]
-                for name, place in places.items():
-                    part = Part(place, f"{name}/" if len(places) > 1 else "")
-                    more = self.save_points(session, student, part, verdict, before)
+                for place in self.rows[assignment]:
+                    more = self.save_points(session, student, place, verdict, before)
                     kept = Kept(*map(add, kept, more))
             row = {"key": key, "verdict": verdict.to_json()}
             where = {"student": student, "assignment": assignment}
@@ -120,7 +128,7 @@ class Store(OpenGradebook):
         self,
         session: Any,
         student: str,
-        part: Part,
+        place: NotebookRows,
         verdict: Verdict,
         before: Mapping[str, str],
     ) -> Kept:
@@ -129,55 +137,43 @@ class Store(OpenGradebook):
         What people gave stays; it is marked for another look when the answer that it
         was given for has changed.
         """
-        place = part.place
         notebook = self.submitted_notebook(session, student, place)
         query = select(GRADE.c.cell_id, GRADE.c.manual_score, GRADE.c.extra_credit)
         rows = session.execute(query.filter_by(notebook_id=notebook)).all()
         by_hand = {cell: given for cell, given, _ in rows if given is not None}
-        extra = sum(more or 0.0 for *_, more in rows)
-        grades = {}
+        score = given = sum(by_hand.values()) + sum(more or 0.0 for *_, more in rows)
+        grades, waiting = {}, 0
         for question in verdict.questions:
-            if not question.id.startswith(part.prefix):
+            cell = place.graded.get(question.id)
+            if cell is None:  # of another notebook
                 continue
-            cell = place.graded[question.id.removeprefix(part.prefix)]
             changed = before.get(question.id) != verdict.answers[question.id]
-            if question.score is None:
-                waits = changed or cell not in by_hand
-            else:
-                waits = changed and cell in by_hand
-            grades[cell] = {
-                "auto_score": question.score,
-                "needs_manual_grade": waits,
-            }
+            known = cell in by_hand
+            waits = changed if known else question.score is None
+            grades[cell] = {"auto_score": question.score, "needs_manual_grade": waits}
+            score += 0.0 if known else question.score or 0.0
+            waiting += waits
         comments = {
             cell: {"auto_comment": "No response." if silent else None}
             for name, cell in place.answered.items()
-            for silent in [part.prefix + name in verdict.unanswered]
+            for silent in [name in verdict.unanswered]
         }
         write(session, GRADE, notebook, grades)
         write(session, COMMENT, notebook, comments)
-        checked = sum(
-            grade["auto_score"] or 0.0
-            for c, grade in grades.items()
-            if c not in by_hand
-        )
-        given = sum(by_hand.get(cell, 0.0) for cell in grades) + extra
-        waiting = sum(bool(grade["needs_manual_grade"]) for grade in grades.values())
-        return Kept(waiting, checked + given, given)
+        return Kept(waiting, score, given)
 
     def submitted_notebook(
         self, session: Any, student: str, place: NotebookRows
     ) -> str:
         """The row of this student's notebook, made when it is the first time."""
-        mine = {"assignment_id": place.assignment, "student_id": student}
-        submission = session.scalar(select(SUBMISSION.c.id).filter_by(**mine))
-        if submission is None:
-            if session.scalar(select(STUDENT.c.id).filter_by(id=student)) is None:
-                session.execute(insert(STUDENT).values(id=student))
-            submission = insert_row(session, SUBMISSION, mine)
-        row = {"notebook_id": place.notebook, "assignment_id": submission}
-        notebook = session.scalar(select(NOTEBOOK.c.id).filter_by(**row))
-        return notebook or insert_row(session, NOTEBOOK, row)
+        if session.scalar(select(STUDENT.c.id).filter_by(id=student)) is None:
+            session.execute(insert(STUDENT).values(id=student))
+        submission = found_or_made(
+            session, SUBMISSION, assignment_id=place.assignment, student_id=student
+        )
+        return found_or_made(
+            session, NOTEBOOK, notebook_id=place.notebook, assignment_id=submission
+        )
 
     # ---------------------------------------------------------- the results
 
@@ -257,35 +253,62 @@ class Store(OpenGradebook):
         Of several notebooks the first bears it, so that it is taken off once.
         """
         found = self.results(assignment)
-        with self.transaction() as session:
+        with self.transaction():
             for student in set(students) & found.keys():
                 verdict = found[student]
                 if verdict.held or verdict.late is None:
                     continue
-                mine = (
-                    select(NOTEBOOK.c.id)
-                    .join(SUBMISSION, SUBMISSION.c.id == NOTEBOOK.c.assignment_id)
-                    .join(Assignment, Assignment.id == SUBMISSION.c.assignment_id)
-                    .join(Notebook, Notebook.id == NOTEBOOK.c.notebook_id)
-                    .where(Assignment.name == assignment)
-                    .where(SUBMISSION.c.student_id == student)
-                    .order_by(Notebook.name)
-                )
-                first, *more = session.scalars(mine).all()
-                penalty = {first: verdict.penalty or None} | dict.fromkeys(more)
-                for notebook, value in penalty.items():
-                    session.execute(
-                        update(NOTEBOOK)
-                        .where(NOTEBOOK.c.id == notebook)
-                        .values(late_submission_penalty=value)
-                    )
+                mine = self.gradebook.find_submission(assignment, student).notebooks
+                first, *more = sorted(mine, key=lambda notebook: notebook.name)
+                first.late_submission_penalty = verdict.penalty or None
+                for notebook in more:
+                    notebook.late_submission_penalty = None
 
 
-class Part(NamedTuple):
-    """A notebook of an assignment, and what its questions' names begin with."""
+def found_or_made(session: Any, table: Table, **row: str) -> str:
+    """The id of this row of a table."""
+    known = session.scalar(select(table.c.id).filter_by(**row))
+    return known or session.execute(insert(table).values(row)).inserted_primary_key[0]
 
-    place: NotebookRows
-    prefix: str
+
+def write(
+    session: Any, table: Table, notebook: str, rows: dict[str, dict[str, Any]]
+) -> None:
+    """Write one row for each cell of a student's notebook: a new one, or over the old.
+
+    Columns that are not in ``rows`` stay: those are what people wrote.
+    """
+    known = select(table.c.cell_id).filter_by(notebook_id=notebook)
+    old = set(session.scalars(known))
+    new = [
+        {"cell_id": cell, "notebook_id": notebook, **row}
+        for cell, row in rows.items()
+        if cell not in old
+    ]
+    if new:
+        session.execute(insert(table), new)
+    over = [{"cell": cell} | row for cell, row in rows.items() if cell in old]
+    if over:
+        where = (table.c.cell_id == bindparam("cell")) & (
+            table.c.notebook_id == notebook
+        )
+        session.connection().execute(update(table).where(where), over)
+
+
+def cells_of(assignment: str, table: Any, *columns: Any) -> Any:
+    """Student, cell, notebook and these columns of the grades, or of the comments."""
+    return (
+        select(SubmittedAssignment.student_id, BaseCell.name, Notebook.name, *columns)
+        .join(SubmittedNotebook, SubmittedNotebook.id == table.notebook_id)
+        .join(BaseCell, BaseCell.id == table.cell_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(
+            SubmittedAssignment,
+            SubmittedAssignment.id == SubmittedNotebook.assignment_id,
+        )
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .where(Assignment.name == assignment)
+    )
 
 
 class Points(NamedTuple):

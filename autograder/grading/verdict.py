@@ -129,15 +129,20 @@ class Verdict:
         """
         stored: dict[str, Any] = json.loads(text)
         if stored.get("run"):
-            stored["run"] = Run(**stored["run"])
+            stored["run"] = known(Run, stored["run"])
         stored["questions"] = [
             QuestionResult(**{**question, "waiting": question["score"] is None})
             for question in stored["questions"]
         ]
         for name in ("questions", "notes", "unanswered"):
             stored[name] = tuple(stored.get(name, ()))
-        known = {part.name for part in fields(cls)}
-        return cls(**{name: part for name, part in stored.items() if name in known})
+        return known(cls, stored)
+
+
+def known(kind: Any, stored: Mapping[str, Any]) -> Any:
+    """A data class from what is stored; parts that it does not have are left out."""
+    names = {part.name for part in fields(kind)}
+    return kind(**{name: part for name, part in stored.items() if name in names})
 
 
 def together(parts: Mapping[str, Verdict]) -> Verdict:

@@ -331,8 +331,9 @@ def person_of(value: Mapping[str, str], row: int, platform: str) -> Person | Non
     if not student or (platform == "canvas" and not number):
         return None  # in Canvas, a row above the students
     known = name or ("" if word else student)
-    team = value.get("team", "")
-    return Person(student, known, number, team, word, None, row, tuple(ids), bool(name))
+    real = bool(name.strip(", "))
+    about = value.get("team", ""), word, None, row, tuple(ids), real
+    return Person(student, known, number, *about)
 
 
 def without_twins(people: list[Person], table: str) -> list[Person]:

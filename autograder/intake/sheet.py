@@ -15,21 +15,19 @@ KINDS = {  # what a table is that begins so
     b"\xff\xfe": "in UTF-16, not in UTF-8",
     b"\xfe\xff": "in UTF-16, not in UTF-8",
 }
-Span = tuple[int, int]
 
 
 class Sheet:
-    """Rows of cells; the first row is the header."""
+    """Rows of cells as they are written; the first row is the header."""
 
     def __init__(self, text: str, name: str = "the table") -> None:
         self.name = name
         self.mark = MARK if text.startswith(MARK) else ""
-        self.source = text.removeprefix(MARK)
+        source = text.removeprefix(MARK)
         self.delimiter = max(
-            DELIMITERS, key=lambda sign: len(next(iter(spans(self.source, sign)), ()))
+            DELIMITERS, key=lambda sign: len(next(iter(lines(source, sign)), ()))
         )
-        self.spans = spans(self.source, self.delimiter)
-        self.changes: dict[Span, str] = {}
+        self.lines = lines(source, self.delimiter)  # cells, and the end of the line
 
     @classmethod
     def read(cls, path: Path) -> Sheet:
@@ -55,22 +53,22 @@ class Sheet:
     @property
     def columns(self) -> list[str]:
         """The headings."""
-        return self.row(0) if self.spans else []
+        return self.row(0) if self.lines else []
 
     @property
     def rows(self) -> range:
         """The numbers of the rows below the header."""
-        return range(1, len(self.spans))
+        return range(1, len(self.lines))
 
     def row(self, number: int) -> list[str]:
         """The values of a row."""
-        return [self.unquoted(span) for span in self.spans[number]]
+        return list(map(unquoted, self.lines[number][:-1]))
 
     def value(self, row: int, column: int | None) -> str:
         """A cell without spaces around it; empty where the row is shorter."""
-        if column is None or column >= len(self.spans[row]):
+        if column is None or column >= len(self.lines[row]) - 1:
             return ""
-        return self.unquoted(self.spans[row][column]).strip()
+        return unquoted(self.lines[row][column]).strip()
 
     def values(self, column: int) -> list[str]:
         """A column without its heading, blank rows left out."""
@@ -88,50 +86,48 @@ class Sheet:
 
     def change(self, row: int, column: int, value: str) -> None:
         """Replace one cell."""
-        if column >= len(self.spans[row]):
+        line = self.lines[row]
+        if column >= len(line) - 1:
             raise CourseError(f"{self.name}: line {row + 1} has too few cells.")
-        start, end = self.spans[row][column]
-        quoted = self.source[start : start + 1] == '"'
+        quoted = line[column].startswith('"')
         if quoted or set(value) & {self.delimiter, '"', "\n", "\r"}:
             value = '"' + value.replace('"', '""') + '"'
-        self.changes[start, end] = value
+        line[column] = value
 
     def text(self) -> str:
         """The whole file with what was replaced."""
-        parts, place = [self.mark], 0
-        for (start, end), value in sorted(self.changes.items()):
-            parts += [self.source[place:start], value]
-            place = end
-        return "".join([*parts, self.source[place:]])
+        texts = (self.delimiter.join(cells) + end for *cells, end in self.lines)
+        return "".join([self.mark, *texts])
 
     def part(self, rows: Sequence[int], columns: Sequence[int]) -> str:
         """The header and these rows, with these columns alone, written as they were."""
-        end = "\r\n" if "\r\n" in self.source else "\n"
-        lines = []
-        for number in (0, *rows):
-            there = self.spans[number]
-            cells = (there[column] for column in columns if column < len(there))
-            texts = (self.changes.get(s, self.source[slice(*s)]) for s in cells)
-            lines.append(self.delimiter.join(texts) + end)
-        return "".join([self.mark, *lines])
-
-    def unquoted(self, span: Span) -> str:
-        raw = self.source[slice(*span)]
-        if len(raw) > 1 and raw[0] == raw[-1] == '"':
-            return raw[1:-1].replace('""', '"')
-        return raw
+        end = "\r\n" if any(line[-1] == "\r\n" for line in self.lines) else "\n"
+        texts = []
+        for *cells, _ in (self.lines[number] for number in (0, *rows)):
+            chosen = (cells[column] for column in columns if column < len(cells))
+            texts.append(self.delimiter.join(chosen) + end)
+        return "".join([self.mark, *texts])
 
 
-def spans(text: str, delimiter: str) -> list[list[Span]]:
-    """Where the cells are, row by row."""
+def unquoted(raw: str) -> str:
+    """What a cell says."""
+    if len(raw) > 1 and raw[0] == raw[-1] == '"':
+        return raw[1:-1].replace('""', '"')
+    return raw
+
+
+def lines(text: str, delimiter: str) -> list[list[str]]:
+    """The lines: the cells as they are written, and at last what ends the line."""
     cell = re.compile(rf'((?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)(\r\n|.?)', re.S)
-    rows: list[list[Span]] = []
-    place, after = 0, ""
-    while place < len(text) or after == delimiter:
-        found = cell.match(text, place)
-        assert found  # the pattern takes an empty text too
-        if after != delimiter:
-            rows.append([])
-        rows[-1].append(found.span(1))
-        place, after = found.end(), found[2]
-    return rows
+    found: list[list[str]] = []
+    place, sign = 0, ""
+    while place < len(text) or sign == delimiter:
+        match = cell.match(text, place)
+        assert match  # the pattern takes an empty text too
+        if sign != delimiter:
+            found.append([])
+        found[-1].append(match[1])
+        place, sign = match.end(), match[2]
+        if sign != delimiter:
+            found[-1].append(sign)
+    return found

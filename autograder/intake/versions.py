@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from statistics import median_high
 
 from autograder.course import Assignment, Course
 from autograder.files import write_whole
@@ -128,14 +129,12 @@ def hours_apart(versions: Iterable[Version]) -> float:
         for version in versions
         if version.platform == "moodle" and version.person and version.person.time
     }
-    gaps = sorted(file - sheet for file, sheet in times.values())
-    if not gaps:
+    if not times:
         return 0.0
-    middle = gaps[len(gaps) // 2]
+    middle = median_high(file - sheet for file, sheet in times.values())
     alike = [f for f, s in times.values() if abs(f - s - middle) < timedelta(minutes=3)]
-    told = 2 * len(alike) > len(gaps) and max(alike) - min(alike) > TOLERANCE
-    quarters = round(middle / timedelta(minutes=15)) if told else 0
-    return quarters / 4
+    told = 2 * len(alike) > len(times) and max(alike) - min(alike) > TOLERANCE
+    return round(middle / timedelta(minutes=15)) / 4 if told else 0.0
 
 
 def in_moodle(label: Label) -> str:

@@ -58,7 +58,6 @@ def command(verb: argparse.ArgumentParser) -> None:
     for name in ("register", "link"):
         words = f"port of the page on this machine (default: {PORT})"
         made[name].add_argument("--port", type=int, default=PORT, help=words)
-    add_file(made["link"], "--id-token", "a launch that was copied from a browser")
     table = Path("students.csv")
     add_file(made["roster"], "--to", f"the table (default: {table})", table)
     push = made["push"]
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     course = Course.find()
     steps = {
         "register": lambda: register.register(course, options),
-        "link": lambda: page.link_course(course, options.port, options.id_token),
+        "link": lambda: page.link_course(course, options.port),
         "roster": lambda: people.write_roster(course, options.to),
         "push": lambda: push.push(course, options),
     }

@@ -76,10 +76,10 @@ class Folder:
         except ValueError:
             raise Refused("damaged", path=path) from None
 
-    def save(self, name: str, value: Platform | Link | dict[str, Any]) -> None:
+    def save(self, name: str, value: Platform | Link) -> None:
         """Write one of the files in JSON."""
-        stored = value if isinstance(value, dict) else asdict(value)
-        write_private(self.path / f"{name}.json", json.dumps(stored, indent=1) + "\n")
+        text = json.dumps(asdict(value), indent=1) + "\n"
+        write_private(self.path / f"{name}.json", text)
 
 
 def read_private(path: Path) -> str:

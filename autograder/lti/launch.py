@@ -29,18 +29,16 @@ WRONG = {
     jwt.InvalidSignatureError: "signature",
 }
 CLOCKS = 60  # seconds by which two clocks may differ
-BY_HAND = 600  # seconds for an answer, and to copy a token out of a browser
 
 
-def accepted(folder: Folder, token: str, state: str | None) -> Link:
+def accepted(folder: Folder, token: str, nonce: str) -> Link:
     """The course that a launch comes from; Refused when anything about it is wrong.
 
-    ``state`` came beside the token; None for a token that was copied by hand. A launch
-    is taken once.
+    ``nonce`` is the one that the launch has to answer.
     """
     platform = folder.platform()
-    claims = verified(token, platform, CLOCKS if state is not None else BY_HAND)
-    if not spend(folder, claims["nonce"], state):
+    claims = verified(token, platform)
+    if claims["nonce"] != nonce:
         raise Refused("used-nonce")
     link = link_of(claims, platform)
     if folder.link_file.exists() and (other := folder.link()).context != link.context:
@@ -49,7 +47,7 @@ def accepted(folder: Folder, token: str, state: str | None) -> Link:
     return link
 
 
-def verified(token: str, platform: Platform, leeway: int) -> dict[str, Any]:
+def verified(token: str, platform: Platform) -> dict[str, Any]:
     """The claims of a token that this platform signed, for us, now."""
     ours = platform.client_id
     try:
@@ -65,7 +63,7 @@ def verified(token: str, platform: Platform, leeway: int) -> dict[str, Any]:
             algorithms=["RS256"],
             audience=ours,
             issuer=platform.issuer,
-            leeway=leeway,
+            leeway=CLOCKS,
             options={"require": REQUIRED, "verify_iat": False},
         )
     except jwt.InvalidTokenError as error:
@@ -141,26 +139,3 @@ def link_of(claims: dict[str, Any], platform: Platform) -> Link:
     for url in (lineitems, memberships):
         at_home(str(url), platform)
     return Link(str(course["id"]), one_line(title), str(lineitems), str(memberships))
-
-
-def expect_launch(folder: Folder, state: str, nonce: str) -> None:
-    """Remember what was asked for; one launch may answer it."""
-    folder.save("waiting", waiting(folder) | {state: [nonce, time.time()]})
-
-
-def spend(folder: Folder, nonce: object, state: str | None) -> bool:
-    """Whether this nonce waits for a launch, with this state; then it waits no more."""
-    known = waiting(folder)
-    for name, (value, _) in known.items():
-        if value == nonce and state in (None, name):
-            folder.save("waiting", {k: v for k, v in known.items() if k != name})
-            return True
-    return False
-
-
-def waiting(folder: Folder) -> dict[str, Any]:
-    """Nonces of the last minutes with their times, by state."""
-    if not (folder.path / "waiting.json").exists():
-        return {}
-    known = folder.read("waiting").items()
-    return {state: v for state, v in known if time.time() - v[1] < BY_HAND}

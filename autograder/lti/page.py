@@ -8,14 +8,12 @@ import threading
 import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.files import read_regular
 from autograder.lti.files import Folder, Link
-from autograder.lti.launch import accepted, expect_launch, waiting
+from autograder.lti.launch import accepted
 from autograder.lti.sentences import Refused
 from autograder.text import one_line
 
@@ -23,15 +21,11 @@ PATIENCE = 600  # seconds until the page gives up
 LONGEST = 100_000  # bytes of a launch
 
 
-def link_course(course: Course, port: int, token: Path | None) -> None:
-    """Take one launch, from the page or copied into a file, and store its course."""
+def link_course(course: Course, port: int) -> None:
+    """Take one launch, and store its course."""
     folder = Folder(course)
     folder.platform()  # says what is missing before anybody clicks
-    if token is None:
-        link = from_page(folder, port)
-    else:
-        text = read_regular(token, LONGEST).decode("utf-8", "replace").strip()
-        link = accepted(folder, parse_qs(text).get("id_token", [text])[0], None)
+    link = from_page(folder, port)
     folder.save("link", link)
     print(f"Linked to {link.title}. Next: autograder lti roster")
 
@@ -66,6 +60,7 @@ class Page(ThreadingHTTPServer):
     def __init__(self, folder: Folder, port: int) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.folder, self.link = folder, None  # type: Folder, Link | None
+        self.waiting: dict[str, str] = {}  # nonces by state
         self.turn = threading.Lock()  # each request changes what is waited for
 
     def login(self, form: dict[str, str]) -> str:
@@ -79,7 +74,7 @@ class Page(ThreadingHTTPServer):
         if not form.get("login_hint"):
             raise Refused("no-login-hint")
         state, nonce = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
-        expect_launch(self.folder, state, nonce)
+        self.waiting[state] = nonce
         question = {
             **{"scope": "openid", "response_type": "id_token"},
             **{"response_mode": "form_post", "prompt": "none"},
@@ -90,15 +85,15 @@ class Page(ThreadingHTTPServer):
         return f"{platform.login_url}{mark}{urlencode(question)}"
 
     def launch(self, form: dict[str, str]) -> Link:
-        """The course of a launch that answers what was asked."""
+        """The course of a launch that answers what was asked; it may answer once."""
         if "error" in form:
             said = form.get("error_description") or form["error"]
             raise Refused("platform-refused", said=said)
         if not (state := form.get("state", "")):
             raise Refused("no-state")
-        if state not in waiting(self.folder):
+        if (nonce := self.waiting.pop(state, None)) is None:
             raise Refused("foreign-state")
-        return accepted(self.folder, form.get("id_token", ""), state)
+        return accepted(self.folder, form.get("id_token", ""), nonce)
 
 
 class Handler(BaseHTTPRequestHandler):

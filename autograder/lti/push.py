@@ -46,6 +46,11 @@ class Step:
     why: str = ""
 
     @property
+    def whose(self) -> str:
+        """The student's id here, and who that is on the platform."""
+        return f"{self.student}, {self.shown}:"
+
+    @property
     def points(self) -> str:
         """The points as the journal writes them."""
         return PENDING if self.score is None else f"{self.score:g}/{self.most:g}"
@@ -126,9 +131,7 @@ class Pushing:
         for step in steps:
             if step.what != "send" or self.dry or column is None:
                 word = "would be sent" if step.what == "send" else step.what
-                self.say(
-                    word, f"{step.student}, {step.shown}:", step.why or step.points
-                )
+                self.say(word, step.whose, step.why or step.points)
                 continue
             error = self.send(name, column, step, there, cells.get(step.user))
             if error is None:
@@ -145,7 +148,7 @@ class Pushing:
         self, name: str, column: LineItem, step: Step, there: float, cell: Cell | None
     ) -> Refused | None:
         """Send one score, with its lines before and after; why it was not taken."""
-        place, whose = str(column.get_id()), f"{step.student}, {step.shown}:"
+        place = str(column.get_id())
         self.journal.begin(name, place, step.student, step.user, step.points)
         score = step.score and step.score * (there / step.most)
         note = cell.comment if cell else ""
@@ -154,10 +157,10 @@ class Pushing:
         except Refused as error:
             kind = "unknown" if error.unknown else "refused"
             self.journal.end(f"{kind}: {error}")
-            self.say("not sent", whose, str(error))
+            self.say("not sent", step.whose, str(error))
             return error
         self.journal.end("sent")
-        self.say("sent", whose, step.points)
+        self.say("sent", step.whose, step.points)
         return None
 
     def say(self, word: str, student: str, more: str) -> None:

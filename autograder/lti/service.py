@@ -23,7 +23,7 @@ from autograder.lti.files import Folder, Platform, at_home
 from autograder.lti.register import PEOPLE, SCOPES, public_of
 from autograder.lti.sentences import TEXTS, Refused
 
-TRIES = 5
+WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before each further try
 LONGEST_WAIT = 60.0  # seconds
 ASKED_TO_WAIT = (429, 503)  # nothing was done: even a score can be sent again
 BROKEN = (500, 502, 504)
@@ -70,20 +70,18 @@ class Session(requests.Session):
             at_home(url, self.platform)
         options |= {"timeout": 30, "allow_redirects": False}
         reading = method.upper() == "GET"
-        for attempt in range(TRIES):
-            wait, last = 2.0**attempt, attempt == TRIES - 1
+        for wait in (*WAITS, None):
             try:
                 answer = super().request(method, url, **options)
             except requests.RequestException as error:
-                if reading and not last:
-                    time.sleep(wait)
-                    continue
-                place, unsure = self.platform.address, not reading
-                raise Refused(
-                    "unreachable", unknown=unsure, address=place, error=error
-                ) from None
+                if not reading or wait is None:
+                    about = {"address": self.platform.address, "error": error}
+                    raise Refused("unreachable", unknown=not reading, **about) from None
+                time.sleep(wait)
+                continue
             code = answer.status_code
-            if last or not (code in ASKED_TO_WAIT or (reading and code in BROKEN)):
+            again = code in ASKED_TO_WAIT or (reading and code in BROKEN)
+            if not again or wait is None:
                 break
             asked = answer.headers.get("Retry-After", "")
             time.sleep(min(float(asked) if asked.isdigit() else wait, LONGEST_WAIT))
@@ -93,7 +91,7 @@ class Session(requests.Session):
 
 
 class Connector(ServiceConnector):
-    """Tokens are kept until they end; one that ended early is replaced once."""
+    """Tokens are kept; one that the platform no longer takes is replaced."""
 
     def __init__(self, platform: Platform, private: str) -> None:
         registration = (
@@ -106,16 +104,15 @@ class Connector(ServiceConnector):
         )
         super().__init__(registration, Session(platform))
         self.url = platform.token_url
-        self.tokens: dict[str, tuple[str, float]] = {}
+        self.tokens: dict[str, str] = {}
 
     def _get_cached_access_token(self, scope_key: str) -> str | None:
-        token, end = self.tokens.get(scope_key, ("", 0.0))
-        return token if time.monotonic() < end - 10 else None
+        return self.tokens.get(scope_key)
 
     def _cache_access_token(
         self, scope_key: str, access_token: str, expires_in: float
     ) -> None:
-        self.tokens[scope_key] = access_token, time.monotonic() + float(expires_in)
+        self.tokens[scope_key] = access_token
 
     def get_access_token(self, scopes: Any) -> str:
         """A token for these scopes; Refused with what to set when there is none."""

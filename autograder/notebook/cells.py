@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograder.explain.locations import Location, cell_name, location_of
-from autograder.notebook.ipython import Captured, DisplayHandle, Finder
 from autograder.notebook.magics import translate
-from autograder.notebook.shell import Shell
+from autograder.notebook.shell import Captured, DisplayHandle, Finder, Shell
 from autograder.text import lines_of
 
 MAX_OUTPUTS = 500  # of a cell; each stretch of printed text is one
 MAX_ERROR = 8_000  # characters of what an exception says
+MAX_NOTE = 100  # characters of what was left out
 CUT = "… the output was too long; the rest is left out\n"
 STREAMS = ("stdout", "stderr")
 # what IPython defines beside the student's names
@@ -227,7 +227,7 @@ class Notebook:
             self.room = -1
 
     def _note(self, text: str) -> None:
-        self._add(("note", text))
+        self._add(("note", text[:MAX_NOTE]))
 
     def _show(self, kind: str, value: Any) -> None:
         figure = sys.modules.get("matplotlib.figure")

@@ -25,20 +25,9 @@ ASSIGNED = re.compile(r"(?P<before>\s*[\w, ]+=\s*)(?P<sign>%|!)(?P<rest>.*)")
 LINE = re.compile(r"(?P<before>\s*)(?P<sign>%|!!?|\?{1,2})(?P<rest>.*)")
 HELP = re.compile(r"(?P<before>\s*)%{0,2}[\w.\[\]'\"]+\?{1,2}\s*$")
 # words that are commands when they open a line that is no Python
-COMMANDS = (
-    "pip",
-    "conda",
-    "mamba",
-    "uv",
-    "cd",
-    "ls",
-    "pwd",
-    "cat",
-    "mkdir",
-    "rm",
-    "cp",
-)
-COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{'|'.join(COMMANDS)})\b.*)")
+WORDS = "pip|conda|mamba|uv|cd|ls|pwd|cat|mkdir|rm|cp"
+COMMANDS = WORDS.split("|")
+COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{WORDS})\b.*)")
 # what a cell was copied with: `>>> x` from a page, `In [3]: x` from a terminal
 PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
 PROMPTS = re.compile(r"(?m)^(?:>>>|\.\.\.|In \[\d+\]:|\s*\.{3,}:)(?: |$)")

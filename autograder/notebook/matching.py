@@ -7,6 +7,8 @@ course, into another cell or beside the question runs, or waits for a person.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from autograder.errors import Held
@@ -15,6 +17,7 @@ from autograder.notebook.cell_search import (
     find_by_id,
     find_by_text,
     is_another,
+    is_copy,
     rising,
 )
 from autograder.notebook.records import (
@@ -26,17 +29,24 @@ from autograder.notebook.records import (
     ReleasedCell,
     SubmittedCell,
 )
-from autograder.notebook.student_additions import HERE, Added
 from autograder.notebook.text_diff import (
+    Lines,
     defined_names,
+    difference,
     holds_code,
     is_stub,
     mentions,
+    parsed,
     same_text,
     text_key,
+    without_block,
+    without_due,
 )
 from autograder.notebook.time_limit import READING, at_most
 from autograder.notebook.written_answers import why_open, words_near
+
+IMPORT = re.compile(r"^(?:from|import) .*", re.MULTILINE)
+BEFORE, HERE, AFTER = -2, -1, 0  # ranks of what a cell of the course held
 
 
 @at_most(READING)
@@ -72,8 +82,12 @@ class Matching:
         self.release, self.submitted, self.found = release, submitted, found
         self.cells: list[tuple[Position, MatchedCell]] = []
         self.notes: list[str] = []
-        self.added = Added(release, submitted, found, self.note)
-        self.own = self.added.cells()
+        self.merged = [  # tests that may stand in another cell
+            cell.released
+            for cell in release.cells
+            if cell.kind == "test" and cell.grade_id not in found
+        ]
+        self.own = [*self.added()]
         self.names: dict[int, frozenset[str]] = {}  # that were added, by place
         for (place, _), extra in self.own:
             more = defined_names(extra.source)
@@ -121,7 +135,7 @@ class Matching:
         """A cell of the release, with the student's text where it is an answer."""
         there = self.found.get(cell.grade_id)
         own = None if there is None else self.submitted[there]
-        matched = MatchedCell.of(cell)
+        matched = MatchedCell(**vars(cell))
         if cell.kind not in ("answer", "written"):
             return matched
         if own is not None and own.cell_type != cell.cell_type:
@@ -152,7 +166,7 @@ class Matching:
             )
         return replace(
             matched,
-            source="" if own is None else self.added.without_tests(own.source),
+            source="" if own is None else self.without_tests(own.source),
             unanswered=empty and not elsewhere,
             runs=own is not None
             and (not elsewhere or self.extends(cell.grade_id, there, places)),
@@ -243,3 +257,74 @@ class Matching:
                 return (there, rank)
         places = self.definers(answer.grade_id)
         return (places[0] if places else -1, rank)
+
+    # ------------------------------------------------------ what the student added
+
+    def added(self) -> Iterator[tuple[Position, MatchedCell]]:
+        """Own cells, and lines in cells of the course, each with its place."""
+        names = {place: name for name, place in self.found.items()}
+        by_name = {cell.grade_id: cell for cell in self.release.cells}
+        for place, cell in enumerate(self.submitted):
+            if place in names:
+                released = by_name[names[place]]
+                if released.kind not in ("answer", "written"):
+                    added = self.lines(cell, released)
+                    for text, rank in ((added.before, BEFORE), (added.after, AFTER)):
+                        if text.strip():
+                            yield (place, rank), self.extra(cell, text)
+                continue
+            if cell.grade_id in by_name:
+                released = by_name[cell.grade_id]
+                self.note(
+                    f"The cell {cell.grade_id} occurs more than once; "
+                    + (
+                        "the first one that is filled in counts."
+                        if released.kind == "written"
+                        else "all of them run, and the last definition counts."
+                    )
+                )
+                if is_copy(cell, released):
+                    continue
+            yield (place, HERE), self.extra(cell, cell.source)
+
+    def lines(self, cell: SubmittedCell, released: ReleasedCell) -> Lines:
+        """What a cell of the course has that the course did not write.
+
+        It runs before the course's own or after it, where it stood. Of a locked cell
+        that was rewritten so that the new lines make no sense alone, it is the whole
+        cell.
+        """
+        if any(
+            same_text(cell.source, text)
+            for text in (released.released, released.source)
+        ):
+            return Lines()
+        texts = (cell.source, released.released)
+        added = difference(*map(without_due, texts))
+        code = cell.cell_type == "code" and released.kind == "locked"
+        if code and not (parsed(added.before) and parsed(added.after)):
+            added = Lines(cell.source)
+        self.note(
+            f"The cell {released.grade_id} had been changed; the course's own cell "
+            "was used, and the lines that were added are kept next to it."
+        )
+        if released.kind == "test" and added.after:  # a test's imports stay in the test
+            imports = "\n".join(IMPORT.findall(released.released))
+            return Lines(added.before, f"{imports}\n{added.after}".lstrip())
+        return added
+
+    def extra(self, cell: SubmittedCell, text: str) -> MatchedCell:
+        return MatchedCell(
+            kind="extra",
+            grade_id="",
+            cell_type=cell.cell_type,
+            released="",
+            source=self.without_tests(text) if cell.cell_type == "code" else text,
+            attachments=cell.attachments,
+        )
+
+    def without_tests(self, source: str) -> str:
+        """Code without the test cells that were merged into it, which run anyway."""
+        for text in self.merged:
+            source = without_block(source, text)
+        return source

@@ -15,15 +15,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder import registry
 from autograder.libraries import SUPPORT
 from autograder.notebook.exit_reason import ending
 from autograder.notebook.running import FORKS, Job, Outcome
+from autograder.notebook.test_cells import CHECKS
 
 HOME = str(Path(__file__).resolve().parents[2])
 LIBRARIES = "|".join(["numpy", "matplotlib", "seaborn", *SUPPORT])
 IMPORTED = re.compile(rf"^\s*(?:import|from)\s+({LIBRARIES})\b", re.M)
 WARM = {"matplotlib": "matplotlib.pyplot", "numpy": "numpy.random"}
 MANY_HANGS = 10
+BRIEF = 2.0  # seconds for a question that is built on one that did not finish
 START_SECONDS = 300.0  # for libraries to be imported, before the first cell
 
 
@@ -68,14 +71,16 @@ class Runner:
     def outcomes(self, plan: Plan, ask: int = 0) -> Iterator[Outcome]:
         """The outcome of each cell. One that never ends costs itself alone.
 
-        With ``ask``, up to so many questions about each answer that passes.
+        What is built on it is not waited for as long. With ``ask``, up to so many
+        questions about each answer that passes.
         """
         done = 0
         skipped: tuple[int, ...] = ()
+        self.doubtful: dict[int, str] = {}  # cells, and what they are built on
         names = {number: question for number, _, question in plan.cells}
         while True:
             job = Job(plan.cells, plan.profile, plan.books, done, skipped, ask)
-            at, how = None, f"did not finish in {self.seconds:g} s"
+            at, how = None, ""
             for line in self._answers(job):
                 at = line.get("at", at)
                 if "number" in line:
@@ -92,7 +97,17 @@ class Runner:
             if at is None or len(skipped) == MANY_HANGS:
                 return
             done, skipped = max(done, at), (*skipped, at)
-            yield stopped(at, names[at], how)
+            if how:
+                yield stopped(at, names[at], how)
+                continue
+            how, used = f"did not finish in {self._patience(at):g} s", self.doubtful
+            yield stopped(at, names[at], how, used.get(at))
+            if name := names[at]:
+                self.doubtful |= dict.fromkeys(built_on(name, plan), name)
+
+    def _patience(self, at: int | None) -> float:
+        """How many seconds a cell has."""
+        return min(self.seconds, BRIEF) if at in self.doubtful else self.seconds
 
     def _answers(self, job: Job) -> Iterator[dict]:
         """The lines that a job sends; fewer if a cell hangs or ends the process.
@@ -115,7 +130,7 @@ class Runner:
                     yield {"dead": process.returncode}
                     return
                 told = json.loads(line)
-                child, patience = told.get("pid", child), self.seconds
+                child, patience = told.get("pid", child), self._patience(told.get("at"))
                 ended = "dead" in told or ("end" in told and not FORKS)
                 yield told
             if not FORKS:
@@ -163,10 +178,26 @@ class Runner:
             pass
 
 
-def stopped(number: int, question: str | None, how: str) -> Outcome:
-    """The outcome of a cell that did not come to its end."""
+def built_on(name: str, plan: Plan) -> Iterator[int]:
+    """The test cells of the questions that are built on this one, by their checks."""
+    for number, source, question in plan.cells:
+        for short in CHECKS.findall(source) if question else ():
+            with contextlib.suppress(Exception):  # of checks that cannot be imported
+                if name in registry.checks_of(short).assignment.builds_on(question):
+                    yield number
+
+
+def stopped(
+    number: int, question: str | None, how: str, used: str | None = None
+) -> Outcome:
+    """The outcome of a cell that did not come to its end.
+
+    ``used``: a question that it is built on, which did not finish either.
+    """
     if question is None:
         problem = f"{how}; the cells after it ran without it"
+    elif used:
+        problem = f"{question}: {how}; it is built on {used}, which did not finish"
     elif how.startswith("did not finish"):
         problem = f"{question}: {how}; is there a loop that never ends?"
     else:

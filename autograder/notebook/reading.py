@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import struct
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from autograder.errors import Held
-from autograder.notebook.pictures import kept
 from autograder.notebook.records import SubmittedCell
 from autograder.notebook.time_limit import READING, at_most
 
@@ -19,6 +20,8 @@ CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 # ![alt](attachment:picture.png "title"); no part of it goes beyond the next "[", or a
 # text of nothing but beginnings would be read again from each of them
 ATTACHED = re.compile(r"!\[[^][]*\]\(attachment:(?P<name>[^)[\s]+)(?:[ \t][^)[\n]*)?\)")
+MAX_PIXELS, MAX_SIDE = 40_000_000, 30_000  # of a picture, which a browser decodes
+PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -146,3 +149,36 @@ def text_of(source: Any) -> str:
             "The notebook is damaged: the source of one of its cells is not text."
         )
     return source
+
+
+def kept(attachments: Any) -> dict[str, dict[str, str]]:
+    """The pictures of a cell that can be shown: PNG and JPEG of a sensible size."""
+    pictures: dict[str, dict[str, str]] = {}
+    for name, kinds in attachments.items() if isinstance(attachments, dict) else ():
+        for kind, text in kinds.items() if isinstance(kinds, dict) else ():
+            content = decoded(text)
+            # no side of a JPEG has over 65,535 pixels
+            jpeg = kind == "image/jpeg" and content.startswith(JPEG)
+            if jpeg or (kind == "image/png" and is_png(content)):
+                clean = base64.b64encode(content).decode()
+                pictures.setdefault(name, {})[kind] = clean
+    return pictures
+
+
+def decoded(text: Any) -> bytes:
+    """The bytes behind base64, which the format allows to be a list of lines."""
+    lines = text if isinstance(text, list) else [text]
+    try:
+        whole = "".join("".join(map(str, lines)).split())
+        return base64.b64decode(whole, validate=True)
+    except ValueError:
+        return b""
+
+
+def is_png(content: bytes) -> bool:
+    """Whether this begins as a PNG does, and is not so large that showing it hurts."""
+    if not content.startswith(PNG) or len(content) < 24:
+        return False
+    width, height = struct.unpack_from(">II", content, 16)
+    sides = 0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE
+    return sides and width * height <= MAX_PIXELS

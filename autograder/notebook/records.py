@@ -120,31 +120,18 @@ class Release:
 
 
 @dataclass(frozen=True)
-class MatchedCell:
+class MatchedCell(ReleasedCell):
     """A cell of the submission in its place in the release.
 
     ``source`` is the student's in an answer or an extra cell, the course's in a test or
     a locked cell. An ``unanswered`` cell has nothing of the student's. A cell with
     ``runs=False`` is shown and not executed: it was missing in the submission, or it is
-    an empty answer cell and the answer was found in another cell.
+    an empty answer cell and the answer was found in another cell. An extra cell has no
+    ``grade_id``.
     """
 
-    kind: Kind
-    cell_type: CellType
-    source: str
-    grade_id: str | None = None
-    released: str = ""
-    points: float = 0.0
-    id: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    attachments: Attachments = field(default_factory=dict)
     unanswered: bool = False
     runs: bool = True
-
-    @classmethod
-    def of(cls, cell: ReleasedCell) -> MatchedCell:
-        """A cell of the course, as it is where the student has no part in it."""
-        return cls(**vars(cell))
 
 
 @dataclass

@@ -1,19 +1,23 @@
-"""Substitute for IPython's shell: the object that ``get_ipython()`` returns in cells.
+"""Substitute for IPython: the object that ``get_ipython()`` returns, and the module.
 
 The same few magics work on a laptop, in the page and in grading. Shell commands run in
-none of them: a note says what was left out.
+none of them: a note says what was left out. Of the module, ``display`` works, and so
+does keeping what is printed. All else changes a screen alone, and does nothing here.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib.abc
+import importlib.machinery
+import io
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from autograder.notebook.ipython import nothing
 
 # they change how a notebook looks or behaves on a screen, and no result
 QUIET = {
@@ -22,6 +26,13 @@ QUIET = {
     *("pinfo2", "psource", "pdoc", "pfile", "who", "whos", "history", "reset", "time"),
     *("timeit", "debug", "logstart", "logstop", "page", "pprint", "doctest_mode"),
 }
+
+MODULES = """IPython IPython.core IPython.core.display IPython.core.getipython
+IPython.core.interactiveshell IPython.core.magic IPython.display IPython.lib
+IPython.lib.display IPython.utils IPython.utils.capture IPython.utils.io
+matplotlib_inline matplotlib_inline.backend_inline"""
+RICH = "Audio Code HTML IFrame Image JSON Javascript Latex Markdown Math SVG Video"
+SHOWING = "html javascript jpeg json latex markdown pdf png pretty svg"
 SIZE = 20_000_000  # bytes of a file that %run reads
 
 
@@ -45,7 +56,7 @@ class Shell:
         if method is not None:
             return method(line)
         if name not in QUIET:
-            self._note(f"left out: %{name} {line}".rstrip()[:100])
+            self._note(f"left out: %{name} {line}".rstrip())
         return None
 
     magic = run_line_magic
@@ -60,18 +71,18 @@ class Shell:
 
     def system(self, command: str) -> None:
         """``!command``: not run."""
-        self._note(f"left out: !{command.strip()}"[:100])
+        self._note(f"left out: !{command.strip()}")
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list[str]:
         """``x = !command``: not run, so there is no line of output."""
-        self._note(f"left out: = !{command.strip()}"[:100])
+        self._note(f"left out: = !{command.strip()}")
         return []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """What else IPython's shell can do: left out."""
         if name.startswith("_"):
             raise AttributeError(name)
-        self._note(f"left out: get_ipython().{name}"[:100])
+        self._note(f"left out: get_ipython().{name}")
         return nothing
 
     # ------------------------------------------------------------- line magics
@@ -110,7 +121,7 @@ class Shell:
         try:
             os.chdir(os.path.expanduser(line.strip().strip("'\"") or "~"))
         except OSError:
-            self._note(f"left out: %cd {line.strip()}"[:100])
+            self._note(f"left out: %cd {line.strip()}")
 
     def _magic_env(self, line: str) -> Any:
         name, equals, value = line.partition("=")
@@ -132,3 +143,103 @@ class Shell:
             file.write(cell)
             if cell and not cell.endswith("\n"):
                 file.write("\n")
+
+
+# -------------------------------------------------------------------- the module
+
+
+class Rich:
+    """What IPython.display calls HTML, Markdown and so on: here, its text."""
+
+    def __init__(self, data: Any = None, *_: Any, **__: Any) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"<IPython.core.display.{type(self).__name__} object>"
+
+
+@dataclass
+class DisplayHandle:
+    """What ``display(value, display_id=...)`` gives, to show another value later."""
+
+    display: Callable[..., Any]
+
+    def update(self, value: Any, **_: Any) -> None:
+        """Show a value, below the one before."""
+        self.display(value)
+
+
+@dataclass
+class Captured:
+    """What was printed meanwhile."""
+
+    stdout: str = ""
+    stderr: str = ""
+    outputs: tuple = ()
+
+    def show(self) -> None:
+        """Print it now."""
+        sys.stdout.write(self.stdout)
+        sys.stderr.write(self.stderr)
+
+    __call__ = show
+
+
+@contextlib.contextmanager
+def capture_output(*_: Any, **__: Any) -> Iterator[Captured]:
+    """Keep what is printed; it is there when the block has ended."""
+    captured = Captured()
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            yield captured
+    finally:
+        captured.stdout, captured.stderr = out.getvalue(), err.getvalue()
+
+
+def nothing(given: Any = None, *_: Any, **__: Any) -> Any:
+    """A function for a screen; as a decorator, it gives back what it was given."""
+    return given if callable(given) else None
+
+
+class Module(types.ModuleType):
+    """A module of IPython. It has every name: a class, or a function for a screen."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return type(name, (Rich,), {}) if name[0].isupper() else nothing
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives notebooks an ``IPython`` that belongs to this engine.
+
+    ``get`` gives the shell, and ``display`` shows values.
+    """
+
+    def __init__(self, get: Callable[[], Any], display: Callable) -> None:
+        shell = type("InteractiveShell", (), {"instance": get, "initialized": get})
+        names: dict[str, Any] = {name: type(name, (Rich,), {}) for name in RICH.split()}
+        names |= {f"display_{kind}": display for kind in SHOWING.split()}
+        names |= {"display": display, "update_display": lambda one, **_: display(one)}
+        names |= {"get_ipython": get, "InteractiveShell": shell, "ProgressBar": range}
+        names |= {"capture_output": capture_output, "clear_output": nothing}
+        names |= {"__version__": "9.0.0", "version_info": (9, 0, 0, ""), "__path__": []}
+        self.modules = {name: Module(name) for name in MODULES.split()}
+        for module in self.modules.values():
+            vars(module).update(names)
+        for name, module in self.modules.items():
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(self.modules[parent], last, module)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The module, if it is one of IPython's."""
+        known = name in self.modules
+        return importlib.machinery.ModuleSpec(name, self) if known else None
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return self.modules[spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing: it is made already."""

@@ -24,6 +24,7 @@ from autograder.text import letters, lines_of, nearest, printable
 
 # the test cells of this course; those of others are known by their metadata
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
+CHECKS = re.compile(r"autograder\.checks(?:\.| import )(\w+)")  # of an assignment
 IMPORTED = re.compile(
     r"^\s*(?:import[ \t]+([A-Za-z_]\w*)|from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import\b)",
     re.MULTILINE,

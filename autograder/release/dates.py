@@ -47,27 +47,22 @@ def course_zone(course: Course) -> tzinfo:
     return zone_of(str(course.nbgrader().get("Exchange", {}).get("timezone", "UTC")))
 
 
-def due_dates(course: Course) -> dict[str, tuple[datetime | None, datetime]]:
-    """By assignment: when its period begins, if that is written, and when it is due.
+def due_dates(course: Course) -> dict[str, datetime]:
+    """When assignments are due, by name, from ``c.Autograder.due``.
 
-    From ``c.Autograder.due``; CourseError when something there cannot be read.
+    CourseError when something there cannot be read.
     """
     zone = course_zone(course)
     names = [assignment.name for assignment in course.assignments()]
     found = {}
-    for name, value in course.table("due").items():
+    for name, due in course.table("due").items():
         if name not in names and (near := meant(name, names)):
             raise CourseError(
                 f"c.Autograder.due in {CONFIG} has the unknown assignment "
                 f"{one_line(name)}; did you mean {near}?"
             )
         # others may be of assignments to come
-        *begin, end = value if isinstance(value, tuple | list) else (value,)
-        start = None
-        for text in map(str, begin):
-            clock = "" if ":" in text else " 00:00"
-            start = moment(text + clock, zone).astimezone(UTC)
-        found[name] = start, moment(str(end), zone).astimezone(UTC)
+        found[name] = moment(str(due), zone).astimezone(UTC)
     return found
 
 

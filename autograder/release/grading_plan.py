@@ -6,15 +6,11 @@ graded is graded again.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from functools import cache
 from importlib.metadata import version
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +21,7 @@ from autograder import registry, settings
 from autograder.checks.published import books_of, module_file
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
-from autograder.notebook.records import BY_POINTS, Release
+from autograder.notebook.records import Release
 from autograder.notebook.release import is_released, nameless, released_cell
 from autograder.notebook.test_cells import profile_of
 from autograder.release.solutions import extra_files, prepared
@@ -33,57 +29,18 @@ from autograder.text import one_line
 
 LIBRARIES = ("numpy", "matplotlib")  # plots are checked, too
 CODE = (".py", ".toml")
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-WORDS = {"says", "differs", "why", "unseen"}  # of a catalog: sentences
 
 
 def plans(course: Course, assignment: Assignment) -> tuple[Release, ...]:
-    """The plan of each notebook of an assignment.
-
-    CourseError when one is a copy of another: its questions would count twice.
-    """
-    found = tuple(plan(course, part) for part in assignment.parts)
-    for first, second in combinations(found, 2):
-        if shared := copied(first, second):
-            names = ", ".join(shared[:3])
-            raise CourseError(
-                f"{first.notebook}.ipynb and {second.notebook}.ipynb of "
-                f"{assignment.name} have the same questions ({names}"
-                f"{', …' if len(shared) > 3 else ''}); move the copy out of "
-                f"{assignment.source.parent}."
-            )
-    return found
-
-
-def copied(first: Release, second: Release) -> list[str]:
-    """The questions of a notebook and its copy; empty for two that differ.
-
-    Courses call the first question q1 in each notebook, and a notebook may go on where
-    another ends: in a copy all names are the same, and the text of one test at least.
-    """
-    one, other = (
-        {
-            cell.grade_id: (cell.kind, cell.source)
-            for cell in r.cells
-            if cell.kind in BY_POINTS
-        }
-        for r in (first, second)
-    )
-    same = {name for name in one if one[name] == other.get(name)}
-    tests = {name for name in same if one[name][0] == "test"}
-    return (
-        sorted(one)
-        if one.keys() == other.keys() and (tests or same == set(one))
-        else []
-    )
+    """The plan of each notebook of an assignment."""
+    return tuple(plan(course, part) for part in assignment.parts)
 
 
 def one_hash(hashes: Iterable[str]) -> str:
     """One for an assignment, by those of its notebooks."""
     first, *more = hashes
-    return (
-        hashlib.sha256("".join([first, *more]).encode()).hexdigest() if more else first
-    )
+    whole = "".join([first, *more]).encode()
+    return hashlib.sha256(whole).hexdigest() if more else first
 
 
 def plan(course: Course, assignment: Assignment) -> Release:
@@ -143,39 +100,10 @@ def fingerprint(release: Release) -> str:
     for name, data in release.files.items():
         digest.update(f"\0{name}\0{len(data)}\0".encode() + data)
     for path in engine_files(release.notebook):
-        digest.update(f"\0{path.name}\0{without_words(path)}".encode())
+        digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     for name in dict.fromkeys([*LIBRARIES, release.profile]):
         digest.update(f"\0{name}\0{version(name)}".encode())
     return digest.hexdigest()
-
-
-def without_words(path: Path) -> str:
-    """The code or data of a file, without what is only read by people.
-
-    Of Python: without comments, layout and docstrings, which are the sentences of
-    checks. Of a table: without the keys in WORDS.
-    """
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".toml":
-        return json.dumps(decisive(tomllib.loads(text)), sort_keys=True)
-    return code_of(text)
-
-
-@cache
-def code_of(text: str) -> str:
-    """The syntax tree of a module without docstrings; most serve every assignment."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            del node.body[0]
-    return ast.dump(tree)
-
-
-def decisive(value: Any) -> Any:
-    """A value of a table, without the keys in WORDS at any depth."""
-    if isinstance(value, dict):
-        return {k: decisive(v) for k, v in value.items() if k not in WORDS}
-    return [decisive(each) for each in value] if isinstance(value, list) else value
 
 
 def engine_files(checks: str) -> list[Path]:

@@ -23,7 +23,8 @@ from autograder.text import one_line
 FIRST = "01-means"
 NEXT = """\
 {folder} is a course with one assignment, {first}, and five invented students. Next:
-{cd}  autograder release    # the students' notebooks, into exercises/
+  cd {folder}
+  autograder release    # the students' notebooks, into exercises/
   autograder grade      # what is in submitted/
   autograder report     # then open report.html
 Your own assignments: autograder new 02-NAME. The wheel for students: autograder pack"""
@@ -51,10 +52,7 @@ def run(options: argparse.Namespace) -> None:
     """Make the course, and say what comes next."""
     folder: Path = options.folder.resolve()
     init(folder, options.name or folder.name)
-    here = folder == Path.cwd()
-    shown = one_line(str(options.folder if not here else folder.name))
-    cd = "" if here else f"  cd {shown}\n"
-    print(NEXT.format(folder=shown, first=FIRST, cd=cd))
+    print(NEXT.format(folder=one_line(str(folder)), first=FIRST))
 
 
 def init(folder: Path, name: str) -> None:

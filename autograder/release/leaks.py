@@ -8,7 +8,7 @@ import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -33,12 +33,10 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf")
 DEEPEST = 3  # archives in archives
 
 
-def find_leaks(
-    released: str, solution: NotebookNode, allowed: Set[str] | None = frozenset()
-) -> list[str]:
+def find_leaks(released: str, solution: NotebookNode, given: bool = False) -> list[str]:
     """What of the solution can be read in the text of the released notebook.
 
-    ``allowed`` are lines that students are meant to have; None means all lines.
+    ``given``: students are meant to have its lines.
     """
     notebook = json.loads(released)
     where: dict[str, str] = {}  # the first cell of students in which a line stands
@@ -47,7 +45,7 @@ def find_leaks(
         for line in text_of(cell).splitlines():
             where.setdefault(line.strip(), f"cell {number} {name}".strip())
     leaks = [f"the text '{marker}'" for marker in MARKERS if marker in released]
-    for line, origin in secrets(notebook, solution, allowed):
+    for line, origin in () if given else secrets(notebook, solution):
         if line in where:
             leaks.append(f"a line of {origin}: `{line}` (in {where[line]})")
     if any(cell.get("outputs") for cell in notebook["cells"]):
@@ -56,14 +54,11 @@ def find_leaks(
 
 
 def leaks_of_files(
-    files: Mapping[str, bytes],
-    released: str,
-    solution: NotebookNode,
-    allowed: Set[str] | None = frozenset(),
+    files: Mapping[str, bytes], released: str, solution: NotebookNode, given: bool
 ) -> list[str]:
     """What of the solution can be read in files that lie beside the notebook."""
     notebook = json.loads(released)
-    hidden = dict(secrets(notebook, solution, allowed))
+    hidden = {} if given else dict(secrets(notebook, solution))
     leaks = dict.fromkeys(pictures_of_answers(files, notebook, solution))
     for name, data in files.items():
         for line in lines_of(data):
@@ -88,11 +83,9 @@ def pictures_of_answers(
 
 
 def secrets(
-    notebook: Mapping[str, Any], solution: NotebookNode, allowed: Set[str] | None
+    notebook: Mapping[str, Any], solution: NotebookNode
 ) -> Iterator[tuple[str, str]]:
     """Each line that nbgrader took out of the solution, and what it is a line of."""
-    if allowed is None:
-        return
     given: dict[str, set[str]] = defaultdict(set)  # by the name of the cell
     for cell in notebook["cells"]:
         about = cell["metadata"].get("nbgrader", {})
@@ -104,7 +97,7 @@ def secrets(
         kind = "the solution" if about.get("solution") else "the hidden tests"
         for line in map(str.strip, cell.source.splitlines()):
             plain = len(line) <= 8 or GIVEN.search(line) or TRIVIAL.fullmatch(line)
-            if not (plain or line in given[name] or line in allowed):
+            if not (plain or line in given[name]):
                 yield line, f"{kind} of {name or cell.get('id')}"
 
 

@@ -8,47 +8,41 @@ when the checks or the catalog have changed.
 from __future__ import annotations
 
 import ast
-import contextlib
 import hashlib
-import io
+import itertools
 import json
-import sys
-import warnings
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from autograder import registry
 from autograder.checks import fingerprints
 from autograder.checks.catalog import Catalog
 from autograder.checks.entries import Mistake
-from autograder.checks.isolation import seed
+from autograder.checks.isolation import quiet, seed
 from autograder.checks.puzzle import Redrawn
 from autograder.checks.question import first_line, probed
 from autograder.checks.relations import facts
 from autograder.files import write_whole
-from autograder.release.grading_plan import DOCUMENTED
-from autograder.release.pairs import pairs
 
+WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
+MOST = 150  # pairs of a question: the catalog has frequent mistakes first
 SEEDS = (0, 1, 2)  # some mistakes do something else in every run
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Notes = list[list[fingerprints.Note]]
+Change = tuple[int, int, list[str]]  # from, to, what stands there instead
 
 
 def notes_of(package: ModuleType, question: str, answer: Any, number: int) -> Notes:
     """What each visible check and the probe note, with random numbers of that seed."""
-    asked = package.assignment.questions[question]
-    quiet = contextlib.redirect_stdout(io.StringIO())
-    with quiet, np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         seed(number)
-        notes = list(asked.trail(answer))
-    if plt := sys.modules.get("matplotlib.pyplot"):
-        plt.close("all")
-    return notes
+        return list(package.assignment.questions[question].trail(answer))
 
 
 def by_chance(package: ModuleType, question: str) -> set[str]:
@@ -141,7 +135,7 @@ def paired(
     if catalog.entries[question].hunts or question.startswith("plot_"):
         return {}  # the parts of a figure are checked one by one
     leads: defaultdict[str, list[list[str]]] = defaultdict(list)
-    for one, other, code in pairs(reference.code, entries):
+    for one, other, code in two_at_once(reference.code, entries):
         try:
             answer = catalog.answer(replace(reference, code=code))
         except Exception:  # the two together are no program
@@ -170,7 +164,7 @@ def right_one(package: ModuleType, question: str, chance: set[str]) -> dict[str,
     asked = package.assignment.questions[question]
     if catalog.entries[question].hunts:
         return {}
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+    with quiet():
         right = [catalog.answer(style) for style in catalog.right(question)[:4]]
         found = facts(right, asked.steady)
         notes = [probed(asked.probe, answer)]
@@ -274,3 +268,44 @@ def stale(package: ModuleType) -> bool:
     return fingerprints.table(package.assignment.visible).get("made_from") != key(
         package
     )
+
+
+# -------------------------------------- two mistakes, as when two branches are merged
+
+
+def two_at_once(
+    reference: str, entries: list[Mistake]
+) -> Iterator[tuple[Mistake, Mistake, str]]:
+    """Two different mistakes and a program that makes both, the frequent ones first."""
+    words = WORD.findall(reference)
+    made = [(entry, changes(words, WORD.findall(entry.code))) for entry in entries]
+    places = [(i, j) for j in range(len(made)) for i in range(j)]
+    found = 0
+    for i, j in sorted(places, key=sum):
+        (one, first), (other, second) = made[i], made[j]
+        code = merged(words, first, second) if one.id != other.id else None
+        if code and found < MOST:
+            found += 1
+            yield one, other, code
+
+
+def changes(old: list[str], new: list[str]) -> list[Change]:
+    """What makes one text of another."""
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(a, b, new[c:d]) for kind, a, b, c, d in steps if kind != "equal"]
+
+
+def merged(words: list[str], first: list[Change], second: list[Change]) -> str | None:
+    """The text with both changes; None where they touch, or where it is not Python."""
+    every = sorted([*first, *second], key=lambda change: change[:2])
+    if any(one[1] >= other[0] for one, other in itertools.pairwise(every)):
+        return None
+    result = list(words)
+    for start, end, new in reversed(every):
+        result[start:end] = new
+    code = "".join(result)
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        return None
+    return code

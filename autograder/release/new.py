@@ -17,7 +17,7 @@ from autograder.options import describe
 from autograder.text import one_line
 
 SKELETON = Path(__file__).with_name("skeleton")
-FOLDER = re.compile(r"(?P<number>\d\d)-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
+FOLDER = re.compile(r"\d\d-(?P<words>[a-z][a-z0-9]*(-[a-z0-9]+)*)")
 PLACES = {
     "checks.txt": "visible/__init__.py",
     "probes.txt": "visible/probes.py",
@@ -63,13 +63,6 @@ def new(course: Course, folder: str) -> list[Path]:
     for there in (target, registry.folder_of(name)):
         if there and there.exists():
             raise CourseError(f"{there} already exists.")
-    # assignments are in the order of their numbers, and found beside the book's pages
-    taken = {one.name[:2]: one.name for one in course.solutions.glob("[0-9][0-9]-*")}
-    if one := taken.get(parts["number"]):
-        free = next(n for n in range(1, 100) if f"{n:02}" not in taken)
-        raise CourseError(
-            f"The number {parts['number']} is taken by {one}; {free:02} is free."
-        )
     if registry.enclosing(course.root) is None:  # a course made for nbgrader
         write_whole(course.root / registry.FILE, f'name = "{course.root.name}"\n')
     words = {

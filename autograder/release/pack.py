@@ -70,7 +70,7 @@ def files(course: registry.CheckedCourse) -> Iterator[tuple[str, bytes]]:
     for path in sorted(course.exercises.glob("*/*.ipynb")):
         place = path.relative_to(course.exercises).as_posix()
         yield f"{home}/exercises/{place}", path.read_bytes()
-    more = about(course.root).get("modules", [])
+    more = about(course).get("modules", [])
     for path in [*course.library.values(), *(course.root / one for one in more)]:
         if not path.is_file():
             raise CourseError(f"{course.root / registry.FILE}: there is no {path}.")
@@ -87,16 +87,14 @@ def refuse_hidden_in_visible(visible: Path) -> None:
             )
 
 
-def about(root: Path) -> dict[str, Any]:
+def about(course: registry.CheckedCourse) -> dict[str, Any]:
     """What the course's ``[wheel]`` says, or, where it has one, its pyproject.toml."""
-    found = tomllib.loads((root / registry.FILE).read_text("utf-8"))
-    said: dict[str, Any] = found.get("wheel", {})
-    project = root / "pyproject.toml"
+    said = dict(course.wheel)
+    project = course.root / "pyproject.toml"
     if project.is_file():
-        text = project.read_text("utf-8")
-        said = said | tomllib.loads(text).get("project", {})
-    name = re.sub(r"[^a-z0-9]+", "-", str(found.get("name", root.name)).lower())
-    usual = {"name": name.strip("-"), "version": "1.0"}
+        said |= tomllib.loads(project.read_text("utf-8")).get("project", {})
+    name = re.sub(r"[^a-z0-9]+", "-", course.name.lower()).strip("-")
+    usual = {"name": name, "version": "1.0"}
     return usual | {"dependencies": ["numpy", registry.ENGINE]} | said
 
 
@@ -105,7 +103,8 @@ def write(root: Path, folder: Path, editable: bool = False) -> str:
 
     One that is ``editable`` only says where the course is: its modules are found there.
     """
-    course, project = registry.read(root), about(root)
+    course = registry.read(root)
+    project = about(course)
     contents: dict[str, bytes] = {}
     if editable:
         places = {str(path.parent) for path in course.library.values()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from traitlets.utils.importstring import import_item
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.files import stays
-from autograder.release.links import link_pages
 from autograder.text import one_line
 
 CHECKS = ("visible", "hidden")  # packages of checks, which go nowhere with a notebook
@@ -140,3 +140,27 @@ def pictures_removed(notebook: NotebookNode) -> None:
                 del cell.attachments[name]
         if "attachments" in cell and not cell.attachments:
             del cell["attachments"]
+
+
+def link_pages(notebook: NotebookNode, course: Course) -> None:
+    """Make links of the pages that a notebook's text names by their number.
+
+    Only where `_config.yml` says where the site is served; lines of HTML stay.
+    """
+    address, about = course.site(), course.about()
+    if not address or about is None:
+        return
+    pages = {int(path.stem[:2]): path.stem for path in about.pages()}
+    named = re.compile(rf"\b{re.escape(about.unit)} (\d{{1,2}})\b(?!\])")
+
+    def link(match: re.Match[str]) -> str:
+        page = pages.get(int(match[1]))
+        return f"[{match[0]}]({address}book/{page}.html)" if page else match[0]
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            lines = cell.source.split("\n")
+            cell.source = "\n".join(
+                line if line.startswith("<") else named.sub(link, line)
+                for line in lines
+            )

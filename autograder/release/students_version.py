@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -20,7 +20,7 @@ from autograder.files import stays, write_whole
 from autograder.notebook.text_diff import with_due
 from autograder.options import add_assignments, add_flag, describe
 from autograder.release.dates import course_zone, due_dates
-from autograder.release.grading_plan import plan, plans
+from autograder.release.grading_plan import plan
 from autograder.release.leaks import find_leaks, leaks_of_files
 from autograder.release.proof import note, shortcomings
 from autograder.release.solutions import (
@@ -71,8 +71,6 @@ def run(options: argparse.Namespace) -> None:
     with Grader(wall="none" if available() else None) as grader:
         judge = None if options.unproven else grader
         for assignment in course.chosen(options.assignments):
-            if assignment.more:
-                plans(course, assignment)  # copies are refused
             for part in assignment.parts:
                 path = release(course, part, judge)
                 print(f"{assignment.name}: released to {path.relative_to(course.root)}")
@@ -131,20 +129,19 @@ def in_release(course: Course, assignment: Assignment) -> list[Path]:
 
 
 def from_before(course: Course, assignment: Assignment) -> dict[str, bytes]:
-    """Files of earlier releases, which students would get with this one.
+    """Files of earlier releases, which students would get with this one."""
+    folder = course.exercises / assignment.name
+    return {
+        name.as_posix(): (folder / name).read_bytes()
+        for name in in_release(course, assignment)
+    }
 
-    CourseError for those whose names say that they stay with the instructor.
-    """
-    folder, ignored = course.exercises / assignment.name, course.ignored()
-    old = in_release(course, assignment)
-    hidden = [n for n in old if n.parts[0][0] != "." and stays(n, ignored)]
-    if hidden:
-        raise CourseError(
-            f"{assignment.name} is not released: {folder.relative_to(course.root)} has "
-            "files of an earlier release that students must not get: "
-            f"{', '.join(grouped(hidden))}. Delete them there."
-        )
-    return {name.as_posix(): (folder / name).read_bytes() for name in old}
+
+def kept_back_before(course: Course, files: Iterable[str]) -> Iterator[str]:
+    """Those of the files whose names say that they stay with the instructor."""
+    for name in files:
+        if name[0] != "." and stays(Path(name), course.ignored()):
+            yield f"{one_line(name)}, a file of an earlier release: delete it there"
 
 
 def name_mistakes(course: Course, assignment: Assignment) -> None:
@@ -175,37 +172,27 @@ def release(
     when ``grader`` does not give all points to the solution.
     """
     solution = solution_notebook(assignment)
-    if broken := broken_rules(assignment, solution):
-        rules = "".join(f"\n  {sentence}" for sentence in broken)
-        raise CourseError(f"{assignment.name} is not released:{rules}")
+    expect_none(assignment, [*broken_rules(assignment, solution)])
     notebook = students_notebook(course, assignment)
     tell_when_due(course, assignment.name, notebook)
     text = notebook_text(notebook)
     target = course.exercises / assignment.name / assignment.source.name
     files = extra_files(course, assignment)
     too_large(course, assignment.name, files)
-    allowed = given_lines(course, assignment.name)
-    inside = find_leaks(text, solution, allowed)
-    every = from_before(course, assignment) | files
-    outside = leaks_of_files(every, text, solution, allowed)
-    if leaks := inside + outside:
-        listed = "".join(f"\n  {leak}" for leak in leaks)
-        hint = f"\n{IGNORE_HINT}" if outside else ""
-        if any("`" in leak for leak in leaks):
-            hint += "\n" + GIVEN_HINT.format(assignment=assignment.name)
-        raise CourseError(
-            f"{assignment.name} is not released, since it would leak{listed}{hint}"
-        )
+    given = lines_are_given(course, assignment.name)
+    leaks = find_leaks(text, solution, given)
+    before = from_before(course, assignment)
+    outside = leaks_of_files(before | files, text, solution, given)
+    outside += kept_back_before(course, before)
+    hint = f"\n{IGNORE_HINT}" if outside else ""
+    if any("`" in leak for leak in leaks + outside):
+        hint += "\n" + GIVEN_HINT.format(assignment=assignment.name)
+    expect_none(assignment, leaks + outside, ", since it would leak", hint)
     planned = plan(course, assignment)
-    missed = (
-        shortcomings(planned, assignment.source.read_bytes(), grader) if grader else []
-    )
-    if missed:
-        listed = "".join(f"\n  {sentence}" for sentence in missed)
-        raise CourseError(
-            f"{assignment.name} is not released, since its own solution "
-            f"({assignment.source.name}) does not get full points:{listed}"
-        )
+    if grader:
+        missed = shortcomings(planned, assignment.source.read_bytes(), grader)
+        own = f"its own solution ({assignment.source.name})"
+        expect_none(assignment, missed, f", since {own} does not get full points")
     for name, data in files.items():
         write_whole(target.parent / name, data)
     if (guide := course.exercises / GUIDE).is_file():  # nbgrader hands out folders
@@ -213,6 +200,15 @@ def release(
     write_whole(target, text)
     note(course, planned)
     return target
+
+
+def expect_none(
+    assignment: Assignment, wrong: list[str], why: str = "", hint: str = ""
+) -> None:
+    """CourseError where anything is wrong with an assignment."""
+    if wrong:
+        listed = "".join(f"\n  {sentence}" for sentence in wrong)
+        raise CourseError(f"{assignment.name} is not released{why}:{listed}{hint}")
 
 
 def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> None:
@@ -227,21 +223,19 @@ def tell_when_due(course: Course, assignment: str, notebook: NotebookNode) -> No
     if due is None or title is None or title.cell_type != "markdown":
         return
     zone = course_zone(course)
-    local = due[1].astimezone(zone)
+    local = due.astimezone(zone)
     words = f"{local:%A, {local.day} %B %Y, %H:%M} ({zone})"
     title.source = with_due(title.source, words)
     if "checksum" in (about := title.metadata.get("nbgrader", {})):
         about["checksum"] = compute_checksum(title)
 
 
-def given_lines(course: Course, assignment: str) -> Set[str] | None:
-    """Lines that ``c.Autograder.given`` lets students have; None means all."""
-    given = course.table("given").get(assignment, [])
-    if given == "all":
-        return None
-    if isinstance(given, str) or not all(isinstance(line, str) for line in given):
+def lines_are_given(course: Course, assignment: str) -> bool:
+    """Whether ``c.Autograder.given`` lets students have lines of the solution."""
+    given = course.table("given").get(assignment)
+    if given not in (None, "all"):
         raise CourseError(
             f"c.Autograder.given in nbgrader_config.py says {given!r} for "
-            f'{assignment}; it takes "all" or a list of lines.'
+            f'{assignment}; it takes "all".'
         )
-    return {line.strip() for line in given}
+    return given == "all"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +21,7 @@ from autograder.text import one_line
 HALVES = ("visible/__init__.py", "hidden/__init__.py")
 
 
-def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
+def broken_rules(assignment: Assignment, solution: NotebookNode) -> Iterator[str]:
     """What is wrong with an assignment that has checks of its own.
 
     One with plain asserts in its test cells is nbgrader's business alone.
@@ -28,16 +29,18 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
     halves = [assignment.source.parent / half for half in HALVES]
     missing = [half for half in halves if not half.is_file()]
     if len(missing) == 1:
-        return [f"There is no {missing[0]}; the checks need both halves."]
+        yield f"There is no {missing[0]}; the checks need both halves."
+        return
     package = checks_of(assignment.notebook)
     if package is None:
-        return []
-    broken = [
-        f"Cell {number} ({summary(cell)}) has no grade_id from nbgrader; add one, and "
-        "lock the cell."
-        for number, cell in enumerate(solution.cells, 1)
-        if not about(cell).get("grade_id")
-    ]
+        return
+    for number, cell in enumerate(solution.cells, 1):
+        if not about(cell).get("grade_id"):
+            first = (cell.source.strip().splitlines() or ["empty"])[0][:40]
+            yield (
+                f"Cell {number} ({first}) has no grade_id from nbgrader; add one, and "
+                "lock the cell."
+            )
     cells = {about(cell).get("grade_id", ""): cell for cell in solution.cells}
     code = [name for name, cell in cells.items() if cell.cell_type == "code"]
     answers = [name for name in code if about(cells[name]).get("solution")]
@@ -45,62 +48,59 @@ def broken_rules(assignment: Assignment, solution: NotebookNode) -> list[str]:
         name for name in code if about(cells[name]).get("grade") and name not in answers
     ]
     for name in answers:
-        broken += broken_answer(name, cells, package)
+        yield from broken_answer(name, cells, package)
     for test in tests:
         if not test.startswith("test_") or test.removeprefix("test_") not in answers:
-            broken.append(
+            yield (
                 f"The test cell {test} belongs to no answer; its grade_id has to be "
                 "test_ followed by an answer's grade_id."
             )
     questions: dict[str, Any] = package.assignment.questions
     for name in questions:
         if f"test_{name}" not in tests:
-            broken.append(f"There are checks for {name}, but no test cell test_{name}.")
-    return broken + thin_catalog(assignment.notebook, questions)
+            yield f"There are checks for {name}, but no test cell test_{name}."
+    yield from thin_catalog(assignment.notebook, questions)
 
 
 def broken_answer(
     name: str, cells: dict[str, NotebookNode], package: ModuleType
-) -> list[str]:
+) -> Iterator[str]:
     """What is wrong with one answer, its test cell and its question."""
-    starts = cells[name].source.startswith((f"def {name}(", f"class {name}"))
-    if not starts:
-        return [f"The answer {name} does not start with its def or class."]
-    if f"test_{name}" not in cells:
-        return [f"The answer {name} has no test cell; add one called test_{name}."]
-    question = package.assignment.questions.get(name)
-    if question is None:
-        return [f"{package.__name__} has no question called {name}."]
-    test = cells[f"test_{name}"]
-    broken = different_points(name, test, question.points)
-    broken += uneven_shares(name, package.assignment.load("hidden"))
-    for call in (f"check.{name}({name})", f"check.hidden.{name}({name})"):
-        if call not in test.source.splitlines():
-            broken.append(f"The test cell test_{name} has no line {call}.")
-    return broken
+    question, test = package.assignment.questions.get(name), cells.get(f"test_{name}")
+    if not cells[name].source.startswith((f"def {name}(", f"class {name}")):
+        yield f"The answer {name} does not start with its def or class."
+    elif test is None:
+        yield f"The answer {name} has no test cell; add one called test_{name}."
+    elif question is None:
+        yield f"{package.__name__} has no question called {name}."
+    else:
+        yield from different_points(name, test, question.points)
+        yield from uneven_shares(name, package.assignment.load("hidden"))
+        for call in (f"check.{name}({name})", f"check.hidden.{name}({name})"):
+            if call not in test.source.splitlines():
+                yield f"The test cell test_{name} has no line {call}."
 
 
-def different_points(name: str, test: NotebookNode, points: float) -> list[str]:
+def different_points(name: str, test: NotebookNode, points: float) -> Iterator[str]:
     """That a test cell and its question say different points."""
     said = about(test).get("points")
-    if said == points:
-        return []
-    return [
-        f"The test cell test_{name} says {said:g} points, but its question says "
-        f"{points:g}."
-    ]
+    if said != points:
+        yield (
+            f"The test cell test_{name} says {said:g} points, but its question says "
+            f"{points:g}."
+        )
 
 
-def uneven_shares(name: str, hidden: ModuleType | None) -> list[str]:
+def uneven_shares(name: str, hidden: ModuleType | None) -> Iterator[str]:
     """That a question has no hidden half, or one whose parts do not make 1."""
     half = getattr(hidden, name, None)
     if not isinstance(half, Hidden):
         file = getattr(hidden, "__file__", "hidden/__init__.py")
-        return [f"{file} has no `{name} = Hidden(visible.{name}, core=…)`."]
-    parts = round(half.core + sum(share for share, _ in half.checks), 6)
-    if type(half) is not Hidden or parts == 1:
-        return []
-    return [f"The core and the shares of {name} add up to {parts:g}; make it 1."]
+        yield f"{file} has no `{name} = Hidden(visible.{name}, core=…)`."
+    elif type(half) is Hidden:
+        parts = round(half.core + sum(share for share, _ in half.checks), 6)
+        if parts != 1:
+            yield f"The core and the shares of {name} add up to {parts:g}; make it 1."
 
 
 def expect_points(assignment: Assignment, solution: NotebookNode) -> None:
@@ -119,24 +119,21 @@ def expect_points(assignment: Assignment, solution: NotebookNode) -> None:
         raise CourseError(f"{assignment.name} cannot be graded: {' '.join(broken)}")
 
 
-def thin_catalog(checks: str, questions: dict[str, Any]) -> list[str]:
+def thin_catalog(checks: str, questions: dict[str, Any]) -> Iterator[str]:
     """Questions with too few known mistakes to trust their checks."""
-    catalog = catalog_of(checks)
-    if catalog is None:
-        return [f"{registry.folder_of(checks)}/hidden/ has no catalog."]
-    broken = []
-    course = registry.course_of(checks)
-    assert course is not None
+    catalog, course = catalog_of(checks), registry.course_of(checks)
+    if catalog is None or course is None:
+        yield f"{registry.folder_of(checks)}/hidden/ has no catalog."
+        return
     for name, question in questions.items():
         least = question.catalogued or course.least
         mistakes = len(catalog.of(name))
         styles = sum(style.question == name for style in catalog.styles)
         if mistakes < least[0] or styles < least[1]:
-            broken.append(
+            yield (
                 f"The catalog has {mistakes} wrong and {styles} right answers to "
                 f"{name}; it needs at least {least[0]} and {least[1]}."
             )
-    return broken
 
 
 def checks_of(name: str) -> ModuleType | None:
@@ -178,9 +175,3 @@ def catalog_of(name: str) -> Catalog | None:
 def about(cell: NotebookNode) -> Any:
     """nbgrader's metadata of a cell; empty where it has none."""
     return cell.metadata.get("nbgrader", {})
-
-
-def summary(cell: NotebookNode) -> str:
-    """The start of a cell's text, to find it by."""
-    lines: list[str] = cell.source.strip().splitlines() or ["empty"]
-    return lines[0][:40]

@@ -43,7 +43,7 @@ from autograder.results.formulas import Formulas
 from autograder.results.history import up_to_date
 from autograder.results.other_answers import ShowWays, may_be_shown, other_ways
 from autograder.results.page_size import CutTexts
-from autograder.results.summary import FoldCards, with_summary
+from autograder.results.summary import with_summary
 from autograder.results.templates import POLICY, called
 from autograder.text import listed, one_line
 
@@ -332,7 +332,7 @@ def make_exporter(course: Course) -> Any:
     }
     config.HTMLExporter.mathjax_url = ""
     exporter = HTMLExporter(config=config)
-    for step in (FoldCards, CutTexts, ShowWays, *converter.preprocessors):
+    for step in (CutTexts, ShowWays, *converter.preprocessors):
         exporter.register_preprocessor(step, enabled=True)
     return exporter
 

@@ -126,7 +126,7 @@ def asked(release: Release, data: bytes, grader: Grader) -> list[list[Json]]:
     own = [cell.source for cell in cells if cell.kind != "test"]
     code = [Cell(str(place), source) for place, source in enumerate(own)]
     for cell in cells:
-        name = (cell.grade_id or "").removeprefix("test_")
+        name = cell.grade_id.removeprefix("test_")
         # the line that imports the checks, and no other line of the test
         if cell.kind == "test" and (checks := CHECKS.search(cell.source)):
             ask = ASK.format(name=name, test=checks[0], most=MOST)

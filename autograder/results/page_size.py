@@ -11,6 +11,8 @@ from typing import Any
 from nbconvert.preprocessors import Preprocessor
 from nbformat.v4 import new_output
 
+from autograder.text import directed
+
 LETTERS = 1_000_000  # of all texts of a page
 OUTPUT = 100  # what an output counts, however short it is
 CUT = (
@@ -23,6 +25,7 @@ class CutTexts(Preprocessor):  # type: ignore[misc]
     """Shows texts until they are LETTERS; of the others, a sentence that says so.
 
     Cells that a student added come last: they cannot push the answers off the page.
+    What would change the order of letters in code is spelled out.
     """
 
     def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
@@ -36,7 +39,8 @@ class CutTexts(Preprocessor):  # type: ignore[misc]
             return text if len(own) <= room else f"{own[:room]}\n{CUT}"
 
         for cell in sorted(notebook.cells, key=rank):
-            cell.source = cut(cell.source)
+            code = cell.cell_type == "code"
+            cell.source = cut(directed(cell.source) if code else cell.source)
             for place, output in enumerate(cell.get("outputs", [])):
                 if left <= 0:
                     cell.outputs[place:] = [new_output("stream", text=CUT)]

@@ -15,7 +15,6 @@ from autograder.course import Course
 from autograder.grading.by_hand import watch
 from autograder.grading.store import Store
 from autograder.grading.verdict import Verdict
-from autograder.text import directed
 
 
 def sentences(verdict: Verdict) -> list[str]:
@@ -44,9 +43,6 @@ class ShowStanding(Preprocessor):  # type: ignore[misc]
         """The notebook with a line at its top."""
         if "submission_id" not in resources:
             return notebook, resources
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.source = directed(cell.source)
         course = Course(Path(self.config.CourseDirectory.root))
         watch(course)
         where = resources["assignment_id"], resources["student"]

@@ -9,16 +9,11 @@ from __future__ import annotations
 import re
 from html import escape
 from pathlib import Path
-from typing import Any
-
-from markupsafe import Markup
-from nbconvert.preprocessors import Preprocessor
 
 from autograder.errors import CourseError
 from autograder.grading.verdict import QuestionResult, Verdict
 from autograder.results.standing import sentences
 from autograder.results.templates import policy, render
-from autograder.text import directed
 
 STYLE = Path(__file__).parent / "templates" / "feedback.css"
 HEADING = re.compile(
@@ -31,7 +26,6 @@ READ = re.compile(r"^ *read: +([\w-]+)(#[\w-]+)", re.M)
 COMMENT = re.compile(r'href="#comment-([^"]+)"')
 BROKEN = re.compile(r"Not yet:\n +- (.+)")
 VISIBLE = re.compile(r"^[^\n:]*, (visible check \d+ of \d+): (.+)$", re.M)
-CARD = 400  # characters; a longer text of the release is folded
 
 
 def with_summary(
@@ -94,29 +88,3 @@ def sentence(question: QuestionResult) -> str:
         return f"{found[1].capitalize()} fails: {found[2]}"
     first = message.strip().partition("\n")[0] or "Not answered."
     return first.removeprefix(f"{question.id.removeprefix('test_')}: ")
-
-
-class FoldCards(Preprocessor):  # type: ignore[misc]
-    """Folds the long texts of the release under their headings: answers come first.
-
-    And spells out what would change the order of letters in code.
-    """
-
-    def preprocess(self, notebook: Any, resources: Any) -> tuple[Any, Any]:
-        """The notebook with such a text as a fold; answers in words stay open."""
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.source = directed(cell.source)
-            about = cell.metadata.get("nbgrader", {})
-            answer = about.get("solution") or about.get("grade") or about.get("task")
-            heading, _, text = cell.source.partition("\n")
-            if (
-                cell.cell_type == "markdown"
-                and heading.startswith("#")
-                and len(text) > CARD
-                and not answer
-            ):
-                title = heading.lstrip("# ").replace("`", "")
-                fold = f"<details><summary>{Markup.escape(title)}</summary>"
-                cell.source = f"{fold}\n\n{text.strip()}\n\n</details>"
-        return notebook, resources

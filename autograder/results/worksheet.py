@@ -87,19 +87,17 @@ class Worksheet:
     def skipped(self) -> Iterator[str]:
         """Lines about rows that Moodle would skip without a word."""
         place = self.roster.columns["graded"]
-        cells = {p.student: self.sheet.value(p.row, place) for p in self.changed}
-        unread = {
-            student: text
-            for student, text in cells.items()
-            if text not in EMPTY and not readable(text)
-        }
+        cells = [(self.sheet.value(p.row, place), p.student) for p in self.changed]
+        unread = [
+            pair for pair in cells if pair[0] not in EMPTY and not readable(pair[0])
+        ]
         if unread and place is not None:
             yield (
                 f"Moodle will skip {len(unread)} of these rows, because it cannot read "
-                f"{next(iter(unread.values()))!r} in {self.sheet.columns[place]!r}. "
-                "Set Moodle's language to English and download the worksheet again, or "
-                f"tick {NEWER} at the import, which also overwrites grades that are "
-                f"newer there: {listed(list(unread))}"
+                f"{unread[0][0]!r} in {self.sheet.columns[place]!r}. Set Moodle's "
+                "language to English and download the worksheet again, or tick "
+                f"{NEWER} at the import, which also overwrites grades that are newer "
+                f"there: {listed([student for _, student in unread])}"
             )
         before = Path(self.sheet.name).stat().st_mtime
         sent = re.compile(rf"feedback-moodle.*-{self.assignment}(-again)?\.zip")

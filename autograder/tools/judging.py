@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import matplotlib
-import matplotlib.pyplot as plt
-import numpy as np
 
 from autograder import registry
 from autograder.checks.catalog import Catalog
 from autograder.checks.failures import CheckFailed
+from autograder.checks.isolation import quiet
 
 matplotlib.use("Agg")
 
@@ -27,16 +23,6 @@ def packages() -> list[ModuleType]:
 def catalog_of(package: ModuleType) -> Catalog:
     """The catalog of an assignment."""
     return package.assignment.catalog
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Discard what an answer prints or draws, and NumPy's warnings."""
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        try:
-            yield
-        finally:
-            plt.close("all")
 
 
 def judge(

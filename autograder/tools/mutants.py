@@ -8,7 +8,6 @@ explanation has to go.
 
 from __future__ import annotations
 
-import signal
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -18,14 +17,11 @@ from autograder.checks.hunt import Hunt
 from autograder.checks.puzzle import Exposes
 from autograder.code_questions.line_mutants import changes
 from autograder.course import Assignment
+from autograder.notebook.time_limit import at_most
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import judge
 
 SECONDS = 5
-
-
-def too_long(*_: object) -> None:
-    raise TimeoutError
 
 
 def points_of(package: ModuleType, name: str, answer: Any) -> float:
@@ -40,16 +36,12 @@ def survives(
 ) -> bool:
     """Whether the mutant keeps all points, within the limit of processor time."""
     names = dict(namespace)
-    signal.signal(signal.SIGPROF, too_long)
-    # again, and sooner, for each check that loops
-    signal.setitimer(signal.ITIMER_PROF, SECONDS, SECONDS / 5)
     try:
-        exec(compile(code, f"<{question}>", "exec"), names)
-        points = points_of(package, question, names[question])
+        with at_most(SECONDS):
+            exec(compile(code, f"<{question}>", "exec"), names)
+            points = points_of(package, question, names[question])
     except Exception:
         return False
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     return points == package.assignment.questions[question].points
 
 

@@ -10,13 +10,14 @@ import argparse
 from types import ModuleType
 from typing import Any
 
+from autograder.checks.isolation import quiet
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.options import add_assignments, describe
 from autograder.release.students_version import name_mistakes, release
 from autograder.release.validation import checks_of
 from autograder.tools import mutants
-from autograder.tools.judging import catalog_of, judge, quiet
+from autograder.tools.judging import catalog_of, judge
 from autograder.wall import Grader, available
 
 ROW = "{:32}{:>8}{:>8}{:>8}{:>7}{:>8}"

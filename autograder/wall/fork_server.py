@@ -13,7 +13,6 @@ import importlib
 import importlib.abc
 import io
 import os
-import re
 import select
 import signal
 import site
@@ -26,7 +25,7 @@ from typing import Any
 
 from autograder import libraries, registry
 from autograder.errors import Closed
-from autograder.notebook.test_cells import NotOffered
+from autograder.notebook.test_cells import CHECKS, NotOffered
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
@@ -182,9 +181,9 @@ def _serve_judges(channel: Channel) -> None:
             request, descriptors = channel.receive_with_files(2)
         except Closed:
             return
-        cells, limits, files, quick = request
+        cells, limits, files, *haste = request
         cells = [Cell(*cell) for cell in cells]
-        for name in _IMPORTED.findall("\n".join(c.source for c in cells if c.test)):
+        for name in CHECKS.findall("\n".join(c.source for c in cells if c.test)):
             _import_checks(name)
         _tidy()
         if os.fork():
@@ -200,7 +199,7 @@ def _serve_judges(channel: Channel) -> None:
             )
             bounds = Limits(*limits)
             restrict_judge(bounds)
-            judge.main(grader, student, cells, bounds, files, quick)
+            judge.main(grader, student, cells, bounds, files, *haste)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
@@ -223,9 +222,6 @@ def _take_leave(*_: Any) -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
-
-
-_IMPORTED = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 
 
 @cache

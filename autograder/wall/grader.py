@@ -13,7 +13,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import Closed, NoSandbox, Violation
+from autograder.errors import Closed, NoSandbox, PutOff, Violation
 from autograder.wall.backend_choice import best
 from autograder.wall.channel import Channel
 from autograder.wall.records import Cell, Limits, Transcript, Wall
@@ -24,6 +24,7 @@ class Grader:
     """Judges submissions. A context manager; not to be shared between threads.
 
     ``wall`` is what students' code runs behind: by itself, the best that works here.
+    While it is ``hurried``, it raises PutOff for a submission that takes long.
     ``abi``: as in a kernel with no more of Landlock than that, for tests.
     """
 
@@ -37,6 +38,7 @@ class Grader:
         self.wall, self.abi, self.limits = wall, abi, limits or Limits()
         self._parents: dict[tuple[str, str], WarmProcess] = {}
         self._busy: WarmProcess | None = None
+        self.hurried = False
 
     def __enter__(self) -> Grader:
         return self
@@ -121,7 +123,8 @@ class Grader:
         student = self._start_student(profile, files, limits)
         with contextlib.closing(Channel(here)) as judge, there, student:
             plain = [astuple(cell) for cell in cells]
-            request = (plain, astuple(limits), files, quick)
+            haste = (quick, quick and self.hurried)
+            request = (plain, astuple(limits), files, *haste)
             self._parents["judge", profile].channel.send(
                 request, fds=(there.fileno(), student.fileno())
             )
@@ -134,6 +137,9 @@ class Grader:
                 message = judge.receive(deadline=deadline)
                 if message[0] == "transcript":
                     break
+                if message[0] == "put off":
+                    self._end_student()
+                    raise PutOff
                 status = self._end_student(message[1])
                 self.warm(profile)
                 with self._start_student(profile, files, limits) as student:

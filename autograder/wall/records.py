@@ -42,7 +42,7 @@ class Limits:
     patience: float = 5.0
     total_seconds: float = 600.0
     memory_bytes: int = 1 << 30  # for one process, beyond the libraries
-    output_bytes: int = 1 << 20  # for one cell, its figures aside
+    output_bytes: int = 900_000  # for one cell: with errors and notes, it has to cross
     figure_bytes: int = 4 << 20  # for the figures of one cell
     question_bytes: int = 256 << 20  # all that crosses the wall for one question
     judge_bytes: int = 2 << 30  # memory of a judge, beyond the libraries

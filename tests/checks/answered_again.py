@@ -32,7 +32,7 @@ CALL = re.compile(r"`(\w+)\((.*?)\)`(?: of `(\w+)\((.*?)\)`)?(?:, with (.*))?", 
 PLACE = re.compile(
     r"In the call (.*): what is (.*?) of `(.*)` (after|in) this line", re.S
 )
-COUNT = re.compile(r"In the call (.*): how often does this line run\?", re.S)
+
 CHANGE = re.compile(
     r"Line (\d+) of your code is\n\n    (.*?)\n\nSuppose that (.*)", re.S
 )
@@ -229,20 +229,6 @@ class Unwrapped(ast.NodeTransformer):
         return node.args[0] if noted else node
 
 
-def counting(source, numbers):
-    """The source with a note before these lines; None where there is no room."""
-    places = []
-    for number, node in statements(source, numbers):
-        before = source.split("\n")[node.lineno - 1].encode()[: node.col_offset]
-        if node.lineno != number or (hasattr(node, "body") and before.strip()):
-            return None
-        if source.split("\n")[number - 1].lstrip().startswith(("elif", "else")):
-            return None
-        indent = "\n" + " " * node.col_offset if hasattr(node, "body") else "; "
-        places.append((node.lineno, node.col_offset, f"see_(1){indent}"))
-    return inserted(source, places)
-
-
 def changed(source, text):
     """The source with the change that a question supposes."""
     number, old, supposed = CHANGE.match(text).groups()
@@ -387,12 +373,6 @@ class Reader:
                 row = re.match(r"row (\d+)", what)
                 value = value[int(row[1])] if row else value
                 yield {one for one in asked["choices"] if near(one, value)}
-
-    def of_times(self, asked):
-        source = counting(self.source, self.lines(asked["text"]))
-        words = COUNT.match(asked["text"])[1]
-        for _, _, call in self.calls(self.program(source), words) if source else ():
-            yield {str(len(call["seen"]))}
 
     def of_change(self, asked):
         words = RESULT.search(asked["text"])[1]

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.checks import attention, encoder_layer, masking, puzzles
 from autograder.checks.failures import CheckFailed
-from autograder.release.pairs import WORD, changes, merged
+from autograder.release.mistakes import WORD, changes, merged
 from autograder.tools.judging import catalog_of
 
 

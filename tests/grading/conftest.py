@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from classroom import ASSIGNMENT, Classroom
+from classroom import Classroom
 from nbgrader.api import Gradebook
 
 from autograder import registry
-from autograder.course import Course
-from autograder.notebook.records import Release
-from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 
@@ -23,11 +19,6 @@ from autograder.release.solutions import notebook_text, students_notebook
 def pool(inline):
     """Most tests are not about worker processes, and do without."""
     inline(most=sys.maxsize)
-
-
-@pytest.fixture(scope="session")
-def repository() -> Course:
-    return Course.find(Path(__file__).parent)
 
 
 @pytest.fixture
@@ -45,16 +36,6 @@ def gradebook(classroom):
         return Gradebook(f"sqlite:///{classroom.root}/gradebook.db", "paying-attention")
 
     return opened
-
-
-@pytest.fixture(scope="session")
-def attention(repository):
-    return repository.chosen([ASSIGNMENT])[0]
-
-
-@pytest.fixture(scope="session")
-def release(repository, attention) -> Release:
-    return plan(repository, attention)
 
 
 @pytest.fixture(scope="session")

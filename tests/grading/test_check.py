@@ -357,6 +357,18 @@ def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
     assert "softmax: 5 of 5 visible checks pass" in said
 
 
+def test_a_loop_is_waited_for_once_and_not_again_in_what_is_built_on_it(
+    check, untouched, answers
+):
+    loop = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
+    text = solved(untouched, answers | {"softmax": loop})
+    _, said = check(text, "--seconds", "3", "--all")
+    assert "softmax: did not finish in 3 s; is there a loop that never ends?" in said
+    used = "it is built on softmax, which did not finish"
+    assert f"scaled_dot_product_attention: did not finish in 2 s; {used}" in said
+    assert "attention_scores: 3 of 3" in said
+
+
 CRASH = "import ctypes; ctypes.string_at(0)"
 
 

@@ -10,7 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from shared import LIGHT
 
 GUIDE = (Path(__file__).parents[2] / "book/other-courses.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -33,7 +32,6 @@ def python(tmp_path_factory, wheels):
 def test_each_command_of_the_guide_does_what_it_says(python, tmp_path):
     where, said = tmp_path, {}
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = LIGHT
     options = {"env": environment, "text": True, "capture_output": True}
     for language, text in BLOCK.findall(GUIDE):
         if language == "python":

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from shared import LIGHT
 
 from autograder.cli import main
 from autograder.release.solutions import solution_notebook
@@ -19,16 +18,10 @@ def test_all_entries_of_a_new_assignment_pass(repository, tmp_path):
     shutil.copytree(repository.root / "autograder", tmp_path / "autograder")
     shutil.copy(repository.root / "nbgrader_config.py", tmp_path)
     (tmp_path / "solutions").mkdir()
-    env = {"PYTHONPATH": f"{tmp_path}:{LIGHT}", "PATH": "/usr/bin:/bin"}
+    env = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
     for verb in ("new", "try"):
         command = [sys.executable, "-m", "autograder", verb, "13-row-means"]
         subprocess.run(command, cwd=tmp_path, env=env, check=True)
-
-
-def test_a_number_that_is_taken_is_refused(classroom, capsys):
-    assert main(["new", "01-row-means"]) == 2
-    error = capsys.readouterr().err
-    assert "The number 01 is taken by 01-attention; 02 is free." in error
 
 
 @pytest.mark.parametrize("name", ["12", "12-Row", "row-means", "../12-x", "12-x_y"])
@@ -56,7 +49,7 @@ def solution(attention):
 
 def test_the_course_s_own_assignments_keep_the_rules(repository):
     for assignment in repository.assignments():
-        assert broken_rules(assignment, solution_notebook(assignment)) == []
+        assert not [*broken_rules(assignment, solution_notebook(assignment))]
 
 
 def change_points(notebook, cells):
@@ -115,5 +108,5 @@ def test_release_writes_nothing_when_a_rule_is_broken(classroom, capsys):
 
 def test_a_thin_catalog_is_a_broken_rule(attention, solution, monkeypatch):
     monkeypatch.setattr("autograder.checks.question.Question.catalogued", (99, 3))
-    says = broken_rules(attention, solution[0])
+    says = [*broken_rules(attention, solution[0])]
     assert len(says) == 4 and "it needs at least 99 and 3." in says[0]

@@ -213,7 +213,9 @@ def test_no_other_address_with_data_is_on_a_page(source):
 
 def test_attached_pictures_go_into_the_autograded_notebook(release):
     text = "![a](attachment:drawn.png) and ![b](attachment:lost.png)"
-    cell = MatchedCell("written", "markdown", text, "explain_roles", attachments=DRAWN)
+    cell = MatchedCell(
+        "written", "explain_roles", "markdown", "", text, attachments=DRAWN
+    )
     notebook = json.loads(autograded(release, [cell], Transcript(), ()))
     (shown,) = notebook["cells"]
     assert shown["attachments"] == DRAWN

@@ -1,9 +1,11 @@
 """A verdict: whether it is final, how it is stored, and what people change about it."""
 
 import json
+from collections import Counter
 
 import pytest
 
+from autograder.errors import PutOff
 from autograder.grading import jobs
 from autograder.grading.driver import Driver
 from autograder.grading.progress import Progress
@@ -68,6 +70,13 @@ def test_a_verdict_stored_before_runs_were_noted_is_read():
     stored["speed"] = "of another version"
     verdict = Verdict.from_json(json.dumps(stored))
     assert (verdict.score, verdict.run, len(verdict.waiting)) == (3.0, None, 1)
+
+
+def test_a_run_that_another_version_noted_is_read():
+    stored = json.loads(GRADED.to_json())
+    about = {"started": 100, "seconds": 1.0, "workers": 1, "release": "a"}
+    stored["run"] = about | {"node": "of another version"}
+    assert Verdict.from_json(json.dumps(stored)).run == Run(**about)
 
 
 def test_points_that_wait_for_a_person_do_not_go_to_a_platform():
@@ -162,3 +171,32 @@ def test_what_ran_out_of_time_among_others_is_judged_again_after_them(graded):
     order, results, _ = graded(job, "ada", "bela", "chen")
     assert order == ["ada", "chen", "bela"]
     assert (results["bela"].reason, len(tries)) == ("try 2", 2)
+
+
+def long_for(*students):
+    """A job that takes long for these, and says how often it was put off before."""
+    tries = Counter()
+
+    def job(release, submission, *_):
+        hurried = _[-1]
+        name = next((n for n in students if f"I, {n}".encode() in submission), None)
+        tries[name] += 1
+        if name and hurried:
+            raise PutOff
+        return hold(f"after {tries[name] - 1}", 20.0), []
+
+    return job
+
+
+def test_what_takes_long_comes_last_and_is_judged_all_the_same(graded):
+    order, results, _ = graded(long_for("bela"), "ada", "bela", "chen", "dana")
+    assert (sorted(order[:3]), order[3]) == (["ada", "chen", "dana"], "bela")
+    assert results["bela"].reason == "after 1"
+
+
+def test_where_all_take_long_half_of_them_are_not_put_off(graded):
+    names = ["ada", "bela", "chen", "dana", "eva", "fay"]
+    order, results, _ = graded(long_for(*names), *names, workers=1)
+    assert (sorted(order[:3]), sorted(order[3:])) == (names[3:], names[:3])
+    before = [results[name].reason for name in names]
+    assert before == ["after 1"] * 3 + ["after 0"] * 3

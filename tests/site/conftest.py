@@ -161,11 +161,17 @@ def compute(empty):
 
 
 @pytest.fixture
-def page(browser, address):
+def page(kept_page):
     """An open page; ``page.troubles`` collects what it should not do."""
-    context = browser.new_context(base_url=address)
     # it would answer in the place of the server, whose answers are watched here
-    context.add_init_script(UNSERVED)
+    kept_page.context.add_init_script(UNSERVED)
+    return kept_page
+
+
+@pytest.fixture
+def kept_page(browser, address):
+    """An open page whose service worker keeps what it needs without a network."""
+    context = browser.new_context(base_url=address)
     page = context.new_page()
     page.troubles = []
 

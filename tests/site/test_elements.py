@@ -159,22 +159,10 @@ def test_the_lab_works_by_keyboard(page):
     assert not page.troubles
 
 
-def test_the_viewer_works_by_keyboard(page):
+def test_the_viewer_marks_what_is_pointed_at_and_is_used_by_keyboard(page):
     viewer = enliven(page, "07-reading-attention", "head-viewer")
     readout = viewer.locator(".weights-readout")
     assert "animal 0.68" in readout.text_content()
-    viewer.locator('input[name="layer"]').focus()
-    press(page, "ArrowLeft", 3)
-    viewer.locator('input[name="head"]').focus()
-    press(page, "ArrowRight")
-    tokens = HEADS["sentences"][0]["tokens"]
-    row = weights_of_head(0, 0, 2)[tokens.index("it")]
-    assert f"{tokens[row.argmax()]} {row.max():.2f}" in readout.text_content()
-    assert not page.troubles
-
-
-def test_a_cell_an_arc_and_two_words_are_marked_together(page):
-    viewer = enliven(page, "07-reading-attention", "head-viewer")
     tokens = HEADS["sentences"][0]["tokens"]
     query, key = tokens.index("tired"), tokens.index("street")
     weight = weights_of_head(0, 3, 1)[query, key]
@@ -193,8 +181,7 @@ def test_a_cell_an_arc_and_two_words_are_marked_together(page):
     place = query * len(tokens) + key
     viewer.locator("tbody td").nth(place).hover()
     assert marked() == ("tired", "street", [key], [place])
-    readout = viewer.locator(".weights-readout").text_content()
-    assert readout.endswith(f"“tired” on “street”: {weight:.3f}.")
+    assert readout.text_content().endswith(f"“tired” on “street”: {weight:.3f}.")
     # the word of a column, and then that of a row, whose strongest key is marked
     viewer.locator("thead th").nth(1).hover()
     assert marked()[:3] == ("tired", tokens[1], [1])
@@ -205,35 +192,43 @@ def test_a_cell_an_arc_and_two_words_are_marked_together(page):
     drawn = viewer.locator(".weights-arcs path").evaluate_all(opacity)
     row = weights_of_head(0, 3, 1)[tokens.index("it")]
     assert np.array_equal(np.array(drawn) > 0, row >= 0.005)
-    assert not page.troubles
-
-
-def test_what_the_viewer_shows_is_in_the_address(page):
-    viewer = enliven(page, "07-reading-attention", "head-viewer")
+    # by keyboard: another layer and head, whose row is read out
+    viewer.locator('input[name="layer"]').focus()
+    press(page, "ArrowLeft", 3)
+    viewer.locator('input[name="head"]').focus()
+    press(page, "ArrowRight")
+    row = weights_of_head(0, 0, 2)[tokens.index("it")]
+    assert f"{tokens[row.argmax()]} {row.max():.2f}" in readout.text_content()
+    # the address has it all
     viewer.locator("select").select_option("2")
     viewer.locator('input[name="layer"]').fill("5")
     viewer.locator('input[name="head"]').fill("11")
     viewer.locator("tbody td").nth(20).hover()
-    shown = viewer.locator(".weights-readout").text_content()
-    page.wait_for_url(re.compile(r"sentence=2&layer=5&head=11&row=\d+&key=\d+#[a-z]"))
+    shown = readout.text_content()
+    page.wait_for_url(lambda url: "sentence=2" in url and "layer=5" in url)
+    page.wait_for_url(re.compile(r"(?=.*head=11)(?=.*row=\d+)(?=.*key=\d+).*#[a-z]"))
     page.reload()
-    viewer.locator(".weights-readout").wait_for()  # the address leads to its section
-    assert viewer.locator(".weights-readout").text_content() == shown
+    readout.wait_for()  # the address leads to its section
+    assert readout.text_content() == shown
     assert viewer.locator("select").input_value() == "2"
     assert viewer.locator('input[name="layer"]').input_value() == "5"
     assert viewer.locator('input[name="head"]').input_value() == "11"
     assert not page.troubles
 
 
-def test_a_quiz_remembers_its_answers_and_starts_over(page):
+def test_a_quiz_reads_out_and_remembers_its_answers_and_starts_over(page):
     page.goto("book/02-scaling.html")
-    quiz = page.locator("#quiz-scaling-1")
+    quiz = page.locator("#quiz-scaling-1[aria-live=polite]")
+    explanation = quiz.locator("details p").nth(1)
+    assert not explanation.is_visible()
     verdict = quiz.locator("[role=status]")
     quiz.locator("summary").nth(1).focus()
     press(page, "Enter")
     page.wait_for_function(
         "document.querySelector('#quiz-scaling-1 [role=status]').textContent"
     )
+    assert explanation.is_visible()  # in the live region; the verdict follows
+    assert quiz.locator("details[open] ~ .quiz-foot [role=status]").count()
     assert verdict.text_content() == "Not yet."
     press(page, "Shift+Tab")
     press(page, "Enter")
@@ -249,19 +244,6 @@ def test_a_quiz_remembers_its_answers_and_starts_over(page):
     page.reload()
     assert quiz.locator("details[open]").count() == 0
     assert not page.troubles
-
-
-def test_an_explanation_that_opens_is_read_out(page):
-    """It appears within a live region, and the verdict follows."""
-    page.goto("book/02-scaling.html")
-    region = page.locator("#quiz-scaling-1[aria-live=polite]")
-    explanation = region.locator("details p").nth(1)
-    assert not explanation.is_visible()
-    region.locator("summary").nth(1).focus()
-    press(page, "Space")
-    assert explanation.is_visible()
-    verdict = region.locator("details[open] ~ .quiz-foot [role=status]")
-    verdict.filter(has_text="Not yet.").wait_for()  # said in an event of its own
 
 
 CHAPTERS = sorted((ROOT / "book/text").glob("[01]*.md"))

@@ -53,22 +53,20 @@ SHARES = 8  # of two hundred sentences; the odd one is in each
 
 
 @pytest.mark.parametrize("share", drawn(range(SHARES)))
-def test_the_weights_of_a_sentence_are_those_of_torch(page, published, share):
+def test_the_weights_of_a_sentence_are_those_of_torch(empty, published, share):
     encoder, vocabulary = published
     texts = sentences(200)
     assert len(set(texts)) == 200
     texts = [ODD, *texts[1 + share :: SHARES]]
-    page.goto("404.html")
     file = f"/_static/{encoder_file.name_of_file()}"
     for text, (tokens, letters) in zip(
-        texts, page.evaluate(COMPUTE, [file, texts]), strict=True
+        texts, empty.evaluate(COMPUTE, [file, texts]), strict=True
     ):
         assert tokens == minilm.tokenize(text, vocabulary)
         _, expected = encoder(minilm.as_ids([tokens], vocabulary))
         found = np.frombuffer(base64.b64decode(letters), np.float32)
         expected = expected[:, 0].numpy()
         assert np.abs(found.reshape(expected.shape) - expected).max() < 0.02, text
-    assert not page.troubles
 
 
 def test_the_file_is_small_enough_to_ask_for():
@@ -152,7 +150,8 @@ def test_a_link_to_a_sentence_of_one_s_own_waits_for_a_press(page):
     assert not page.troubles
 
 
-def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
+@pytest.mark.parametrize("elsewhere", drawn(["in a field", "up on the page"]))
+def test_what_cannot_be_had_is_said_and_what_comes_late_takes_no_focus(page, elsewhere):
     viewer = viewer_on(page)
     file = f"**/{encoder_file.name_of_file()}"
     page.route(file, lambda route: route.fulfill(status=503))
@@ -160,20 +159,12 @@ def test_an_encoder_that_cannot_be_had_is_said_and_tried_again(page):
     button.click()
     note = viewer.locator(".lab-note")
     note.get_by_text("cannot be used: the site answered 503").wait_for()
-    page.unroute(file)
-    button.click()
-    viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
     assert "503" in "".join(page.troubles)
-
-
-@pytest.mark.parametrize("elsewhere", drawn(["in a field", "up on the page"]))
-def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewhere):
-    viewer = viewer_on(page)
+    page.unroute(file)
     held = []
-    file = f"**/{encoder_file.name_of_file()}"
     page.route(file, lambda route: held.append(route))
     with page.expect_request(file):
-        viewer.get_by_role("button", name="A sentence of your own").click()
+        button.click()
     while not held:
         page.wait_for_timeout(20)
     if elsewhere == "in a field":
@@ -186,9 +177,8 @@ def test_an_encoder_that_comes_late_takes_no_focus_from_elsewhere(page, elsewher
     assert not own.evaluate("field => field === document.activeElement")
 
 
-def test_the_service_worker_keeps_the_encoder(browser, address):
-    context = browser.new_context(base_url=address)
-    page = context.new_page()
+def test_the_service_worker_keeps_the_encoder(kept_page):
+    page = kept_page
     viewer = viewer_on(page)
     button = viewer.get_by_role("button", name="A sentence of your own")
     button.click()
@@ -201,8 +191,7 @@ def test_the_service_worker_keeps_the_encoder(browser, address):
     kept = "async () => (await caches.match(FILE)) !== undefined"
     name = encoder_file.name_of_file()
     page.wait_for_function(kept.replace("FILE", f'"/_static/{name}"'))
-    context.set_offline(True)
+    page.context.set_offline(True)
     viewer_on(page)
     button.click()
     viewer.get_by_label("Your sentence", exact=True).wait_for(timeout=PATIENCE)
-    context.close()

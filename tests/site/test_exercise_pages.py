@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from exercise_page import SOFTMAX, bar, downloaded, editor, released, settled
+from exercise_page import bar, downloaded, editor, released, settled
 from shared import drawn
 
 from autograder.checks.failures import CheckFailed
@@ -224,18 +224,3 @@ def noticed(visible, answer):
     except CheckFailed:
         return True
     return False
-
-
-def test_after_a_first_check_the_page_works_without_a_network(python, browser, address):
-    context = browser.new_context(base_url=address)
-    page = context.new_page()
-    page.goto("book/solve/01-attention.html")
-    assert "no answer yet" in check(page, "softmax")
-    kept = "caches.keys().then((names) => names.filter((n) => n.startsWith('python-')))"
-    assert len(page.evaluate(kept)) == 1
-    editor(page, "softmax").fill(SOFTMAX)
-    context.set_offline(True)
-    page.reload()
-    assert editor(page, "softmax").input_value() == SOFTMAX
-    assert "5 of 5 visible checks pass" in check(page, "softmax")
-    context.close()

@@ -30,7 +30,7 @@ SAME = {
     ],
     puzzles: [
         "an_address_keys_and_the_board_lead_to_a_puzzle",
-        "a_pass_is_on_the_board_leads_on_and_is_kept",
+        "a_pass_is_kept_and_after_a_first_check_no_network_is_needed",
     ],
     pictures: [
         "cutting_the_first_head_blurs_the_second",

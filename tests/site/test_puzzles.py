@@ -71,7 +71,8 @@ def test_a_wrong_function_a_day_and_the_same_all_day(page):
 
 
 @pytest.mark.usefixtures("python")
-def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
+def test_a_pass_is_kept_and_after_a_first_check_no_network_is_needed(kept_page):
+    page = kept_page
     page.goto(f"{PAGE}#causal_mask")
     said = bar(page, "causal_mask").locator(".exercise-output")
     editor(page, "causal_mask").fill(f"import torch\n{MASK}")
@@ -87,6 +88,10 @@ def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     page.get_by_role("link", name="7, causal_mask, solved").wait_for()
     said.get_by_role("link", name="Next: padding_mask").click()
     assert comes(page, "padding_mask")
+    kept = "caches.keys().then((names) => names.filter((n) => n.startsWith('python-')))"
+    assert len(page.evaluate(kept)) == 1
+    page.context.set_offline(True)
+    page.reload()
     assert "1 of 36" in board(page)
     page.get_by_role("link", name="25, break_softmax").click()
     assert comes(page, "break_softmax")
@@ -95,6 +100,7 @@ def test_a_pass_is_on_the_board_leads_on_and_is_kept(page):
     page.get_by_role("link", name="25, break_softmax, solved").wait_for(timeout=120_000)
     page.reload()
     assert "2 of 36" in board(page)
+    page.context.set_offline(False)
     page.get_by_role("link", name="shown and kept").click()
     noted = page.evaluate("JSON.parse(localStorage.progress)['exercise:00-puzzles']")
     solved = [place for place, mark in enumerate(noted["which"], 1) if mark == "1"]

@@ -21,8 +21,6 @@ from autograder.cli import main
 from autograder.course import CONFIG, Course
 from autograder.grading.store import Store
 from autograder.grading.verdict import QuestionResult, Verdict
-from autograder.notebook.records import Release
-from autograder.release.grading_plan import plan
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
 
@@ -33,22 +31,6 @@ ASSIGNMENT = "01-attention"
 def pool(inline):
     """One worker is this process; where there are two, they are processes."""
     inline(most=1)
-
-
-@pytest.fixture(scope="session")
-def repository() -> Course:
-    return Course.find(Path(__file__).parent)
-
-
-@pytest.fixture(scope="session")
-def attention(repository):
-    return repository.chosen([ASSIGNMENT])[0]
-
-
-@pytest.fixture(scope="session")
-def planned(repository, attention) -> Release:
-    """What grading knows of the assignment, in each course with its usual settings."""
-    return plan(repository, attention)
 
 
 @pytest.fixture(scope="session")
@@ -139,18 +121,16 @@ def collect(course, archive, tmp_path):
 
 
 @pytest.fixture
-def marked(course, planned):
+def marked(course, release):
     """Store verdicts without running anything: points by student, None for waiting."""
 
     def store(points, assignment=ASSIGNMENT):
-        release = replace(planned, assignment=assignment)
         with Store(course) as gradebook:
-            gradebook.prepare([release])
+            gradebook.prepare([replace(release, assignment=assignment)])
             for student, given in points.items():
-                mine = verdict(release, given)
-                gradebook.save(student, release.assignment, "key", mine)
+                gradebook.save(student, assignment, "key", verdict(given))
 
-    def verdict(release, given):
+    def verdict(given):
         left, questions = given or 0.0, []
         for cell in release.cells:
             if cell.kind not in ("test", "written"):

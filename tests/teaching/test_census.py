@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -28,35 +27,6 @@ def folder(course):
         return place
 
     return make
-
-
-@pytest.fixture
-def changed(course):
-    """The solution notebook with two more points for the written answer."""
-    path = course.solutions / "01-attention" / "attention.ipynb"
-    notebook = json.loads(path.read_text("utf-8"))
-    for cell in notebook["cells"]:
-        about = cell["metadata"].get("nbgrader", {})
-        if about.get("grade_id") == "explain_roles":
-            about["points"] = 6
-
-    def write():
-        path.write_text(json.dumps(notebook), "utf-8")
-
-    return write
-
-
-def test_one_students_grading_is_refused_when_it_would_change_all_others(
-    course, marked, folder, changed, capsys
-):
-    marked({"ada": 16.0, "bob": 16.0})
-    folder("ada/01-attention")
-    changed()
-    gradebook = (course.root / "gradebook.db").read_bytes()
-    assert main([*GRADE, "--student", "ada"]) == 2
-    said = capsys.readouterr().err
-    assert "01-attention has changed in explain_roles since the class was" in said
-    assert (course.root / "gradebook.db").read_bytes() == gradebook
 
 
 def test_what_nobody_uses_is_named_with_the_reason(course, folder):

@@ -37,10 +37,10 @@ def configured(course):
     return add
 
 
-def enter(course, attention, *, partial=False, student=None):
-    submissions = course.submissions([attention], [student] if student else [])
+def enter(course, attention):
+    submissions = course.submissions([attention])
     with Store(course) as store:
-        Deadlines.of(course).enter(store, submissions, partial=partial)
+        Deadlines.of(course).enter(store, submissions)
         store.enter_penalties("01-attention", {s.student for s in submissions})
         return store.results("01-attention")
 
@@ -123,20 +123,6 @@ def test_a_plugin_of_the_course_and_the_due_date_of_the_gradebook_count(
     assert enter(course, attention)["ada"].score == 14.0
 
 
-def test_one_students_grading_moves_nobody_elses_deadline(
-    course, attention, marked, hand_in, configured
-):
-    for student in ("ada", "bob"):
-        hand_in(student, "2026-11-05 12:00:00 UTC", STAMP)
-    marked({"ada": 16.0, "bob": 16.0})
-    configured('c.Autograder.due = {"01-attention": "2026-11-09"}', ZERO)
-    enter(course, attention)
-    configured(DUE)
-    results = enter(course, attention, partial=True, student="ada")
-    assert [v.score for v in results.values()] == [16.0, 16.0]
-    assert enter(course, attention)["bob"].score == 0.0
-
-
 HEAD = "student_id,assignment,due\n"
 TWICE = "ada,01-attention,2026-11-01\nada,01-attention,2026-11-09\n"
 SAID = 'c.Autograder.due = {"01-attention": "%s"}'
@@ -155,8 +141,6 @@ WRONG = [  # a line of the configuration, the table of extensions, what is said
     ("", f"{HEAD}ada,01-attention,2026-11-01\n", "no due date"),
     (DUE, f"{HEAD}{TWICE}", "line 3: ada has another extension for 01-attention in"),
     (DUE, f"{HEAD}ada,*,+3 dais\n", "line 2, ada: '.3 dais'"),
-    (DUE, f"{HEAD}ada,*,x0.5\n", "line 2, ada: 'x0.5' would shorten"),
-    (DUE, f"{HEAD}ada,01-attention,x1.5\n", "line 2, ada: x1.5 needs the start"),
     (f'{DUE}\nc.AssignLatePenalties.plugin_class = "gone.Plugin"', "", "gone"),
     ("c.Autograder.due = ['2026-11-01']", "", "c.Autograder.due in nbg"),
     ("c.Autograder.deu = {}", "", "unknown c.Autograder.deu; did you mean due?"),
@@ -233,7 +217,7 @@ def test_a_whole_class_with_late_lost_and_misplaced_work(
 
 
 RULES = (
-    "student_id,assignment,due\nada,*,+3 days\nbob,*,x1.5\ncy,01-attention,+90 "
+    "student_id,assignment,due\nada,*,+3 days\ncy,01-attention,+90 "
     "minutes\ncy,*,+2 weeks\ndan,01-attention,2026-11-02\n"
 )
 
@@ -243,8 +227,8 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
 ):
     configured(
         'c.Exchange.timezone = "Europe/Berlin"',
-        'c.Autograder.due = {"01-attention": ("2026-03-23", "2026-03-27 12:00"), '
-        '"02-scaling": ("2026-04-01 08:00", "2026-04-01 10:00")}',
+        'c.Autograder.due = {"01-attention": "2026-03-27 12:00", '
+        '"02-scaling": "2026-04-01 10:00"}',
     )
     (course.root / "extensions.csv").write_text(RULES)
     deadlines = Deadlines.of(course)
@@ -252,14 +236,12 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
     def until(student, name):
         return deadlines.until(student, name, deadlines.due[name]).isoformat()[:16]
 
-    ends = {who: until(who, "01-attention") for who in ("ada", "bob", "cy", "dan")}
+    ends = {who: until(who, "01-attention") for who in ("ada", "cy", "dan")}
     assert ends == {
         "ada": "2026-03-30T10:00",  # noon in Berlin, where summer time has begun
-        "bob": "2026-03-29T17:00",  # half of 108 hours later
         "cy": "2026-03-27T12:30",
         "dan": "2026-11-02T22:59",
     }
-    assert until("bob", "02-scaling") == "2026-04-01T09:00"
     assert until("cy", "02-scaling") == "2026-04-15T08:00"
     assert until("eve", "02-scaling") == "2026-04-01T08:00"
     for student in ("ada", "eve"):
@@ -268,37 +250,6 @@ def test_extra_time_can_be_a_rule_for_all_assignments(
     found = enter(course, attention)
     assert [found[who].lateness for who in ("ada", "eve")] == [None, "2 d 22 h late"]
     assert str(last_moment(course, Store(course), "01-attention"))[:10] == "2026-11-02"
-
-
-@pytest.mark.parametrize(
-    ("scaling", "end"),
-    [
-        ('("2026-04-01 08:00", "2026-04-01 10:00")', "2026-04-01T11:00"),
-        ('"2026-04-01 10:00"', "2026-04-01T10:00"),  # no period has a beginning
-    ],
-)
-def test_a_factor_for_every_assignment_is_for_those_with_a_beginning(
-    course, configured, scaling, end
-):
-    configured(
-        'c.Autograder.due = {"01-attention": "2026-03-27 12:00", '
-        f'"02-scaling": {scaling}}}'
-    )
-    table = course.root / "extensions.csv"
-    table.write_text("student_id,assignment,due\nbob,*,x1.5\n")
-    deadlines = Deadlines.of(course)
-    ends = [
-        deadlines.until("bob", name, due).isoformat()[:16]
-        for name, due in sorted(deadlines.due.items())
-    ]
-    assert ends == ["2026-03-27T12:00", end]
-    said = "a factor gives no extra time (bob), since no start is set: 01-att"
-    assert any(
-        line.startswith(said) for line in deadlines.unused(course, {"bob"}, False)
-    )
-    table.write_text("student_id,assignment,due\nbob,01-attention,x1.5\n")
-    with pytest.raises(CourseError, match="line 2, bob: x1"):
-        Deadlines.of(course)
 
 
 def test_the_due_date_stands_below_the_title_and_changes_no_release(
@@ -325,7 +276,7 @@ def test_due_dates_of_assignments_to_come_stop_nobody(course, configured):
     configured(f"c.Autograder.due = {due}")
     (course.root / "extensions.csv").write_text(table)
     deadlines = Deadlines.of(course)
-    said = list(deadlines.unused(course, set(), partial=True))
+    said = list(deadlines.unused(course, {"ada"}))
     assert said == ["due dates of assignments to come: 07-heads"]
     assert set(deadlines.due) == {"01-attention", "07-heads"}
 

@@ -249,7 +249,7 @@ def test_canvas_says_late_and_grade_passes_it_on(
         file.write('\nc.Autograder.due = {"01-attention": "2026-03-09 23:00"}\n')
     with Store(course) as store:
         handed_in = course.submissions([attention])
-        Deadlines.of(course).enter(store, handed_in, partial=False)
+        Deadlines.of(course).enter(store, handed_in)
         results = store.results("01-attention")
         said = list(remarks(course, store, attention, results, ""))
     assert (results["ada"].lateness, said) == ("9 h late", [])

@@ -79,7 +79,7 @@ def test_canvas_finds_student_and_submission_and_a_group_gets_one_page(
     course, attention, collect, marked, pages
 ):
     paths = ["rocket_7team_LATE_34_567_a-1.ipynb", "wuchen_li_35_568_a.ipynb"]
-    assert collect(paths, GRADEBOOK, GROUPS) == 0
+    assert collect(paths, GRADEBOOK, teams=GROUPS) == 0
     marked({"ada": 16.0, "grace": 16.0, "35": 3.0})
     pages("ada", "grace", text="the team")
     pages("35")

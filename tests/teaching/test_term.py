@@ -181,16 +181,11 @@ def check_report(course, size, held, browser):
         assert len(asked) == 1
         for words in (
             f"{size} submissions: {size - len(held)} graded, {len(held)} held",
-            "Time and cost",
             "discrimination",
             "attention_scores-unscaled",
             *held,
         ):
             assert page.get_by_text(words).first.is_visible(), words
-        run = page.get_by_role("region", name="Time and cost").locator("tbody td")
-        verdicts, workers, time, cost = run.all_inner_texts()[:4]
-        assert (verdicts, workers) == (str(size), "1")
-        assert float(time.removesuffix(" s")) > 0 < float(cost.removesuffix(" s"))
         links = [link.get_attribute("href") for link in page.get_by_role("link").all()]
         assert links and all(link.startswith(BOOK) for link in links)
         body = page.locator("body")

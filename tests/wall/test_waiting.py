@@ -12,6 +12,7 @@ from corpus import SQUARE, Case, text_of
 from machine import SHORT, alive, family
 from shared import drawn
 
+from autograder.errors import PutOff
 from autograder.wall import Cell, Grader
 
 
@@ -128,3 +129,53 @@ def test_many_spinning_processes_cost_no_neighbour_points(wall, strict):
 def test_an_honest_answer_without_waiting_is_in_no_hurry(strict):
     seen = strict.judge(Case("", square=SQUARE).cells())
     assert points(seen) == [2.0, 3.0] and not seen.timed_out_under_load
+
+
+ENDLESS = body("while True: pass")
+WRONG = body("return x + x")
+PUT_OFF = {
+    "in-the-first-run": {"square": ENDLESS},
+    "below-a-mistake": {"square": WRONG, "total": ENDLESS.replace("square", "total")},
+    "in-a-cell": {"first": "while True: pass"},
+}
+NOT_PUT_OFF = {
+    "right": {},
+    "wrong": {"square": WRONG},
+    "ends-the-process": {"square": body("import os", "os._exit(1)")},
+}
+
+
+@pytest.fixture
+def hurried(wall, graders):
+    """A grader behind which others wait."""
+    patient = replace(SHORT, question_seconds=5.0, patience=20.0)
+    grader = graders(wall, patient)
+    grader.hurried = True
+    yield grader
+    grader.hurried = False
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize("how", PUT_OFF)
+def test_what_never_ends_is_put_off_and_leaves_nothing_running(hurried, how):
+    with pytest.raises(PutOff):
+        hurried.judge(Case("", **PUT_OFF[how]).cells())
+    (parent,) = [p for (k, _), p in hurried._parents.items() if k == "sandbox"]
+    assert not [pid for pid in family(parent.process.pid)[2:] if alive(pid)]
+    assert points(hurried.judge(Case("").cells())) == [2.0, 3.0]
+
+
+@pytest.mark.either_wall
+@pytest.mark.parametrize("how", NOT_PUT_OFF)
+def test_what_ends_has_the_verdict_that_it_has_without_hurry(hurried, strict, how):
+    """On a busy machine it may be put off as well, and then has it later."""
+    cells = Case("", **NOT_PUT_OFF[how]).cells()
+    try:
+        seen = hurried.judge(cells)
+    except PutOff:
+        assert how == "ends-the-process"
+        return
+    due = strict.judge(cells)
+    assert points(seen) == points(due)
+    for name, result in due.results.items():
+        assert seen.results[name].message == result.message

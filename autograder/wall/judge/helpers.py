@@ -6,22 +6,21 @@ book's own answer to that one, or with that of the visible checks.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
 
 from autograder.checks.assignment import Assignment
 from autograder.checks.published import source
 from autograder.checks.visible_hunt import Game
+from autograder.notebook.test_cells import CHECKS
 from autograder.wall.records import Cell
 
 UNANSWERED = "no answer yet"
-_CHECKS = re.compile(r"autograder\.checks(?:\.| import )(\w+)")
 
 
 def assignments(cell: Cell) -> Iterator[Assignment]:
     """The assignments of whose checks a test cell has imported some."""
-    for short in _CHECKS.findall(cell.source):
+    for short in CHECKS.findall(cell.source):
         module = sys.modules.get(f"autograder.checks.{short}")
         if assignment := getattr(module, "assignment", None):
             yield assignment

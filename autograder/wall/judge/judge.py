@@ -19,6 +19,7 @@ A submission runs twice, each time in a sandbox of its own.
 
 When all is right, nothing is shown below a question, and no test is to be tried, the
 first run is enough. Whoever ends it, by a crash or for want of time, has the second.
+Where others wait, what takes long is put off: the same begins again after them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from typing import Any
 
 from autograder.checks.failures import Misconception
 from autograder.checks.planted import Planting, Verdict
-from autograder.errors import Held, Violation
+from autograder.errors import Held, PutOff, Violation
 from autograder.notebook.test_cells import (
     Failed,
     TestNames,
@@ -57,7 +58,7 @@ from autograder.wall.judge.helpers import (
 from autograder.wall.judge.redaction import failure_of, readable
 from autograder.wall.judge.remote import Link
 from autograder.wall.judge.remote_exceptions import Lost, Stopped, Unsure
-from autograder.wall.judge.student import BRIEF, GRACE, StudentProcess
+from autograder.wall.judge.student import BRIEF, GLANCE, GRACE, StudentProcess
 from autograder.wall.judge.student_names import Answers
 from autograder.wall.judge.tests_inside import Inside
 from autograder.wall.judge.trials import (
@@ -80,26 +81,32 @@ def main(
     limits: Limits,
     files: dict[str, bytes],
     quick: bool,
+    hurried: bool,
 ) -> None:
     """Judge one submission and send the transcript to the grader.
 
-    With ``quick`` there is the first run, in place; else only forks.
+    With ``quick`` there is the first run, in place; else only forks. When ``hurried``,
+    only tell that it takes long, if it does: others are waiting.
     """
-    first = brief(limits) if quick else limits
+    first = shorter(limits, BRIEF, GLANCE) if quick else limits
     process = StudentProcess(grader, student, first, files, hasty=quick)
     if quick:
         gc.disable()  # it ends soon
         process.end = time.monotonic() + SHARE * limits.total_seconds
-    transcript = Judge(process, limits).judge(cells)
-    grader.send(("transcript", transcript.to_json()))
+    try:
+        transcript = Judge(process, limits, hurried).judge(cells)
+    except PutOff:
+        grader.send(("put off",))
+    else:
+        grader.send(("transcript", transcript.to_json()))
 
 
-def brief(limits: Limits) -> Limits:
-    """Limits for what need not be waited for."""
+def shorter(limits: Limits, cell: float, question: float) -> Limits:
+    """Limits with no more seconds than these for a cell and for a question."""
     return replace(
         limits,
-        cell_seconds=min(BRIEF, limits.cell_seconds),
-        question_seconds=min(BRIEF, limits.question_seconds),
+        cell_seconds=min(cell, limits.cell_seconds),
+        question_seconds=min(question, limits.question_seconds),
     )
 
 
@@ -110,8 +117,10 @@ class NotJudged(Exception):
 class Judge:
     """Decides about the questions of one submission."""
 
-    def __init__(self, student: StudentProcess, limits: Limits) -> None:
-        self.student, self.limits = student, limits
+    def __init__(
+        self, student: StudentProcess, limits: Limits, hurried: bool = False
+    ) -> None:
+        self.student, self.limits, self.hurried = student, limits, hurried
         self.transcript = Transcript()
         self.room = outputs.Room(limits)
         self.names = TestNames(lambda name: None)
@@ -154,6 +163,7 @@ class Judge:
         hunts = [n for n, cell in enumerate(self.cells, 1) if is_hunt(cell)]
         tests = [n for n, cell in enumerate(self.cells, 1) if cell.test]
         end, passed = tests[-1] if hunts else len(self.cells), True
+        start = time.monotonic()
         try:
             for number, cell in enumerate(self.cells, 1):
                 if number > end:
@@ -167,6 +177,8 @@ class Judge:
             for trials in self.hunts.values():
                 self._try_all(trials, InPlace)
         except (Unsure, NotJudged, Held, Violation, Lost):
+            if self.hurried and time.monotonic() - start > GLANCE:
+                raise PutOff from None
             return False
         return passed and not self.hunts and not self._shown()
 
@@ -178,7 +190,10 @@ class Judge:
 
     def _start_over(self) -> None:
         """The first run has ended: forget all but what has passed."""
-        self.student = self.student.renewed(self.limits)
+        limits = self.limits
+        if self.hurried:
+            limits = shorter(limits, limits.cell_seconds, GLANCE)
+        self.student = self.student.renewed(limits)
         self.room, self.failed, self.sources = outputs.Room(self.limits), [], {}
         self.transcript.outputs, self.transcript.notes = {}, []
 
@@ -329,7 +344,9 @@ class Judge:
             return result, again if again.full else None
 
         # for a helper that never ends, one question has waited
-        limits = brief(self.limits) if self.slow & given.keys() else self.limits
+        limits = self.student.limits
+        if self.slow & given.keys():
+            limits = shorter(limits, BRIEF, BRIEF)
         try:
             result, again = self._forked(ask, limits=limits)
         except NotJudged as why:
@@ -380,6 +397,8 @@ class Judge:
                 continue
             tries -= 1
             if not (fork.killed and tries):
+                if fork.late and self.hurried:
+                    raise PutOff
                 if fork.late:
                     self.slow.add(question_of(self.trials.cell))
                 return came

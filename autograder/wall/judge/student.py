@@ -23,6 +23,7 @@ from autograder.wall.records import Cell, Limits
 
 GRACE = 2.0  # seconds that the other side has beyond a limit of its own
 BRIEF = 2.0  # seconds for what need not be waited for: it is asked again, or was before
+GLANCE = 0.5  # for a question that is asked again, and has others waiting behind it
 MAX_LOST = 3
 Numbered = tuple[int, Cell]
 

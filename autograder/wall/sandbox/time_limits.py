@@ -47,7 +47,7 @@ class LimitedNotebook(Notebook):
     def _limits(self) -> Iterator[None]:
         for number in (signal.SIGALRM, signal.SIGPROF):  # a cell may have changed them
             signal.signal(number, self._out_of_time)
-        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds, 0.1)
         signal.setitimer(signal.ITIMER_REAL, self.seconds * self.patience)
         try:
             yield
