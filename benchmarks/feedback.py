@@ -21,7 +21,7 @@ from unittest.mock import patch
 from autograder.checks.failures import CheckFailed
 from autograder.checks.isolation import seed as seed_all
 from autograder.checks.question import Question
-from autograder.release.pairs import pairs
+from autograder.release.mistakes import two_at_once
 from autograder.tools.judging import quiet
 from benchmarks.outside import answers, titles
 from benchmarks.proven_names import Limit
@@ -72,7 +72,7 @@ def all_answers(package: ModuleType, name: str) -> Iterator[tuple[str, str, str,
             yield "catalogs", question, entry.id, entry.code
         if not entries.hunts and not question.startswith("plot_"):
             every = catalog.of(question)
-            for one, other, code in pairs(entries.reference.code, every):
+            for one, other, code in two_at_once(entries.reference.code, every):
                 yield "pairs", question, f"{one.id} and {other.id}", code
 
 
