@@ -147,7 +147,7 @@ def test_the_class_report_is_quiet_accessible_and_fits_a_phone(page, axe):
         lambda route: route.fulfill(body=html, content_type="text/html"),
     )
     inspect(page, "sample-class/", axe)
-    assert page.locator("table").count() == 3
+    assert page.locator("table").count() == 2
     assert page.locator(".students details").count() == 3
     assert page.get_by_role("link").count() == 1  # into the book
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from corpus import SQUARE, Case, text_of
-from machine import SHORT, alive, family
+from machine import SHORT, alive, family, gone
 from shared import drawn
 
 from autograder.errors import PutOff
@@ -160,8 +160,8 @@ def hurried(wall, graders):
 def test_what_never_ends_is_put_off_and_leaves_nothing_running(hurried, how):
     with pytest.raises(PutOff):
         hurried.judge(Case("", **PUT_OFF[how]).cells())
-    (parent,) = [p for (k, _), p in hurried._parents.items() if k == "sandbox"]
-    assert not [pid for pid in family(parent.process.pid)[2:] if alive(pid)]
+    parent = hurried._parents["sandbox", "numpy"].process.pid
+    assert gone(family(parent)[2:])
     assert points(hurried.judge(Case("").cells())) == [2.0, 3.0]
 
 
