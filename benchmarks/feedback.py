@@ -21,10 +21,11 @@ from unittest.mock import patch
 from autograder.checks.failures import CheckFailed
 from autograder.checks.isolation import seed as seed_all
 from autograder.checks.question import Question
+from autograder.notebook.time_limit import at_most
 from autograder.release.mistakes import two_at_once
 from autograder.tools.judging import quiet
+from autograder.tools.mutants import SECONDS
 from benchmarks.outside import answers, titles
-from benchmarks.proven_names import Limit
 
 TOLD = ["name", "reason", "relation", "type", "besides", "values"]
 KINDS = [*TOLD, "hidden", "all points"]
@@ -107,7 +108,7 @@ def main() -> None:
             if number % given.every or given.set not in ("", kind):
                 continue
             said = "values", ""
-            with suppress(TimeoutError), Limit():
+            with suppress(TimeoutError), at_most(SECONDS):
                 said = told(package, question, defined(package, question, code))
             counts[kind][said[0]] += 1
             if given.list:
