@@ -528,8 +528,8 @@ def wrong_calls(calls: list[Call], found: list[list[bool]], names: list[str]) ->
     wrong = [i for i, parts in enumerate(found) if not all(parts)]
     for i, j in itertools.product(right, wrong):
         apart = [name for name in given[j] if given[i].get(name) != given[j][name]]
-        told = [" and ".join(given[k].get(n, "") for n in apart) for k in (i, j)]
-        if all(told):
+        if apart and all(name in given[i] for name in apart):
+            told = [" and ".join(given[k][name] for name in apart) for k in (i, j)]
             return f"{TRIED}your result is right for {told[0]}, but not for {told[1]}."
     if right[:1] == [0] and wrong:
         return (
