@@ -141,7 +141,10 @@ class Question:
         if not told:
             return ""
         failing = len(later) - len(passing)
-        start = f"{failing} of the {len(later)} checks after this one fail, too"
+        verb = "fails" if failing == 1 else "fail"
+        start = f"{failing} of the {len(later)} checks after this one {verb}, too"
+        if failing == len(later):
+            start = f"after this one, {failing} more {verb}"
         if not failing:
             start = f"the other {len(self.checks) - 1} visible checks pass"
         sentences = "; ".join(first_line(self.checks[i - 1]) for i in sorted(told))

@@ -478,7 +478,7 @@ def wrong_parts(found: list[list[bool]]) -> str:
 def views(calls: list[Call]) -> list[list[str]]:
     """For each part of the results, the hashes of what each of VIEWS sees in them.
 
-    Empty where it sees nothing, or the same number everywhere.
+    Empty where it sees the same number everywhere, or nothing in one of the results.
     """
     results = [parts_of(call.result) for call in calls]
     counts = {*map(len, results)}
@@ -497,7 +497,7 @@ def hash_of(name: str, results: list[Any]) -> str:
         try:
             part = VIEWS[name](numbers(result))
         except (TypeError, ValueError, IndexError, AttributeError):
-            continue
+            return ""
         seen.append(np.asarray(part, dtype=float))
     flat = np.concatenate([np.ravel(part) for part in seen]) if seen else np.zeros(0)
     if not flat.size or ("sum" not in name and (flat == flat[0]).all()):

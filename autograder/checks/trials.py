@@ -55,6 +55,13 @@ def table(result: np.ndarray) -> np.ndarray:
     return result
 
 
+def square(result: np.ndarray) -> np.ndarray:
+    """A result whose last two axes are equally long. Raises ValueError for another."""
+    if table(result).shape[-1] != result.shape[-2] or result.shape[-1] < 2:
+        raise ValueError
+    return result
+
+
 def near(one: Any, other: Any) -> Any:
     """Where two arrays agree up to rounding."""
     return np.isclose(one, other, 1e-4, 1e-4)
@@ -67,11 +74,11 @@ RESULTS: dict[str, View] = {
     "has rows that sum to 0": lambda r: near(table(r).sum(-1), 0),
     "sums to 1": lambda r: near(line(r).sum(), 1),
     "has rows of length 1": lambda r: near(np.linalg.norm(r, axis=-1), 1),
-    "has no number below 0": lambda r: r >= 0,
-    "has no number above 1": lambda r: r <= 1,
+    "has no number below 0": lambda r: ~(r < 0),
+    "has no number above 1": lambda r: ~(r > 1),
     "has no NaN and no infinity": np.isfinite,
     "has nothing but zeros above its diagonal": lambda r: np.triu(table(r), 1) == 0,
-    "is symmetric": lambda r: near(table(r), r.swapaxes(-1, -2)),
+    "is symmetric": lambda r: near(square(r), r.swapaxes(-1, -2)),
     "has nothing but whole numbers": lambda r: r == np.rint(r),
 }
 # how an argument, and perhaps the result, may change

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.checks import attention, encoder_layer, masking, puzzles
+from autograder.checks import attention, encoder_layer, masking, puzzles, relations
 from autograder.checks.failures import CheckFailed
+from autograder.checks.trials import RESULTS
 from autograder.release.mistakes import WORD, changes, merged
 from autograder.tools.judging import catalog_of
 
@@ -165,3 +166,17 @@ def test_a_single_mistake_keeps_its_name_and_a_pair_never_takes_it():
     for package in (attention, masking, puzzles):
         for known in package.assignment.table["questions"].values():
             assert not known.get("pairs", {}).keys() & known["mistakes"].keys()
+
+
+def test_nan_is_neither_below_0_nor_above_1_and_only_squares_are_symmetric():
+    nan = np.array([[np.nan, 0.5]])
+    assert RESULTS["has no number below 0"](nan).all()
+    assert RESULTS["has no number above 1"](nan).all()
+    with pytest.raises(ValueError):
+        RESULTS["is symmetric"](nan)
+
+
+def test_a_part_is_right_only_where_every_result_has_it():
+    line, table = np.arange(3.0), np.arange(6.0).reshape(2, 3)
+    assert relations.hash_of("all entries but the first", [line, line])
+    assert not relations.hash_of("all entries but the first", [line, table])
