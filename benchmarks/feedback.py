@@ -1,10 +1,10 @@
-"""What wrong answers are told: a name, a reason, a relation, or the values alone.
+"""What messages say of wrong answers: a name, a reason, a relation, or only values.
 
     python -m benchmarks.feedback [--every N] [--unnamed] [--list] [ASSIGNMENT ...]
 
 Three sets: answers of outsiders, catalogs, and two catalogued mistakes at once.
 ``--unnamed`` takes all names away, as if nobody had met these mistakes; ``--list``
-prints what is told of each answer. Right answers of outsiders are counted as well.
+prints the message for each answer. Right answers of outsiders are counted as well.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS = [*TOLD, "hidden", "all points"]
 
 
 def told(package: ModuleType, question: str, answer: Any) -> tuple[str, str]:
-    """The kind of what an answer is told, and the sentences."""
+    """The kind of message that an answer gets, and its text."""
     asked: Question = package.assignment.questions[question]
     related: list[str] = []
     relate = asked.relate
