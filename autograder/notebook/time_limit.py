@@ -29,24 +29,27 @@ def at_most(seconds: float, what: str = "read this notebook") -> Iterator[None]:
     elif not hasattr(signal, "setitimer"):  # Windows, and the browser
         yield
     else:
-        stopped = False
+        stopped = ended = False
 
         def stop(*_: object) -> None:
             nonlocal stopped
-            stopped = True
-            raise TooLong(why)
+            if not ended:  # else what is put back below would be left as it is
+                stopped = True
+                raise TooLong(why)
 
         started = time.process_time()
-        before = signal.signal(signal.SIGPROF, stop)
+        before = signal.getsignal(signal.SIGPROF)
         outer, again = signal.getitimer(signal.ITIMER_PROF)
-        signal.setitimer(signal.ITIMER_PROF, min(seconds, outer or seconds), 0.5)
         try:
+            signal.signal(signal.SIGPROF, stop)
+            signal.setitimer(signal.ITIMER_PROF, min(seconds, outer or seconds), 0.5)
             yield
         except SystemError as error:  # of ast.parse, when it was interrupted
             if not stopped:
                 raise
             raise TooLong(why) from error
         finally:
+            ended = True
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
             if outer:

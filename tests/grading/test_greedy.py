@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from shared import drawn
@@ -75,6 +77,23 @@ def test_the_inner_clock_leaves_the_outer_one_running():
                     pass
         while True:
             pass
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_clock_that_rings_while_it_is_set_or_stopped_is_put_back(monkeypatch, late):
+    """Such a one would ring on, in whatever comes after."""
+    set_timer, before = signal.setitimer, signal.getsignal(signal.SIGPROF)
+
+    def rings(which, seconds, again=0):
+        set_timer(which, seconds, again)
+        if late == (seconds == 0):
+            signal.raise_signal(signal.SIGPROF)
+
+    monkeypatch.setattr(signal, "setitimer", rings)
+    with nullcontext() if late else pytest.raises(TooLong), at_most(60):
+        pass
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+    assert signal.getsignal(signal.SIGPROF) is before
 
 
 def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):

@@ -92,8 +92,10 @@ def test_the_cheat_works_where_tests_run_in_the_students_process(case, test, poi
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.write(write, b"%f" % points_in_one_process(case, test))
-        os._exit(0)
+        try:
+            os.write(write, b"%f" % points_in_one_process(case, test))
+        finally:  # whatever the cheat did: this is no second run of the tests
+            os._exit(0)
     os.close(write)
     with os.fdopen(read) as answer:
         assert float(answer.read()) == points
