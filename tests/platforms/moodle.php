@@ -10,7 +10,6 @@ require_once($CFG->libdir . '/csvlib.class.php');
 require_once($CFG->libdir . '/gradelib.php');
 require_once($CFG->libdir . '/phpunit/classes/util.php');
 require_once($CFG->dirroot . '/mod/assign/locallib.php');
-require_once($CFG->dirroot . '/mod/lti/locallib.php');
 require_once($CFG->dirroot . '/mod/assign/feedback/file/importziplib.php');
 require_once($CFG->dirroot . '/mod/assign/feedback/offline/importgradeslib.php');
 
@@ -51,11 +50,6 @@ function grade_of($one, $login, $change) {
     $grade = new grade_grade(['itemid' => $item->id, 'userid' => person($login)->id]);
     $grade->$change = time();
     return $grade->id ? $grade->update() : (bool) $grade->insert();
-}
-
-function column($step) {
-    $of_tool = ['courseid' => $step['in'], 'itemname' => $step['column'], 'itemtype' => 'manual'];
-    return grade_item::fetch($of_tool);
 }
 
 $made = phpunit_util::get_data_generator();
@@ -131,27 +125,6 @@ $does = [
         $id = csv_import_reader::get_new_iid('assignfeedback_offline');
         $plugin->process_import_grades(drafted(['grades.csv' => $s['data']]), $id, false);
         return true;
-    },
-    // a tool for all courses, as an administrator adds it, and an activity with it
-    'tool' => function ($s) {
-        $type = (object) ['state' => LTI_TOOL_STATE_CONFIGURED];
-        $id = lti_add_type($type, (object) ($s['tool'] + ['lti_sendname' => LTI_SETTING_ALWAYS,
-            'lti_sendemailaddr' => LTI_SETTING_ALWAYS, 'lti_acceptgrades' => LTI_SETTING_ALWAYS]));
-        return [$type->clientid, $id];
-    },
-    'activity' => fn($s) => $made->create_module('lti', $s['activity'])->cmid,
-    'typed' => fn($s) => column($s)->update_final_grade(person($s['who'])->id, $s['typed'], 'gradebook',
-        $s['text'], FORMAT_HTML),
-    'maximum' => function ($s) {
-        $item = column($s);
-        $item->grademax = $s['maximum'];
-        return $item->update();
-    },
-    'column' => function ($s) {
-        $item = column($s);
-        $found = array_map(fn($g) => [core_user::get_user($g->userid)->username => [(float) $g->finalgrade,
-            $g->feedback]], grade_grade::fetch_all(['itemid' => $item->id]) ?: []);
-        return [(float) $item->grademax, array_merge(...array_values($found))];
     },
     'held' => function ($s) {
         $one = assignment($s['held']);

@@ -26,7 +26,6 @@ import sys
 import tempfile
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -134,9 +133,6 @@ CASES = {
 }
 
 
-Run = Callable[..., None]
-
-
 class Moodle:
     """Steps through Moodle's classes, and a teacher's downloads over HTTP."""
 
@@ -154,13 +150,13 @@ class Moodle:
         assert sign, run.stdout + run.stderr
         return json.loads(answer.partition("\n")[0])  # a page's end may follow
 
-    def log_in(self, who: str = "teacher") -> None:
+    def log_in(self) -> None:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         self.browser = urllib.request.build_opener(jar)
         page = self.get("login/index.php").decode()
         token = re.search(r'name="logintoken" value="(\w+)"', page)
         assert token, page
-        form = {"username": who, "password": PASSWORD, "logintoken": token[1]}
+        form = {"username": "teacher", "password": PASSWORD, "logintoken": token[1]}
         self.get("login/index.php", urllib.parse.urlencode(form).encode())
 
     def get(self, path: str, form: bytes | None = None) -> bytes:
@@ -255,41 +251,29 @@ def play(moodle: Moodle, name: str, case: Case, folder: Path, home: Course) -> s
     return f"{name}: {'; '.join(wrong) or 'as due'}"
 
 
-def graded(root: Path, home: Course, archive: Path, *roster: str) -> Run:
-    """Collect and grade in a new course folder; how further commands are run there."""
-    shutil.copytree(home.solutions / PS, root / "solutions" / PS)
-    text = (home.root / CONFIG).read_text() + f"\nc.Exchange.timezone = {ZONE!r}\n"
-    (root / CONFIG).write_text(text)
-
-    def run(*command: str) -> None:
-        program = [sys.executable, "-m", "autograder", *command]
-        environment = os.environ | {"PYTHONPATH": str(home.root)}
-        subprocess.run(program, cwd=root, env=environment, check=True)
-
-    run("collect", str(archive), *roster)
-    run("grade", PS)
-    give_points(root, 0.25)
-    return run
-
-
-def give_points(root: Path, points: float) -> None:
-    """Points by hand for each answer that waits for them."""
-    with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
-        for submission in book.assignment_submissions(PS):
-            (notebook,) = submission.notebooks
-            for grade in notebook.grades:
-                if grade.needs_manual_grade or grade.manual_score is not None:
-                    grade.manual_score, grade.needs_manual_grade = points, False
-        book.db.commit()
-
-
 def answer(
     moodle: Moodle, module: int, archive: Path, sheet: Path, fresh: Path, home: Course
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Collect, grade, export, upload; our points and pages by student."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "course"
-        run = graded(root, home, archive, "--roster", str(sheet))
+        shutil.copytree(home.solutions / PS, root / "solutions" / PS)
+        text = (home.root / CONFIG).read_text() + f"\nc.Exchange.timezone = {ZONE!r}\n"
+        (root / CONFIG).write_text(text)
+
+        def run(*command: str) -> None:
+            program = [sys.executable, "-m", "autograder", *command]
+            environment = os.environ | {"PYTHONPATH": str(home.root)}
+            subprocess.run(program, cwd=root, env=environment, check=True)
+
+        run("collect", str(archive), "--roster", str(sheet))
+        run("grade", PS)
+        with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+            for submission in book.assignment_submissions(PS):
+                for grade in submission.notebooks[0].grades:
+                    if grade.needs_manual_grade:
+                        grade.manual_score, grade.needs_manual_grade = 0.25, False
+            book.db.commit()
         run("export", PS)
         run("export", PS, "--format", "moodle", "--roster", str(fresh))
         run("feedback", PS, "--zip", "moodle")
