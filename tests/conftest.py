@@ -3,6 +3,7 @@
 NO_SKIPS=1 where no test may be skipped; SEED=3 for the numbers of an earlier run.
 """
 
+import gc
 import json
 import os
 import random
@@ -61,6 +62,15 @@ def pytest_configure():
 
 def pytest_report_header():
     return f"seed: {os.environ['SEED']} (the same again: SEED={os.environ['SEED']})"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected lives to the end: nothing looks for garbage."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
