@@ -175,11 +175,6 @@ def test_an_input_that_is_made_up_has_a_size_that_can_be_run():
         made_up(np.ones(SIDE + 1), "`x`", 1)
 
 
-def test_a_picture_has_inputs_before_the_arrow_and_the_result_after_it():
-    drawn = picture({"n": 2}, np.array([[True, False], [True, True]]))
-    assert drawn.splitlines() == ["n       result", "2   →   ■ □", "        ■ ■"]
-
-
 def test_an_answer_that_changes_its_input_spoils_no_later_check():
     """A page runs many answers in one process."""
 

@@ -196,6 +196,14 @@ def kept_page(browser, address):
 
 
 @pytest.fixture
+def asked(page):
+    """The addresses that the page asks for."""
+    urls = []
+    page.on("request", lambda request: urls.append(request.url))
+    return urls
+
+
+@pytest.fixture
 def thrifty(page):
     """A page that loads no Python before a press, as it saves data."""
     saving = "'connection', { value: { saveData: true } }"

@@ -16,6 +16,7 @@ import smollm2
 import torch
 from looks import STILL
 from shared import drawn
+from test_decoder import without
 
 FILE = Path(cut_picture.FILE)
 DATA = json.loads(FILE.read_text(encoding="utf-8"))
@@ -32,20 +33,11 @@ def shares_of(data):
 # ---------------------------------------------------------------- numbers
 
 
-@torch.no_grad()
 def next_word(model, ids, line=None):
     """Probabilities after a pass over the prompt, and the last token's weights."""
-    x, rows = model.words(ids[None]), []
-    for index, layer in enumerate(model.layers):
-        mask = torch.ones(9, len(ids), len(ids), dtype=torch.bool)
-        if line is not None and index == line[0]:
-            mask[line[1], -1, line[2]] = False
-        attended, weights = layer.self_attn(layer.norm1(x), mask)
-        x = x + attended
-        x = x + layer.ffn(layer.norm2(x))
-        rows.append(weights[0, :, -1])
-    logits = model.norm(x[0, -1]) @ model.words.weight.T
-    return logits.softmax(-1), torch.stack(rows)
+    stream, weights = without(model, ids, line and [*line[:2], -1, line[2]])
+    logits = model.norm(stream[-1]) @ model.words.weight.T
+    return logits.detach().softmax(-1), weights[:, :, -1]
 
 
 @pytest.mark.parametrize("name", drawn(list(DATA), 1))

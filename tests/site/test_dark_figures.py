@@ -78,9 +78,7 @@ SHOWN = """image => image.decode().then(() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_shows_and_loads_the_figures_of_its_scheme(page, scheme):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_a_page_shows_and_loads_the_figures_of_its_scheme(page, asked, scheme):
     page.emulate_media(color_scheme=scheme)
     page.goto("book/05-positional-encoding.html")
     for right in page.locator(".predict .correct > summary").all():

@@ -84,12 +84,12 @@ def test_what_the_tokens_of_a_sentence_look_at_is_what_torch_says(
 
 @torch.no_grad()
 def without(model, ids, line):
-    """The stream after the last layer, and the weights, with a line cut."""
-    layer, head, query, key = line
+    """The stream after the last layer, and the weights, with a line cut, if any."""
     x, maps = model.words(ids[None]), []
     for index, each in enumerate(model.layers):
         mask = torch.ones(9, len(ids), len(ids), dtype=torch.bool)
-        mask[head, query, key] = index != layer
+        if line and index == line[0]:
+            mask[tuple(line[1:])] = False  # head, query, key
         attended, weights = each.self_attn(each.norm1(x), mask)
         x = x + attended
         x = x + each.ffn(each.norm2(x))
@@ -210,9 +210,9 @@ def read(place, text):
     place.locator(".lab-note").get_by_text(f"{count} tokens").wait_for(timeout=PATIENCE)
 
 
-def test_a_reader_types_a_sentence_and_follows_its_tokens(page, published, accessible):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_a_reader_types_a_sentence_and_follows_its_tokens(
+    page, asked, published, accessible
+):
     place = picture_on(page)
     assert not [url for url in asked if "smollm2" in url or "decoder" in url]
     read(place, OWN)
@@ -321,9 +321,7 @@ def test_a_file_of_the_decoder_that_cannot_be_had_is_said_and_tried_again(page, 
     place.get_by_text("computed on this device").wait_for(timeout=PATIENCE)
 
 
-def test_a_link_to_a_sentence_that_was_typed_waits_for_a_press(page):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_a_link_to_a_sentence_that_was_typed_waits_for_a_press(page, asked):
     place = picture_on(page, query="?own=The+dog+saw+it.&change=window")
     place.get_by_text("The link is to this sentence, which is not read yet.").wait_for()
     assert not [url for url in asked if "smollm2" in url]

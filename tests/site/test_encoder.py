@@ -103,15 +103,15 @@ def said(viewer):
     return token, float(weight)
 
 
-def test_a_reader_types_a_sentence_and_sees_its_weights(page, published, accessible):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+def test_a_reader_types_a_sentence_and_sees_its_weights(
+    page, asked, published, accessible
+):
     viewer = viewer_on(page)
-    assert not [name for name in asked if name.startswith(("minilm", "encoder"))]
+    assert not [url for url in asked if "/minilm" in url or "/encoder" in url]
     viewer.get_by_role("button", name="A sentence of your own").click()
     own = viewer.get_by_label("Your sentence", exact=True)
     own.wait_for(timeout=PATIENCE)
-    assert encoder_file.name_of_file() in asked
+    assert any(url.endswith(encoder_file.name_of_file()) for url in asked)
     text = "The dog saw the bone because it was hungry."
     own.fill(text)
     note = viewer.locator(".lab-note")

@@ -298,10 +298,8 @@ def test_a_picture_is_accessible_fits_a_phone_and_moves_no_text(
 
 
 @pytest.mark.parametrize("shown", drawn(PAGES, 2), ids="-".join)
-def test_a_recording_is_loaded_when_a_reader_comes_near(page, shown):
+def test_a_recording_is_loaded_when_a_reader_comes_near(page, asked, shown):
     name, path = shown
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 300})
     page.goto(f"book/{path}.html", wait_until="networkidle")
     if path not in (name, "12-a-head-is-born"):  # where it stands first, it is near

@@ -13,13 +13,7 @@ from autograder import checks
 from autograder.tools.judging import catalog_of, packages
 
 ROOT = Path(__file__).resolve().parents[2]
-LOADED = {
-    "script": "src",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-}
+LOADED = {"script", "img", "iframe", "source", "video"}
 
 
 class Page(HTMLParser):
@@ -36,8 +30,8 @@ class Page(HTMLParser):
         values = dict(attributes)
         self.ids.add(values.get("id"))
         self.classes += (values.get("class") or "").split()
-        if LOADED.get(tag) in values:
-            self.loads.append(values[LOADED[tag]])
+        if tag in LOADED and "src" in values:
+            self.loads.append(values["src"])
         if tag == "link" and values.get("rel") not in {"next", "prev", "canonical"}:
             self.loads.append(values["href"])
         if tag == "img":
@@ -171,10 +165,3 @@ def test_the_checks_point_to_headings_that_exist(articles):
         if heading not in ids[chapter]:
             lost.append(target)
     assert targets and not lost
-
-
-def test_the_not_found_page_links_to_pages_that_exist(site):
-    page = Page(site.folder / "404.html")
-    assert len(page.links) == 3
-    for link in page.links:
-        assert (site.folder / link.lstrip("/")).is_file()

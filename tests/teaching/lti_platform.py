@@ -102,11 +102,7 @@ class Columns(AssignmentsGradesService):
     def find_lineitem(self, line_item_id):
         return self.platform.columns[line_item_id]
 
-    def update_lineitem(self, update_data):
-        raise NotImplementedError
-
-    def delete_lineitem(self, line_item_id):
-        raise NotImplementedError
+    update_lineitem = delete_lineitem = None  # nobody asks for this
 
     def create_lineitem(self, creation_data):
         platform = self.platform
@@ -176,18 +172,14 @@ class Platform:
         self.config = Config(issuer=base if kind == "moodle" else canvas)
         key = dict(Registration.get_jwk(tool))
         self.config.get_registration().set_tool_key_set({"keys": [key]})
-        self.context = "2" if kind == "moodle" else "4dde05e8ca1973bcca9bffc13e1548820"
-        course = f"{base}/mod/lti/services.php/2" if kind == "moodle" else ""
-        self.lineitems = (
-            f"{course}/lineitems?type_id=4"
-            if course
-            else f"{base}/api/lti/courses/7/line_items"
-        )
-        self.people = (
-            f"{base}/mod/lti/services.php/CourseSection/2/bindings/4/memberships"
-            if course
-            else f"{base}/api/lti/courses/7/names_and_roles"
-        )
+        if kind == "moodle":
+            self.context, services = "2", f"{base}/mod/lti/services.php"
+            self.lineitems = f"{services}/2/lineitems?type_id=4"
+            self.people = f"{services}/CourseSection/2/bindings/4/memberships"
+        else:
+            self.context = "4dde05e8ca1973bcca9bffc13e1548820"
+            self.lineitems = f"{base}/api/lti/courses/7/line_items"
+            self.people = f"{base}/api/lti/courses/7/names_and_roles"
         self.reset()
 
     def reset(self):
@@ -204,9 +196,6 @@ class Platform:
         empty |= {"comment": None, "most": self.columns[number]["scoreMaximum"]}
         return self.grades[number].get(user, empty)
 
-    def keys(self):
-        return {"keys": self.config.get_jwks()["keys"]}
-
     def launch(self, query):
         """What the browser posts to the tool: the signed claims of one click."""
         launch = Launch(query, self.config)
@@ -217,8 +206,7 @@ class Platform:
         launch.set_launch_url(query["redirect_uri"])
         launch.set_ags(self.lineitems)
         launch.set_nrps(self.people)
-        family = "moodle" if self.kind == "moodle" else "canvas"
-        tool_platform = {"product_family_code": family, "guid": "x", "version": "1"}
+        tool_platform = {"product_family_code": self.kind, "guid": "x", "version": "1"}
         launch.set_extra_claims({f"{CLAIM}tool_platform": tool_platform})
         form = launch.lti_launch()
         token = form["id_token"]
@@ -278,17 +266,17 @@ class Handler(BaseHTTPRequestHandler):
         kind = kind_of(path, self.command)
         with self.platform.lock:
             found = next((t for t in self.platform.trouble if self.hits(t, kind)), None)
-        if found and found.get("hold") == "before":
-            return self.wait()
-        if found and not found.get("after") and not found.get("hold"):
-            return self.say(found["status"], found.get("body"), found.get("headers"))
-        with self.platform.lock:
-            code, answer, headers = self.work(kind, path)
-        if found and found.get("hold"):
+        found = found or {}
+        hold = found.get("hold")  # "before" the work is done, or after it
+        done = not found or found.get("after") or (hold and hold != "before")
+        if done:
+            with self.platform.lock:
+                answer = self.work(kind, path)
+        if hold:
             return self.wait()
         if found:
-            return self.say(found["status"], found.get("body"), found.get("headers"))
-        self.say(code, answer, headers)
+            answer = found["status"], found.get("body"), found.get("headers")
+        self.say(*answer)
 
     def hits(self, trouble, kind):
         if trouble["on"] != kind or not trouble["times"]:
@@ -321,15 +309,8 @@ class Handler(BaseHTTPRequestHandler):
                 platform.grades[number][user] = cell
         for name, value in wished.items():
             setattr(platform, name, value)
-        names = (
-            "posts",
-            "grades",
-            "columns",
-            "tokens",
-            "lineitems",
-            "people",
-            "trouble",
-        )
+        names = ["posts", "grades", "columns", "tokens", "lineitems", "people"]
+        names.append("trouble")
         self.say(200, {name: getattr(platform, name) for name in names})
 
     def work(self, kind, path):
@@ -338,7 +319,7 @@ class Handler(BaseHTTPRequestHandler):
         query = {k: v[0] for k, v in parse_qs(urlsplit(self.path).query).items()}
         form = {k: v[0] for k, v in parse_qs(self.body).items()}
         if kind == "keys":
-            return 200, platform.keys(), {}
+            return 200, platform.config.get_jwks(), {}
         if kind == "auth":
             return 200, platform.launch(query), {}
         if kind == "token":
@@ -370,10 +351,8 @@ class Handler(BaseHTTPRequestHandler):
             scopes = jwt.decode(token, options={"verify_signature": False})["scopes"]
             if "https://purl.imsglobal.org/spec/lti-ags/scope/score" not in scopes:
                 return 401, "no scope", {}
-            users = {
-                m["user_id"] for m in platform.members if "Learner" in str(m["roles"])
-            }
-            if json.loads(self.body)["userId"] not in users:
+            own = [m for m in platform.members if "Learner" in str(m["roles"])]
+            if asked.json["userId"] not in [member["user_id"] for member in own]:
                 return (400 if platform.kind == "moodle" else 422), "no student", {}
             work = service.handle_update_score
         elif kind == "results":
@@ -397,10 +376,8 @@ class Handler(BaseHTTPRequestHandler):
         text = body if isinstance(body, str) else json.dumps(body)
         data = b"" if body is None else text.encode()
         self.send_response(code)
-        for name, value in (
-            (headers or {}) | {"Content-Length": str(len(data))}
-        ).items():
-            self.send_header(name, value)
+        for line in {"Content-Length": str(len(data)), **(headers or {})}.items():
+            self.send_header(*line)
         self.end_headers()
         self.wfile.write(data)
 
