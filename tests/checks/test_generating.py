@@ -20,16 +20,10 @@ def answer_of(code, name):
     return names[name]
 
 
-def test_a_check_may_ask_for_what_the_notebook_defines():
-    code = "class KVCache: pass\n\ndef decode_step(q, k, v, cache): pass"
-    answer = answer_of(code, "decode_step")
-    assert library(answer, "", "KVCache").__name__ == "KVCache"
-    with pytest.raises(AttributeError):
-        library(answer, "", "rotate")
-
-
-@pytest.mark.parametrize("decorator", ["np.errstate(all='ignore')", "torch.no_grad()"])
-def test_a_decorated_answer_stands_in_its_notebook(decorator):
+@pytest.mark.parametrize(
+    "decorator", ["", "@np.errstate(all='ignore')", "@torch.no_grad()"]
+)
+def test_a_check_may_ask_for_what_the_notebook_defines(decorator):
     """A wrapper has the globals of the library that it is from."""
     code = f"""\
 import numpy as np
@@ -37,8 +31,8 @@ import torch
 
 class KVCache: pass
 
-@{decorator}
-@{decorator}
+{decorator}
+{decorator}
 def decode_step(q, k, v, cache): pass
 """
     answer = answer_of(code, "decode_step")

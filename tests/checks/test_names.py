@@ -57,16 +57,10 @@ def test_a_name_that_visible_checks_alone_would_give_is_refuted(monkeypatch):
     assert tried.judged(other, other.code) == ("attention_scores-unscaled", True)
 
 
-def test_an_answer_that_never_ends_has_no_name(monkeypatch):
+@pytest.mark.parametrize("body", ["while True: pass", "os.kill(os.getpid(), 9)"])
+def test_an_answer_that_never_ends_or_ends_the_process_has_no_name(monkeypatch, body):
     monkeypatch.setattr(names, "SECONDS", 0.2)
     tried = names.Names(attention)
     (entry, *_) = tried.catalog.of("softmax")
-    code = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
-    assert tried.judged(entry, code) == (None, False)
-
-
-def test_an_answer_that_ends_the_process_has_no_name():
-    tried = names.Names(attention)
-    (entry, *_) = tried.catalog.of("softmax")
-    code = "import os\ndef softmax(x, axis=-1):\n    os.kill(os.getpid(), 9)\n"
+    code = f"import os\ndef softmax(x, axis=-1):\n    {body}\n"
     assert tried.judged(entry, code) == (None, False)

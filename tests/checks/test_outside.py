@@ -21,8 +21,6 @@ from autograder.tools.judging import catalog_of, judge
 from benchmarks import outside
 from benchmarks.outside import answers, titles
 
-EVERY = [(name, answer) for name in titles() for answer in answers(name)]
-
 
 def defined(catalog, question, code):
     """The answer, in a notebook whose other answers are right."""
@@ -64,9 +62,15 @@ WRONG = {  # round: answers, of which some pass and some have a name
 }
 
 
+@pytest.fixture(scope="module")
+def every():
+    """Each answer, after the name of its assignment."""
+    return [(name, answer) for name in titles() for answer in answers(name)]
+
+
 @pytest.mark.parametrize("round", WRONG)
-def test_they_are_many_and_most_mistakes_have_a_name(round):
-    every = [one for name, one in EVERY if one.round == round and name != "00-puzzles"]
+def test_they_are_many_and_most_mistakes_have_a_name(every, round):
+    every = [one for name, one in every if one.round == round and name != "00-puzzles"]
     wrong = [one for one in every if one.wrong]
     number, passing, named = WRONG[round]
     assert len(wrong) >= number and len(every) - len(wrong) > 120
@@ -74,8 +78,8 @@ def test_they_are_many_and_most_mistakes_have_a_name(round):
     assert sum(one.name != "" for one in wrong) >= named
 
 
-def test_each_question_has_right_answers_in_several_styles():
-    styles = Counter((name, one.question) for name, one in EVERY if not one.wrong)
+def test_each_question_has_right_answers_in_several_styles(every):
+    styles = Counter((name, one.question) for name, one in every if not one.wrong)
     few = {name for (name, _), count in styles.items() if count < 5}
     assert len(styles) == 92 and few == {"00-puzzles"} and min(styles.values()) == 2
 

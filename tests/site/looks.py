@@ -13,6 +13,17 @@ def violations(page, scope, **options):
     return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found]
 
 
+def unreadable(page, scope, schemes=("light", "dark")):
+    """What axe finds in these color schemes; in all but the first, of colors alone."""
+    page.add_style_tag(content=STILL)
+    for number, scheme in enumerate(schemes):
+        page.emulate_media(color_scheme=scheme)
+        rules = {"runOnly": ["color-contrast"]} if number else {}
+        if found := violations(page, scope, **rules):
+            return scheme, found
+    return None
+
+
 def enliven(page, path, element, part):
     """Open a page and go to an element; what it needs is loaded only now."""
     page.goto(f"book/{path}")

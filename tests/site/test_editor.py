@@ -5,7 +5,7 @@ import json
 
 import pytest
 from exercise_page import PAGE, SOFTMAX, answering, bar, editor, settled
-from looks import SIDEWAYS, STILL, violations
+from looks import SIDEWAYS
 from shared import drawn
 
 MODULE = "code-mirror.js"
@@ -59,8 +59,9 @@ def test_escape_then_tab_leaves_it_and_it_says_so(area, quiet):
     described = "a => document.getElementById(a.getAttribute('aria-describedby'))"
     said = area.content.evaluate(f"{described.replace('a =>', 'a => (')}).textContent")
     assert "Escape, then Tab leaves the editor" in said
+    quiet.clock.install()
     area.press("Escape")
-    quiet.wait_for_timeout(2500)  # there is no hurry
+    quiet.clock.fast_forward(2500)  # there is no hurry
     quiet.keyboard.press("Tab")
     assert focused(quiet) == "Check"
     quiet.keyboard.press("Shift+Tab")
@@ -104,7 +105,9 @@ def test_what_was_undone_before_a_reload_can_be_undone_after_it(area, quiet):
     assert not quiet.troubles
 
 
-def test_a_message_leads_to_its_line_which_is_marked_until_it_changes(area, quiet, axe):
+def test_a_message_leads_to_its_line_which_is_marked_until_it_changes(
+    area, quiet, accessible
+):
     answering(quiet, WRONG)
     area.fill("def softmax(x):\n    return 1\n")
     marked = area.place.locator(".wrong-line")
@@ -114,11 +117,7 @@ def test_a_message_leads_to_its_line_which_is_marked_until_it_changes(area, quie
     # and in the panel of the search nothing is unreadable or without a name
     area.press("Control+f")
     quiet.keyboard.type("return")
-    quiet.add_style_tag(content=STILL)
-    quiet.evaluate(axe)
-    for scheme in "light", "dark":
-        quiet.emulate_media(color_scheme=scheme)
-        assert not violations(quiet, {"include": [".code-editor", ".exercise-bar"]})
+    accessible(".code-editor", ".exercise-bar")
     quiet.keyboard.press("Escape")
     bar(quiet, "softmax").get_by_role("button", name="softmax, line 2").click()
     quiet.keyboard.type("# ")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from exercise_page import bar, downloaded, editor, released, settled
-from looks import STILL, violations
 from shared import drawn
 
 from autograder.checks.failures import CheckFailed
@@ -74,7 +73,7 @@ def test_the_solution_holds(python, page, solution):
 
 
 @pytest.mark.parametrize("solution", drawn(IN_THE_PAGE), indirect=True)
-def test_a_visit(python, page, axe, solution, tmp_path, capsys):
+def test_a_visit(python, page, accessible, solution, tmp_path, capsys):
     name, path = solution
     test_the_solution_holds(python, page, solution)
 
@@ -156,11 +155,7 @@ def test_a_visit(python, page, axe, solution, tmp_path, capsys):
     page.reload()
     assert editor(page, last).input_value() == endless
     assert grey(output)
-    page.evaluate(axe)
-    page.add_style_tag(content=STILL)
-    for scheme, rules in ("light", {}), ("dark", {"runOnly": ["color-contrast"]}):
-        page.emulate_media(color_scheme=scheme)
-        assert not violations(page, {"include": ["article"]}, **rules)
+    accessible("article")
     assert not page.troubles
 
 

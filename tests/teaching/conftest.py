@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from distributed import Client
 
 from autograder.cli import main
 from autograder.course import CONFIG, Course
@@ -153,6 +152,8 @@ def marked(course, release):
 @pytest.fixture
 def cluster(tmp_path):
     """The address of a scheduler, and its two workers."""
+    from distributed import Client  # which takes a while
+
     address_file = tmp_path / "scheduler.json"
     dask = [sys.executable, "-m", "distributed.cli.dask_"]
     started = []

@@ -162,7 +162,6 @@ except BaseException as error:
 def test_an_object_of_the_student_is_never_made_an_array_here(run, make):
     result, _ = run(ARRAYS, test=f"import numpy as np\n{make}")
     assert "there is a `Arrays` where an array was expected" in result.message
-    assert result.seconds < 5
 
 
 def test_a_judge_has_a_memory_limit_of_its_own(run):
