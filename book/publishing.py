@@ -213,6 +213,11 @@ CORRECTIONS = [
         r"\1 download\2",
     ),
     (FOLDED, fold),
+    # a list of the sidebar has the name that stands above it
+    (
+        r'(<span class="caption-text">([^<]*)</span></p>(?:</summary>)?\s*<ul)',
+        r'\1 aria-label="\2"',
+    ),
 ]
 # what it writes in some books only: pages below pages, and cells that are hidden
 SOMETIMES = [

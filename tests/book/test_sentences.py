@@ -58,7 +58,7 @@ def test_no_scaled_draw_of_wide_keys_reaches_what_a_tutorial_prints():
     rows = [re.findall(r"[\d.]+", ln) for ln in shares]
     wide = [(float(one), float(other)) for d_k, one, other in rows if int(d_k) >= 256]
     assert len(wide) == 2 and all(one > 50 and other == 0 for one, other in wide)
-    claim = "none of 8 000 scaled draws reaches even 0.99, but most unscaled ones do"
+    claim = "none of 8,000 scaled draws reaches even 0.99, but most unscaled ones do"
     assert "At 256 and 1024, the tutorial's numbers" in text("scaling-in-detail")
     assert claim in text("scaling-in-detail")
 
