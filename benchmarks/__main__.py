@@ -1,63 +1,57 @@
-"""How fast is grading? Ratios of things measured in one run.
+"""A class as it is, right work and what else students hand in: how fast is grading?
 
-    python -m benchmarks [--few 8] [--some 200] [--many 2000] [ASSIGNMENT ...]
+    python -m benchmarks [--size 300] [--few 8] [--loops 100] [--many 2000]
+                         [--wall namespaces landlock] [ASSIGNMENT ...]
 
-(a) `autograder grade` against plain `nbgrader autograde`: a class as it is (``mixed``)
-    and one in which all is right; nbgrader's has right answers, its best case,
-(b) two workers against one, when each worker has a core and when one has all cores,
-(c) many submissions: rate and memory over time.
+(a) `autograder grade` of a mixed class, with and without its endless loops, and of one
+    in which all is right, against plain `nbgrader autograde`, which has right answers,
+    its best case; starts are included,
+(b) a class in which one in ten never ends, and one in which one in ten prints too much,
+    against a class with neither: when do all others have their verdicts,
+(c) memory, and the rate, over a large mixed class without endless loops.
 
-``benchmarks.processor`` has the cost of one submission.
+A part is left out where its size is 0. ``benchmarks.processor`` has the cost of one
+submission.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import os
-import platform
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 from autograder.course import CONFIG, Assignment, Course
-from autograder.notebook.records import Release
-from autograder.release.sample_class import reference_answers, solved
-from autograder.release.solutions import notebook_text, students_notebook
-from benchmarks.mixed import kinds, mixed
+from benchmarks.classes import ROOT, classroom, kinds, machine, mixed
 
-ROOT = Path(__file__).resolve().parents[1]
+VERDICT = re.compile(r"\[\d+/\d+\] student-(\d+): ")
+ROWS = 10  # of a large class
+# `autograder`, on a machine where no other wall stands
+BEHIND = """import sys
+from autograder.errors import NoSandbox
+from autograder.wall import backend_choice
 
+def try_wall(wall, tried=backend_choice.try_wall):
+    if wall != sys.argv[1]:
+        raise NoSandbox("another one is measured")
+    tried(wall)
 
-def classroom(folder: Path, assignment: Assignment, texts: Iterable[str]) -> Path:
-    """A course with these submissions; each has bytes of its own."""
-    folder.mkdir(parents=True)
-    shutil.copy(ROOT / CONFIG, folder)
-    shutil.copytree(assignment.source.parent, folder / "solutions" / assignment.name)
-    for number, text in enumerate(texts):
-        home = folder / "submitted" / f"student-{number:05}" / assignment.name
-        home.mkdir(parents=True)
-        mine = text.replace("your answer", f"your answer {number}")
-        notebook = json.loads(mine)
-        notebook["cells"].append(
-            {
-                "cell_type": "markdown",
-                "id": "signature",
-                "metadata": {},
-                "source": f"submission {number}",
-            }
-        )
-        (home / assignment.source.name).write_text(json.dumps(notebook))
-    return folder
+backend_choice.try_wall = try_wall
+from autograder.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
 
 
-def seconds(command: list[str], folder: Path, cores: int | None = None) -> float:
-    """How long a command takes, on so many cores; it has to succeed."""
-    mine = sorted(os.sched_getaffinity(0))[:cores]
+def seconds(command: list[str], folder: Path) -> float:
+    """How long a command takes; it has to succeed."""
     start = time.perf_counter()
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
     run = subprocess.run(
@@ -66,19 +60,10 @@ def seconds(command: list[str], folder: Path, cores: int | None = None) -> float
         capture_output=True,
         text=True,
         env=os.environ | {"PATH": path},  # nbgrader calls a program beside it
-        preexec_fn=lambda: os.sched_setaffinity(0, mine),
     )
     if run.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{run.stdout}{run.stderr}")
     return time.perf_counter() - start
-
-
-def ours(
-    folder: Path, assignment: Assignment, workers: int, cores: int | None = None
-) -> float:
-    """Seconds of `autograder grade`, the start of the program included."""
-    command = [sys.executable, "-m", "autograder", "grade", assignment.name]
-    return seconds([*command, "--workers", str(workers)], folder, cores)
 
 
 def nbgraders(folder: Path, assignment: Assignment) -> float:
@@ -93,107 +78,108 @@ def nbgraders(folder: Path, assignment: Assignment) -> float:
     return seconds([program, "autograde", assignment.name, "--create"], folder)
 
 
-def runnable(release: Release, text: str) -> list[str]:
-    """The code of a submission, with the instructor's test cells."""
-    sources = {c.grade_id: c.source for c in release.cells}
-    return [
-        sources.get(c["metadata"]["nbgrader"]["grade_id"], "")
-        if c["metadata"].get("nbgrader", {}).get("grade_id", "").startswith("test_")
-        else "".join(c["source"])
-        for c in json.loads(text)["cells"]
-        if c["cell_type"] == "code"
-    ]
+def verdicts(folder: Path, assignment: Assignment, wall: str) -> Iterator[tuple]:
+    """Of each verdict on two workers: seconds so far, the number, the process."""
+    grade = ["grade", assignment.name, "--workers", "2"]
+    start, held = time.perf_counter(), ""
+    with subprocess.Popen(
+        [sys.executable, "-c", BEHIND, wall, *grade],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            held += line if ": held. " in line else ""
+            if found := VERDICT.match(line):
+                yield time.perf_counter() - start, int(found[1]), process.pid
+    if process.returncode or held:
+        sys.exit(f"grading failed: {held}")
 
 
-def family(pid: int) -> Iterator[int]:
-    """A process and all its descendants."""
-    yield pid
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in path.read_text().split():
-            yield from family(int(child))
+def last(folder: Path, assignment: Assignment, wall: str, every: int = 1) -> float:
+    """Seconds until all have their verdicts, or all but the first in ``every``."""
+    found = verdicts(folder, assignment, wall)
+    return max(at for at, number, _ in found if every == 1 or number % every)
+
+
+def peak(pid: int) -> float:
+    """The largest size in memory that a process has had, in MiB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
 
 
 def memory(pid: int) -> float:
     """Memory of a process and its descendants in MiB; shared pages count once."""
-    total = 0
-    for member in family(pid):
-        try:
-            rollup = Path(f"/proc/{member}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        found = [line for line in rollup.splitlines() if line.startswith("Pss:")]
-        total += int(found[0].split()[1]) if found else 0
-    return total / 1024
-
-
-def over_time(folder: Path, assignment: Assignment, size: int) -> None:
-    """Rate and memory in the quarters of a long run."""
-    command = [sys.executable, "-m", "autograder", "grade", assignment.name]
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-    start, quarter, done = time.perf_counter(), 0, 0
-    last = start
-    for line in process.stdout:
-        if not line.startswith("["):
-            continue
-        done += 1
-        if done >= size * (quarter + 1) // 4:
-            quarter += 1
-            now = time.perf_counter()
-            rate = size / 4 / (now - last)
-            print(
-                f"    quarter {quarter}: {rate:.1f} submissions a second, "
-                f"{memory(process.pid):.0f} MiB"
-            )
-            last = now
-    if process.wait():
-        sys.exit("grading failed")
-
-
-def machine() -> str:
-    cores = len(os.sched_getaffinity(0))
-    return f"{cores} cores, {platform.machine()}, Python {platform.python_version()}"
+    first, total = psutil.Process(pid), 0
+    for member in (first, *first.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):  # it has ended
+            total += member.memory_full_info().pss
+    return total / (1 << 20)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = ["01-attention", "03-multi-head"]
-    parser.add_argument("assignments", nargs="*", default=default)
+    walls = ["namespaces", "landlock"]
+    parser.add_argument("assignments", nargs="*", default=["01-attention"])
+    parser.add_argument("--size", type=int, default=300, help="of the classes of (a)")
     parser.add_argument("--few", type=int, default=8, help="for nbgrader")
-    parser.add_argument("--some", type=int, default=200, help="for (a) and (b)")
-    parser.add_argument("--many", type=int, default=0, help="for (c); 0: leave it out")
+    parser.add_argument("--loops", type=int, default=100, help="of the classes of (b)")
+    parser.add_argument("--many", type=int, default=0, help="of the class of (c)")
+    parser.add_argument("--wall", nargs="+", choices=walls, default=walls)
     options = parser.parse_args()
     course = Course(ROOT)
     print(f"{time.strftime('%Y-%m-%d')}, {machine()}")
     for assignment in course.chosen(options.assignments):
-        print(f"\n{assignment.name}")
-        given = json.loads(notebook_text(students_notebook(course, assignment)))
-        text = solved(given, reference_answers(assignment))
+        found = kinds(course, assignment)
+        ends = {kind: texts for kind, texts in found.items() if kind != "endless loop"}
         with tempfile.TemporaryDirectory() as scratch:
-            home = Path(scratch)
+            count = iter(range(sys.maxsize))
 
-            def new(name: str, size: int, home=home, assignment=assignment, text=text):
-                return classroom(home / name, assignment, [text] * size)
+            def new(texts, home=Path(scratch), assignment=assignment, count=count):
+                return classroom(home / f"class-{next(count)}", assignment, texts)
 
-            theirs = options.few / nbgraders(new("theirs", options.few), assignment)
-            texts = mixed(kinds(course, assignment), options.some)
-            real = classroom(home / "real", assignment, texts)
-            both = options.some / ours(real, assignment, 2, 2)
-            print(f"(a) a mixed class: {both:.1f} a second, nbgrader {theirs:.2f} with")
-            print(f"    right answers: {both / theirs:.0f} times")
-            two = options.some / ours(new("two", options.some), assignment, 2, 2)
-            one = options.some / ours(new("one", options.some), assignment, 1, 1)
-            free = options.some / ours(new("free", options.some), assignment, 1)
-            print(f"    all right: {two:.1f} a second,", end=" ")
-            print(f"{two / theirs:.0f} times")
-            print(f"(b) two workers on two cores {two / one:.2f} times one on one;")
-            print(f"    {two / free:.2f} times one worker that may use all cores")
-            if options.many:
-                print(f"(c) {options.many} submissions")
-                over_time(new("many", options.many), assignment, options.many)
+            theirs = 0.0
+            if options.size:
+                folder = new(found["right"] * options.few)
+                theirs = nbgraders(folder, assignment) / options.few
+            for wall in options.wall:
+                print(f"{assignment.name}, {wall}", flush=True)
+                if size := options.size:
+                    for name, texts in (
+                        ("mixed", mixed(found, size)),
+                        ("without endless loops", mixed(ends, size)),
+                        ("all right", found["right"] * size),
+                    ):
+                        rate = size / last(new(texts), assignment, wall)
+                        times = f"{rate * theirs:.0f} times nbgrader's rate"
+                        print(f"(a) {name}: {rate:.1f} a second, {times}", flush=True)
+                if size := options.loops:
+                    tenth = size // 10
+                    others = [*mixed(ends, size - tenth)]
+                    alone = last(new(others), assignment, wall)
+                    print(f"(b) {len(others)} alone: {alone:.1f} s", flush=True)
+                    for kind in ("too much output", "endless loop"):
+                        among = others.copy()
+                        for place in range(0, size, 10):
+                            among.insert(place, found[kind][0])
+                        took = last(new(among), assignment, wall, 10)
+                        said = f"{took:.1f} s, {took / alone:.2f} times"
+                        print(f"    among {tenth} with {kind}: {said}", flush=True)
+                if size := options.many:
+                    before, rows = 0.0, max(size // ROWS, 1)
+                    folder = new(mixed(ends, size))
+                    for done, (at, _, pid) in enumerate(
+                        verdicts(folder, assignment, wall), 1
+                    ):
+                        if not done % rows:
+                            rate = rows / (at - before)
+                            sizes = f"peak {peak(pid):.0f} MiB, all {memory(pid):.0f}"
+                            said = f"{done}: {rate:.1f} a second, {sizes} MiB"
+                            print(f"(c) {said}", flush=True)
+                            before = at
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ checks too, and forks judges. Both end when their grader does.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import importlib.abc
@@ -32,6 +33,7 @@ from autograder.wall.records import Cell, Limits, Wall
 from autograder.wall.sandbox import cgroups, runner
 from autograder.wall.sandbox.backends import Backend, Namespaces, NoWall
 from autograder.wall.sandbox.landlocked import Landlocked
+from autograder.wall.sandbox.libc import libc
 from autograder.wall.sandbox.limits import restrict_judge
 from autograder.wall.sandbox.privileges import die_with_parent, hide_memory
 
@@ -64,6 +66,7 @@ def main(
     if kind == "judge":
         warnings.simplefilter("ignore")  # checks that ask for warnings record them
         _warm((*NUMPY, profile))
+        fill_holes()
         hide_memory()
         channel.send("ready")
         _serve_judges(channel)
@@ -75,6 +78,7 @@ def main(
     if profile != "none":
         _import_visible_checks()
     forget_places()
+    fill_holes()
     backend = BACKENDS[wall](channel, folder, abi)
     try:
         backend.open()
@@ -108,7 +112,6 @@ def _warm(modules: tuple[str, ...]) -> None:
     for part in ("values", "wire", "planted"):
         for support in libraries.loaded(part):
             support.warm()
-    gc.collect()
 
 
 def _import_visible_checks() -> None:
@@ -217,6 +220,32 @@ def _tidy() -> None:
     bytearray(1 << 16)
 
 
+class Heap(ctypes.Structure):
+    """What mallinfo2(3) of glibc tells; ``top`` is what is free at the end."""
+
+    _fields_ = [(f"other_{n}", ctypes.c_size_t) for n in range(9)]
+    _fields_ += [("top", ctypes.c_size_t)]
+
+
+def fill_holes() -> None:
+    """Take the memory that imports have freed between the libraries' objects, for good.
+
+    What a fork makes would lie scattered there, and the kernel copies each page that a
+    fork writes to. So it lies side by side, at the end: a quarter fewer pages.
+    """
+    gc.collect()
+    if not hasattr(libc, "mallinfo2"):
+        return
+    bytearray(1 << 16)
+    libc.mallinfo2.restype = Heap
+    libc.malloc.restype = libc.sbrk.restype = ctypes.c_void_p
+    end = libc.sbrk(0) - libc.mallinfo2().top
+    for size in (*range(1 << 17, 1 << 10, -512), *range(1 << 10, 0, -16)):
+        while (place := libc.malloc(size)) < end:
+            continue
+        libc.free(ctypes.c_void_p(place))
+
+
 def _take_leave(*_: Any) -> None:
     """Reap judges that have ended: no zombies, and their processor time is counted."""
     with contextlib.suppress(ChildProcessError):
@@ -233,3 +262,4 @@ def _import_checks(name: str) -> None:
             assignment.prepare()
     if plt := sys.modules.get(FIGURES):
         plt.close("all")
+    fill_holes()

@@ -14,6 +14,7 @@ from shared import drawn
 
 from autograder.errors import PutOff
 from autograder.wall import Cell, Grader
+from autograder.wall.judge import student
 
 
 def body(*lines):
@@ -35,6 +36,28 @@ def test_a_second_of_waiting_is_no_second_of_work(strict):
     assert seen.results["test_square"].seconds > waits
     busy = body("while True: pass")
     assert points(strict.judge(Case("", square=busy).cells())) == [0.0, 3.0]
+
+
+class OutOfTime:
+    """A channel to a student's process in which every cell runs out of time."""
+
+    def send(self, *_, **__):
+        pass
+
+    def receive(self, **_):
+        return [], "OutOfTime", None
+
+
+@pytest.mark.parametrize("patience, again", [(5.0, False), (0.0, True)])
+def test_only_time_on_the_clock_runs_out_because_others_are_at_work(
+    monkeypatch, patience, again
+):
+    """Else each endless cell of a class would be run twice on a busy machine."""
+    monkeypatch.setattr(student, "busy", lambda: True)
+    limits = replace(SHORT, patience=patience)
+    process = student.StudentProcess(None, OutOfTime(), limits, {})
+    assert process.run(1, Cell("cell", "")).failed == "OutOfTime"
+    assert process.timed_out_under_load is again
 
 
 @pytest.fixture
