@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import getpass
-import hashlib
 import json
 import os
 from collections import defaultdict
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from autograder.checks.fingerprints import short
 from autograder.course import Course
 from autograder.grading.verdict import Verdict
 
@@ -95,8 +95,8 @@ def state(verdict: Verdict, comments: str) -> Line:
         "by_hand": [q.id for q in verdict.questions if q.by_hand],
         "late": verdict.late or 0.0,
         "penalty": verdict.penalty,
-        "answers": fingerprint(json.dumps(dict(verdict.answers), sort_keys=True)),
-        "comments": fingerprint(comments) if comments else "",
+        "answers": short(json.dumps(dict(verdict.answers), sort_keys=True)),
+        "comments": short(comments) if comments else "",
         "release": (verdict.run.release if verdict.run else "")[:16],
         "run": verdict.run.started if verdict.run else 0,
     }
@@ -149,11 +149,6 @@ def causes(before: Line | None, now: Line) -> Iterator[str]:
         yield "lateness"
     if now["comments"] != before["comments"]:
         yield "comment"
-
-
-def fingerprint(text: str) -> str:
-    """A fingerprint."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def by_hand_since(found: Iterable[Line], assignment: str) -> dict[str, Line]:
@@ -212,7 +207,7 @@ def to_send(found: Iterable[Line], assignment: str) -> dict[str, str]:
 
 def page(line: Line) -> str:
     """A fingerprint of what a feedback page shows."""
-    return fingerprint(json.dumps([line[fact] for fact in SENT]))
+    return short(json.dumps([line[fact] for fact in SENT]))
 
 
 # ------------------------------------------------------------------- the file

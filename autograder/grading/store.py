@@ -239,8 +239,7 @@ class Store(OpenGradebook):
 
     def students(self) -> set[str]:
         """Everybody in the gradebook."""
-        with self.reachable():
-            return set(self.gradebook.db.scalars(select(STUDENT.c.id)))
+        return set(self.names())
 
     @cached_property
     def penalties(self) -> Penalties:

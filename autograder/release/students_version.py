@@ -81,8 +81,8 @@ def run(options: argparse.Namespace) -> None:
 
 def other_files(course: Course, assignment: Assignment) -> Iterator[str]:
     """What goes out beside the notebooks, and what does not, by name."""
-    out = [n for n in in_release(course, assignment) if n.name[0] != "."]
-    if out:
+    names = map(Path, in_release(course, assignment))
+    if out := [name for name in names if name.name[0] != "."]:
         yield f"files beside it: {', '.join(grouped(out))}"
     if stay := kept_back(course, assignment):
         yield f"not released: {', '.join(grouped(stay))}"
@@ -121,20 +121,12 @@ def grouped(names: list[Path]) -> list[str]:
     return [name for alike in kinds.values() for name in alike]
 
 
-def in_release(course: Course, assignment: Assignment) -> list[Path]:
+def in_release(course: Course, assignment: Assignment) -> dict[str, bytes]:
     """The files that are in an assignment's folder for students, but for notebooks."""
     notebooks = {part.source.name for part in assignment.parts}
-    names = files_in(course.exercises / assignment.name)
-    return [name for name in names if str(name) not in notebooks]
-
-
-def from_before(course: Course, assignment: Assignment) -> dict[str, bytes]:
-    """Files of earlier releases, which students would get with this one."""
     folder = course.exercises / assignment.name
-    return {
-        name.as_posix(): (folder / name).read_bytes()
-        for name in in_release(course, assignment)
-    }
+    names = [n for n in files_in(folder) if str(n) not in notebooks]
+    return {name.as_posix(): (folder / name).read_bytes() for name in names}
 
 
 def kept_back_before(course: Course, files: Iterable[str]) -> Iterator[str]:
@@ -181,7 +173,7 @@ def release(
     too_large(course, assignment.name, files)
     given = lines_are_given(course, assignment.name)
     leaks = find_leaks(text, solution, given)
-    before = from_before(course, assignment)
+    before = in_release(course, assignment)  # of earlier ones
     outside = leaks_of_files(before | files, text, solution, given)
     outside += kept_back_before(course, before)
     hint = f"\n{IGNORE_HINT}" if outside else ""

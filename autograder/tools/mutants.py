@@ -46,7 +46,10 @@ def survives(
 
 
 def run(assignment: Assignment) -> tuple[int, list[tuple[str, str]], list[str]]:
-    """How many mutants were killed, the equivalent ones, and what nobody explained."""
+    """How many mutants were killed, the equivalent ones, and what nobody explained.
+
+    The numbers are printed as well, and each mutant that nobody explained.
+    """
     package = registry.checks_of(assignment.notebook)
     catalog = package.assignment.catalog
     answers = reference_answers(assignment)
@@ -71,15 +74,6 @@ def run(assignment: Assignment) -> tuple[int, list[tuple[str, str]], list[str]]:
     for question, name in catalog.equivalents.keys() - set(equivalent):
         unknown.append(f"{question}: {name}")
         print(f"  explained, but no survivor: {unknown[-1]}", flush=True)
+    numbers = f"{len(equivalent)} equivalent, {len(unknown)} unknown"
+    print(f"{assignment.name}: {killed} mutants killed, {numbers}", flush=True)
     return killed, equivalent, unknown
-
-
-def report(assignment: Assignment) -> list[str]:
-    """Print the numbers of an assignment; what nobody explained."""
-    killed, equivalent, unknown = run(assignment)
-    print(
-        f"{assignment.name}: {killed} mutants killed, "
-        f"{len(equivalent)} equivalent, {len(unknown)} unknown",
-        flush=True,
-    )
-    return unknown

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 from types import ModuleType
-from typing import Any
 
-from autograder.checks.isolation import quiet
 from autograder.course import Assignment, Course
 from autograder.errors import CourseError
 from autograder.options import add_assignments, describe
@@ -20,7 +18,7 @@ from autograder.tools import mutants
 from autograder.tools.judging import catalog_of, judge
 from autograder.wall import Grader, available
 
-ROW = "{:32}{:>8}{:>8}{:>8}{:>7}{:>8}"
+ROW = "{:32}{:>8}{:>8}{:>7}{:>8}"
 
 
 def command(verb: argparse.ArgumentParser) -> None:
@@ -46,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"{part.name}: released to {path.relative_to(course.root)}")
             name_mistakes(course, part)
             failed |= bool(try_catalog(part, options.seeds))
-            failed |= bool(mutants.report(part))
+            failed |= bool(mutants.run(part)[2])
     return int(failed)
 
 
@@ -59,7 +57,7 @@ def try_catalog(assignment: Assignment, seeds: int) -> set[str]:
     package = checks_of(assignment.notebook)
     if package is None or package.assignment.catalog is None:
         raise CourseError(f"{assignment.name} has no catalog.")
-    print(ROW.format("name", "entries", "visible", "hidden", "named", "styles"))
+    print(ROW.format("name", "entries", "visible", "named", "styles"))
     wrong: set[str] = set()
     for name in package.assignment.questions:
         numbers, bad = row(package, name, range(seeds))
@@ -74,14 +72,13 @@ def try_catalog(assignment: Assignment, seeds: int) -> set[str]:
 def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[str]]:
     """The numbers of one question, and the ids that are not as they should be."""
     catalog, points = catalog_of(package), package.assignment.questions[name].points
-    visible = hidden = named = 0
+    visible = named = 0
     wrong = set()
     entries = catalog.every(name)
     for entry in entries:
         answer = catalog.answer(entry)
         runs = [judge(package, name, answer, seed) for seed in seeds]
         visible += runs[0][0] == 0
-        hidden += all(hidden_alone(package, name, answer, s) < points for s in seeds)
         named += (right := all(run[2] == entry.id for run in runs))
         if not right or any(earned >= points for earned, *_ in runs):
             wrong.add(entry.id)
@@ -90,10 +87,4 @@ def row(package: ModuleType, name: str, seeds: range) -> tuple[list[int], set[st
         answer = catalog.answer(style)
         if any(judge(package, name, answer, seed)[0] != points for seed in seeds):
             wrong.add(style.id)
-    return [len(entries), visible, hidden, named, len(styles)], wrong
-
-
-def hidden_alone(package: ModuleType, name: str, answer: Any, seed: int) -> float:
-    """Points that the hidden half gives without the visible one."""
-    with quiet():
-        return getattr(package.hidden, name)(answer, seed)
+    return [len(entries), visible, named, len(styles)], wrong
