@@ -82,11 +82,8 @@ def shared(course: Course, session: Any, row: Any, old: list[Any]) -> Iterator[A
         mates = team(course, session, row)
         rows = session.scalars(
             select(kind)
-            .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
-            .join(
-                SubmittedAssignment,
-                SubmittedAssignment.id == SubmittedNotebook.assignment_id,
-            )
+            .join(kind.notebook)
+            .join(SubmittedNotebook.assignment)
             .where(kind.cell_id == row.cell_id)
             .where(SubmittedAssignment.student_id.in_(mates))
         ).all()

@@ -70,17 +70,13 @@ def questions(cells: list[MatchedCell], transcript: Transcript) -> list[Question
     """Points and message of each question, in the order of the release."""
     results = []
     for cell in cells:
-        if cell.kind not in BY_POINTS:
-            continue
+        name, points = cell.grade_id, cell.points
         if cell.kind == "test":
-            found = transcript.results[cell.grade_id]
-            results.append(replace(found, max_score=cell.points))
+            results.append(replace(transcript.results[name], max_score=points))
         elif cell.kind == "written" and cell.unanswered:
-            nothing = QuestionResult(cell.grade_id, 0.0, cell.points, "no answer yet")
-            results.append(nothing)
-        else:
-            open_one = QuestionResult(cell.grade_id, None, cell.points, waiting=True)
-            results.append(open_one)
+            results.append(QuestionResult(name, 0.0, points, "no answer yet"))
+        elif cell.kind in BY_POINTS:
+            results.append(QuestionResult(name, None, points, waiting=True))
     return results
 
 

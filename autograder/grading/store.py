@@ -298,14 +298,12 @@ def cells_of(assignment: str, table: Any, *columns: Any) -> Any:
     """Student, cell, notebook and these columns of the grades, or of the comments."""
     return (
         select(SubmittedAssignment.student_id, BaseCell.name, Notebook.name, *columns)
-        .join(SubmittedNotebook, SubmittedNotebook.id == table.notebook_id)
-        .join(BaseCell, BaseCell.id == table.cell_id)
-        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-        .join(
-            SubmittedAssignment,
-            SubmittedAssignment.id == SubmittedNotebook.assignment_id,
-        )
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .select_from(table)
+        .join(table.notebook)
+        .join(table.cell)
+        .join(SubmittedNotebook.notebook)
+        .join(SubmittedNotebook.assignment)
+        .join(SubmittedAssignment.assignment)
         .where(Assignment.name == assignment)
     )
 
