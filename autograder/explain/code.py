@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 
-from autograder.explain.lines import Line, Rules, code
+from autograder.explain.lines import Line, Rules, code, operand
 from autograder.explain.values import ARRAYS
 
 CALLED = {
@@ -36,13 +36,12 @@ rules.say(
 )
 
 
-@rules.on(
-    r"^unsupported operand type\(s\) for .*'Linear'", r"must be Tensor, not Linear$"
+rules.say(
+    r"^unsupported operand type\(s\) for .*'Linear'",
+    r"must be Tensor, not Linear$",
+    sentence="`{value.name}` is a layer; call it with its input",
+    about=operand("Linear"),
 )
-def layer_not_called(line: Line, _: re.Match[str]) -> str:
-    """A layer where its output is due."""
-    value = line.operand("Linear")
-    return f"`{value.name}` is a layer; call it with its input" if value else ""
 
 
 # --------------------------------------------------------------------------- Python
@@ -108,10 +107,10 @@ def not_called(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
-@rules.on(r"^'Axes\w*' object has no attribute '([xy](?:label|lim|ticks)|title)'")
-def name_of_pyplot(_: Line, match: re.Match[str]) -> str:
-    """A function of pyplot, asked of an Axes."""
-    return f"`{match[1]}` is pyplot's; an Axes has `set_{match[1]}`"
+rules.say(
+    r"^'Axes\w*' object has no attribute '([xy](?:label|lim|ticks)|title)'",
+    sentence="`{match[1]}` is pyplot's; an Axes has `set_{match[1]}`",
+)
 
 
 @rules.on(
@@ -127,13 +126,13 @@ def one_number(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
-@rules.on(r"^name '\w{1,60}' is not defined")
-def self_forgotten(line: Line, _: re.Match[str]) -> str:
-    """A name that only the object itself has."""
-    for value in line.values.values():
-        if value.kind == "attribute":
-            return f"there is `{value.name}`; was `self.` left out?"
-    return ""
+rules.say(
+    r"^name '\w{1,60}' is not defined",  # only the object itself has it
+    sentence="there is `{value.name}`; was `self.` left out?",
+    about=lambda line: next(
+        (value for value in line.values.values() if value.kind == "attribute"), None
+    ),
+)
 
 
 @rules.on(r"^maximum recursion depth exceeded")
@@ -145,10 +144,8 @@ def calls_itself(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
-@rules.on(r"^cannot access local variable '(\w{1,60})'")
-def not_on_every_way(_: Line, match: re.Match[str]) -> str:
-    """A variable of a function that has no value yet."""
-    return (
-        f"not every path through the function gives `{match[1]}` a value before this "
-        "line"
-    )
+rules.say(
+    r"^cannot access local variable '(\w{1,60})'",
+    sentence="not every path through the function gives `{match[1]}` a value before "
+    "this line",
+)

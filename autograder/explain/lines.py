@@ -128,6 +128,22 @@ def code(node: ast.AST | None) -> str:
 
 
 Rule = Callable[[Line, "re.Match[str]"], str]
+About = Callable[[Line], Value | None]
+
+
+def operand(*kinds: str) -> About:
+    """The first operand of one of these kinds, for :meth:`Rules.say`."""
+    return lambda line: line.operand(*kinds)
+
+
+def numbers(*starts: str) -> About:
+    """The first array whose dtype begins so, for :meth:`Rules.say`."""
+
+    def first(line: Line) -> Value | None:
+        arrays = (value for value in line.values.values() if value.kind in ARRAYS)
+        return next((one for one in arrays if one.dtype.startswith(starts)), None)
+
+    return first
 
 
 @dataclass(frozen=True)
@@ -145,9 +161,18 @@ class Rules:
 
         return register
 
-    def say(self, *patterns: str, sentence: str) -> None:
-        """Register a sentence that is always right for these texts."""
-        self.on(*patterns)(lambda line, match: sentence)
+    def say(self, *patterns: str, sentence: str, about: About | None = None) -> None:
+        """Register a sentence for these texts, with `{match}` and `{value}` in it.
+
+        It is right where ``about`` finds a value in the line, or always without it.
+        """
+
+        def said(line: Line, match: re.Match[str]) -> str:
+            value = about(line) if about else None
+            found = value is not None or about is None
+            return sentence.format(match=match, value=value) if found else ""
+
+        self.on(*patterns)(said)
 
     def first(self, line: Line) -> str:
         """What the first sure rule says of a line."""

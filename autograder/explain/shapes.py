@@ -193,18 +193,14 @@ def sizes_meet(line: Line, match: re.Match[str]) -> str:
     )
 
 
-@rules.on(
+rules.say(
     r"size of axis is (?P<axis>\d+) but size of corresponding boolean axis is "
     r"(?P<mask>\d+)",
     r"shape of the mask \[(?P<mask>\d+)[\d, ]*\] at index 0 does not match the shape "
     r"of the indexed tensor \[(?P<axis>\d+)",
+    sentence="a boolean index needs an entry for each position on the axis; here it "
+    "has {match[mask]} entries for {match[axis]} positions",
 )
-def boolean_index(_: Line, match: re.Match[str]) -> str:
-    """A boolean index of another size than the axis."""
-    return (
-        "a boolean index needs an entry for each position on the axis; here it has "
-        f"{match['mask']} entries for {match['axis']} positions"
-    )
 
 
 # ----------------------------------------------------------- shapes that do not fit
@@ -242,18 +238,14 @@ def not_in_a_list(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
-@rules.on(
+rules.say(
     r"except for the concatenation axis must match exactly.*has size (\d+) and .*"
     r"has size (\d+)",
     r"^Sizes of tensors must match except in dimension \d+\. Expected size (\d+) but "
     r"got size (\d+)",
+    sentence="all sizes except that of the joined axis must be equal, but {match[1]} "
+    "is not {match[2]}",
 )
-def joined(_: Line, match: re.Match[str]) -> str:
-    """Arrays to join whose other sizes differ."""
-    return (
-        "all sizes except that of the joined axis must be equal, but "
-        f"{match[1]} is not {match[2]}"
-    )
 
 
 @rules.on(r"^(?:too many|not enough) values to unpack \(expected (\d+)")

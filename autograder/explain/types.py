@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from autograder.explain.lines import Line, Rules, code
-from autograder.explain.values import ARRAYS, Value, names_in
+from autograder.explain.lines import Line, Rules, code, numbers, operand
+from autograder.explain.values import names_in
 
 OF_NUMPY = {"astype", "copy"}
 OF_TORCH = {"unsqueeze", "masked_fill", "softmax", "log_softmax", "permute", "dim"}
@@ -24,39 +24,31 @@ rules = Rules()
 # ------------------------------------------------------------------ lists and tuples
 
 
-@rules.on(
+rules.say(
+    r"must be Tensor, not list",
+    sentence="`{value.name}` is a list; make it a tensor first",
+    about=operand("list"),
+)
+rules.say(
     r"^'list' object has no attribute",
     r"^can't multiply sequence by non-int",
     r"(?:operand|instances).*'list'",
     r"^list indices must be integers or slices, not tuple",
-    r"must be Tensor, not list",
+    sentence="`{value.name}` is a list; make it an array first",
+    about=operand("list"),
 )
-def is_a_list(line: Line, match: re.Match[str]) -> str:
-    """A list where an array is due."""
-    value = line.operand("list")
-    due = "a tensor" if "Tensor" in match[0] else "an array"
-    return f"`{value.name}` is a list; make it {due} first" if value else ""
-
-
-@rules.on(r"^'tuple' object has no attribute", r"(?:operand|instances).*'tuple'")
-def is_a_pair(line: Line, _: re.Match[str]) -> str:
-    """A pair that was not taken apart."""
-    value = line.operand("tuple")
-    if not value:
-        return ""
-    return (
-        f"`{value.name}` is a tuple of {value.shape[0]}; take out the part that you "
-        "need"
-    )
-
-
-@rules.on(r"'torch\.return_types\.(max|min|median|sort)'")
-def is_two_things(_: Line, match: re.Match[str]) -> str:
-    """What torch's maximum gives."""
-    return (
-        f"torch's `{match[1]}` along an axis gives two results, the values and their "
-        "positions"
-    )
+rules.say(
+    r"^'tuple' object has no attribute",
+    r"(?:operand|instances).*'tuple'",
+    sentence="`{value.name}` is a tuple of {value.shape[0]}; take out the part that "
+    "you need",
+    about=operand("tuple"),
+)
+rules.say(
+    r"'torch\.return_types\.(max|min|median|sort)'",
+    sentence="torch's `{match[1]}` along an axis gives two results, the values and "
+    "their positions",
+)
 
 
 # ----------------------------------------------------------------------------- None
@@ -110,11 +102,11 @@ def of_the_other_library(line: Line, match: re.Match[str]) -> str:
     return f"`{match[2]}` is {there}'s, but `{value.name}` is {own}"
 
 
-@rules.on(r"must be Tensor, not numpy\.ndarray")
-def tensor_due(line: Line, _: re.Match[str]) -> str:
-    """A NumPy array for a function or layer of torch."""
-    value = line.operand("array")
-    return f"`{value.name}` is a NumPy array; it should be a tensor" if value else ""
+rules.say(
+    r"must be Tensor, not numpy\.ndarray",
+    sentence="`{value.name}` is a NumPy array; it should be a tensor",
+    about=operand("array"),
+)
 
 
 @rules.on(
@@ -138,28 +130,12 @@ rules.say(
 # --------------------------------------------------------------------------- dtypes
 
 
-def numbers(line: Line, *starts: str) -> Value | None:
-    """The first array of the line whose dtype begins so."""
-    return next(
-        (
-            value
-            for value in line.values.values()
-            if value.kind in ARRAYS and value.dtype.startswith(starts)
-        ),
-        None,
-    )
-
-
-@rules.on(
+rules.say(
     r"not implemented for '(?:Long|Int|Short|Char|Byte)'",
     r"^mean\(\): could not infer output dtype",
+    sentence="`{value.name}` holds integers; it should hold floating-point numbers",
+    about=numbers("int", "uint"),
 )
-def integers(line: Line, _: re.Match[str]) -> str:
-    """Integers where torch computes with fractions."""
-    value = numbers(line, "int", "uint")
-    if not value:
-        return ""
-    return f"`{value.name}` holds integers; it should hold floating-point numbers"
 
 
 @rules.on(r"to have the same dtype|must have the same dtype|^expected scalar type")
@@ -177,28 +153,18 @@ def two_dtypes(line: Line, _: re.Match[str]) -> str:
     )
 
 
-@rules.on(r"^Cannot cast ufunc '\w+' output from dtype\('float")
-def changed_in_place(line: Line, _: re.Match[str]) -> str:
-    """Fractions into an array of integers."""
-    value = numbers(line, "int", "uint")
-    if not value:
-        return ""
-    return (
-        f"`{value.name}` holds integers, which have no fractions; make it "
-        "floating-point first"
-    )
-
-
-@rules.on(
+rules.say(
+    r"^Cannot cast ufunc '\w+' output from dtype\('float",
+    sentence="`{value.name}` holds integers, which have no fractions; make it "
+    "floating-point first",
+    about=numbers("int", "uint"),
+)
+rules.say(
     r"^cannot convert float (?:NaN|infinity) to integer",
     r"^value cannot be converted to type int\d+_t without overflow",
+    sentence="`{value.name}` holds integers, which cannot be infinity or NaN",
+    about=numbers("int", "uint"),
 )
-def no_infinity(line: Line, _: re.Match[str]) -> str:
-    """An infinity into an array of integers."""
-    value = numbers(line, "int", "uint")
-    if not value:
-        return ""
-    return f"`{value.name}` holds integers, which cannot be infinity or NaN"
 
 
 @rules.on(*FLOATS_NOT_SIZES)
@@ -235,8 +201,8 @@ def no_booleans(line: Line, _: re.Match[str]) -> str:
     return ""
 
 
-@rules.on(r"^Expected tensor for argument #1 'indices' to have")
-def ids(line: Line, _: re.Match[str]) -> str:
-    """Token ids that are no integers."""
-    value = numbers(line, "float")
-    return f"`{value.name}` is {value.dtype}; ids should be integers" if value else ""
+rules.say(
+    r"^Expected tensor for argument #1 'indices' to have",
+    sentence="`{value.name}` is {value.dtype}; ids should be integers",
+    about=numbers("float"),
+)
