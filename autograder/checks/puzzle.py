@@ -27,6 +27,12 @@ FIXED = 4  # inputs that are the same for everybody: a mistake is known by them
 NEW = 8  # inputs that are drawn after the student's code ran
 LATER = "there are no others; grading draws new inputs"
 FEW = 12  # entries that a sentence spells
+RULED_OUT = "The card does not allow this input."
+ALL_AGREE = "For this input, all functions on the card give the same result."
+OTHER = (
+    "For this input, one function on the card gives another result than the rest; it "
+    "is not the one whose letter you give."
+)
 SIDE = 64  # entries along an axis of an input that a student made up, at most
 
 
@@ -186,16 +192,27 @@ class Exposes:
                 f"the tuple ({', '.join(self.names)})",
                 kind="type",
             )
-        inputs = self.allowed(**dict(zip(self.names, values, strict=True)))
-        right, seen = (
-            result_of(function, inputs) for function in (self.right, self.shown[letter])
-        )
-        if not differ(seen, right):
+        try:
+            inputs = self.allowed(**dict(zip(self.names, values, strict=True)))
+        except CheckFailed as failure:
+            failure.reason = failure.reason or RULED_OUT
+            raise
+        right = result_of(self.right, inputs)
+        if not differ(result_of(self.shown[letter], inputs), right):
+            others = [
+                one
+                for one in self.shown.values()
+                if differ(result_of(one, inputs), right)
+            ]
             raise CheckFailed(
                 f"for {given(inputs)}, {name} gives what a right function gives: "
                 f"{spelled(right)}",
                 "an input for which the results differ",
-                reason=self.why(**inputs) if self.why else "",
+                reason=self.why(**inputs)
+                if self.why
+                else OTHER
+                if others
+                else ALL_AGREE,
             )
 
     def again(self, answer: Any, rng: np.random.Generator) -> None:

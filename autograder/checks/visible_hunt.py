@@ -20,7 +20,7 @@ from autograder.checks.failures import NO_EXCEPTION, CheckFailed
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 
 ASSERTS = "an AssertionError: `assert` what must be true of a right result"
-FOLLOWS = "None: what your check demands has to follow from the card"
+FOLLOWS = "no error: what your check demands has to follow from the card"
 OPEN = (
     "Your check accepts other right functions, but it rejects this one for something "
     "that the card does not ask for."
@@ -116,7 +116,7 @@ class Game:
                 place=at.place if at else "",
                 reason=(at.reason if at else "")
                 or self.demanded(wrong)
-                or (OTHER if at and at.seen else ""),
+                or (OTHER if at and at.seen else rejects_of(wrong)),
             )
         if not caught:
             raise nothing_caught(list(wrong.values()), name)
@@ -149,6 +149,13 @@ def refused(name: str, style: str, verdict: Verdict) -> str:
         line += f"\n  at:       {at.place}"
     likely = (at and at.reason) or (verdict.why.reason if verdict.why else OPEN)
     return f"{line}\n  likely:   {likely}" if likely else line
+
+
+def rejects_of(wrong: dict[str, Verdict]) -> str:
+    """That a check that rejects all right functions rejects all wrong ones, too."""
+    if any(one.said != REJECTS for one in wrong.values()):
+        return ""
+    return "Your check rejects every function that was tried, right or wrong."
 
 
 def nothing_caught(wrong: list[Verdict], name: str) -> CheckFailed:

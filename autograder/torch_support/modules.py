@@ -45,6 +45,11 @@ def shortened(words: list[str], most: int = 6) -> str:
     return ", ".join(words[:most]) + more
 
 
+def wrong_of(wrong: list[str], total: int) -> str:
+    """Which of a module's parameters are wrong, in a sentence."""
+    return f"{len(wrong)} of {total} parameters are wrong: {shortened(wrong)}."
+
+
 def has_second_names(module: Any, found: Set[str], due: Set[str]) -> bool:
     """Whether all that is found beyond what is due are second names of these."""
     if not found > due:

@@ -129,6 +129,8 @@ def test_an_input_on_which_all_agree_shows_nothing(name):
     answer = eval(f"lambda: ({code})", {"np": np})
     points, message, _ = judge(puzzles, name, answer)
     assert points == 0 and "gives what a right function gives" in message
+    if name.startswith("spot"):
+        assert "all functions on the card give the same result" in message
 
 
 def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
@@ -144,6 +146,7 @@ def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
     answer = letter, np.array([0.0, 0.0, 3000.0])
     points, message, _ = judge(puzzles, "spot_softmax", lambda: answer)
     assert points == 0 and f"{letter} gives what a right function gives" in message
+    assert "one function on the card gives another result" in message
 
 
 OUTSIDE = {
@@ -164,9 +167,12 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_an_input_that_the_card_rules_out_is_rejected(name):
+    said = []
     for answer in OUTSIDE[name]:
         points, message, _ = judge(puzzles, name, lambda answer=answer: answer)
         assert points == 0 and "gives what a right function gives" not in message
+        said.append("The card does not allow this input" in message)
+    assert any(said) is (name != "spot_softmax")  # whose answers name no function
 
 
 def test_an_input_that_is_made_up_has_a_size_that_can_be_run():

@@ -1,9 +1,19 @@
 """What a wrong result is to the right one is told, where all inputs agree."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import torch
 
-from autograder.checks import attention, encoder_layer, masking, puzzles, relations
+from autograder.checks import (
+    attention,
+    encoder_layer,
+    masking,
+    puzzles,
+    real_model,
+    relations,
+)
 from autograder.checks.failures import CheckFailed
 from autograder.checks.trials import RESULTS
 from autograder.release.mistakes import WORD, changes, merged
@@ -180,3 +190,23 @@ def test_a_part_is_right_only_where_every_result_has_it():
     line, table = np.arange(3.0), np.arange(6.0).reshape(2, 3)
     assert relations.hash_of("all entries but the first", [line, line])
     assert not relations.hash_of("all entries but the first", [line, table])
+
+
+def test_of_a_loaded_layer_the_wrong_parameters_are_counted():
+    start, names = "encoder.layer.0.", real_model.PUBLISHED.values()
+    kinds = ("weight", "bias")
+    tensors = {f"{start}{n}.{kind}": torch.rand(2) for n in names for kind in kinds}
+    state = {
+        f"{ours}.{kind}": tensors[f"{start}{theirs}.{kind}"]
+        for ours, theirs in real_model.PUBLISHED.items()
+        for kind in kinds
+    }
+    layer = SimpleNamespace(state_dict=lambda: state)
+    real_model.compare_parameters(layer, tensors, 0)
+    first, second, *_ = state
+    state[first], state[second] = state[second], state[first]
+    with pytest.raises(CheckFailed) as failed:
+        real_model.compare_parameters(layer, tensors, 0)
+    assert failed.value.reason == (
+        f"2 of {len(state)} parameters are wrong: {first}, {second}."
+    )

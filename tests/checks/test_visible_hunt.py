@@ -110,6 +110,11 @@ def test_a_check_that_demands_a_mistake_reads_which_one():
     assert said.startswith("It demands a mistake: The sigmoid is used")
 
 
+def test_a_check_that_rejects_whatever_it_gets_reads_so():
+    shape = "if softmax(np.ones((1, 2))).shape == (1, 2): raise AssertionError"
+    assert "rejects every function that was tried" in reasons(shape)[0]
+
+
 def test_a_check_that_raises_another_error_reads_that_only_an_assertion_rejects():
     w = "w = softmax(np.array([[1.0, 2.0], [0.0, 3.0]]))"
     raises = "if abs(w.sum() - 2) > 1e-9: raise ValueError('wrong')"

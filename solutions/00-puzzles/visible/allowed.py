@@ -10,18 +10,13 @@ from autograder.checks.failures import CheckFailed
 from autograder.checks.puzzle import SIDE, Inputs, made_up
 
 
-def ruled_out(seen: str, expected: str) -> CheckFailed:
-    """The failure of an input that the card does not allow."""
-    return CheckFailed(seen, expected)
-
-
 def whole(value: Any, what: str, least: int, most: int = SIDE) -> int:
     """A whole number between two others."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         seen = f"{what} is a {type(value).__name__}"
         raise CheckFailed(seen, "a whole number", kind="type")
     if not least <= value <= most:
-        raise ruled_out(f"{what} = {value}", f"{what} between {least} and {most}")
+        raise CheckFailed(f"{what} = {value}", f"{what} between {least} and {most}")
     return int(value)
 
 
@@ -31,14 +26,14 @@ def real(value: Any, what: str, low: float, high: float) -> float:
         seen = f"{what} is a {type(value).__name__}"
         raise CheckFailed(seen, "a number", kind="type")
     if not low <= value <= high:
-        raise ruled_out(f"{what} = {value}", f"{what} between {low:g} and {high:g}")
+        raise CheckFailed(f"{what} = {value}", f"{what} between {low:g} and {high:g}")
     return float(value)
 
 
 def small(array: np.ndarray, what: str, most: float) -> np.ndarray:
     """Numbers that are no larger than the card allows."""
     if np.abs(array).max() > most:
-        raise ruled_out(f"{what} has a number beyond {most:g}", f"at most {most:g}")
+        raise CheckFailed(f"{what} has a number beyond {most:g}", f"at most {most:g}")
     return array
 
 
@@ -46,14 +41,14 @@ def alike_sizes(pairs: dict[str, tuple[int, int]]) -> None:
     """Sizes that the card calls by the same letter."""
     for what, (one, other) in pairs.items():
         if one != other:
-            raise ruled_out(f"{what} is {one} and {other}", "the same number for both")
+            raise CheckFailed(f"{what} is {one} and {other}", "the same number for both")
 
 
 def shares(value: Any, what: str) -> np.ndarray:
     """Numbers of at least 0 that sum to 1."""
     array = made_up(value, what, 1)
     if array.min() < 0 or abs(array.sum() - 1) > 1e-6:
-        raise ruled_out(
+        raise CheckFailed(
             f"the smallest number in {what} is {array.min():.3g}, and the sum is "
             f"{array.sum():.6g}",
             "numbers of at least 0 that sum to 1",
@@ -75,14 +70,14 @@ def masked_row(scores: Any, mask: Any) -> Inputs:
     scores, mask = made_up(scores, "`scores`", 1), made_up(mask, "`mask`", 1, "b")
     alike_sizes({"the length n of `scores` and `mask`": (len(scores), len(mask))})
     if not mask.any():
-        raise ruled_out("`mask` is False everywhere", "at least one True")
+        raise CheckFailed("`mask` is False everywhere", "at least one True")
     return {"scores": small(scores, "`scores`", 10_000), "mask": mask}
 
 
 def split_heads(X: Any, n_heads: Any) -> Inputs:
     X, n_heads = made_up(X, "`X`", 2), whole(n_heads, "`n_heads`", 1)
     if X.shape[1] % n_heads:
-        raise ruled_out(
+        raise CheckFailed(
             f"d_model = {X.shape[1]} and n_heads = {n_heads}",
             "a d_model that n_heads divides",
         )
@@ -110,7 +105,7 @@ def layer_norm(x: Any, gain: Any, shift: Any) -> Inputs:
 def top_p(probabilities: Any, p: Any) -> Inputs:
     probabilities = shares(probabilities, "`probabilities`")
     if len(np.unique(probabilities)) < len(probabilities):
-        raise ruled_out("two probabilities are equal", "no two that are equal")
+        raise CheckFailed("two probabilities are equal", "no two that are equal")
     return {"probabilities": probabilities, "p": real(p, "`p`", 0.01, 0.99)}
 
 
@@ -123,7 +118,7 @@ def next_token_loss(logits: Any, tokens: Any) -> Inputs:
     tokens = made_up(tokens, "`tokens`", 1, "i")
     alike_sizes({"the length n of `logits` and `tokens`": (len(logits), len(tokens))})
     if len(tokens) < 2 or tokens.min() < 0 or tokens.max() >= logits.shape[1]:
-        raise ruled_out(
+        raise CheckFailed(
             f"`tokens` = {tokens.tolist()} with {logits.shape[1]} columns of logits",
             "at least two tokens, each the number of a column",
         )

@@ -13,6 +13,7 @@ from autograder.checks.failures import CheckFailed
 from autograder.checks.library import library
 from autograder.checks.published import constant
 from autograder.libraries import is_tensor
+from autograder.torch_support.modules import wrong_of
 
 assignment = Assignment(__name__, page="07-reading-attention")
 __getattr__ = assignment.hidden_half
@@ -61,21 +62,23 @@ def new_layer(answer: Any, d_model: int, n_heads: int, d_ff: int) -> Any:
 
 def compare_parameters(layer: Any, tensors: dict, index: int) -> None:
     """Every parameter of the layer is the published one of layer ``index``."""
-    state = layer.state_dict()
     start = f"encoder.layer.{index}."
-    for ours, theirs in PUBLISHED.items():
-        for kind in ("weight", "bias"):
-            seen = state[f"{ours}.{kind}"].detach()
-            if torch.equal(seen, tensors[f"{start}{theirs}.{kind}"]):
-                continue
-            same = [
-                name
-                for name, tensor in tensors.items()
-                if tensor.shape == seen.shape and torch.equal(tensor, seen)
-            ]
-            what = f"the tensor {same[0]}" if same else "none of the published tensors"
-            told = f"after load_layer with index {index}, {ours}.{kind} is {what}"
-            raise CheckFailed(told, f"{start}{theirs}.{kind}")
+    due = {
+        f"{ours}.{kind}": f"{start}{theirs}.{kind}"
+        for ours, theirs in PUBLISHED.items()
+        for kind in ("weight", "bias")
+    }
+    state = layer.state_dict()
+    wrong = [name for name in due if not torch.equal(state[name], tensors[due[name]])]
+    for ours in wrong[:1]:
+        same = [
+            name
+            for name, tensor in tensors.items()
+            if tensor.shape == state[ours].shape and torch.equal(tensor, state[ours])
+        ]
+        what = f"the tensor {same[0]}" if same else "none of the published tensors"
+        told = f"after load_layer with index {index}, {ours} is {what}"
+        raise CheckFailed(told, due[ours], reason=wrong_of(wrong, len(due)))
 
 
 # ------------------------------------------------------------- load_layer

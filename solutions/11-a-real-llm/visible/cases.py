@@ -72,17 +72,20 @@ def compare_parameters(layer: Any, tensors: dict, index: int, sizes: Sizes) -> N
         seen = state[f"{ours}.weight"].detach()
         came = origin(seen, tensors)
         note(came if came.startswith("none") else seen)
+    wrong = []
     for ours, theirs in PUBLISHED.items():
-        name = f"blk.{index}.{theirs}.weight"
-        wanted, seen = tensors[name], state[f"{ours}.weight"].detach()
+        wanted = tensors[f"blk.{index}.{theirs}.weight"]
         if ours in TURNED:
             wanted = to_halves(wanted, heads[ours])
-        if torch.equal(seen, wanted):
-            continue
+        if not torch.equal(state[f"{ours}.weight"], wanted):
+            wrong.append(ours)
+    for ours in wrong[:1]:
+        seen = origin(state[f"{ours}.weight"], tensors)
+        halves = ", its rows in halves, head by head" if ours in TURNED else ""
         raise CheckFailed(
-            f"after load_decoder_layer with index {index}, {ours}.weight is "
-            + origin(seen, tensors),
-            name + (", its rows in halves, head by head" if ours in TURNED else ""),
+            f"after load_decoder_layer with index {index}, {ours}.weight is {seen}",
+            f"blk.{index}.{PUBLISHED[ours]}.weight{halves}",
+            reason=wrong_of([f"{one}.weight" for one in wrong], len(PUBLISHED)),
         )
 
 
