@@ -1,7 +1,5 @@
 """What a wrong result is to the right one is told, where all inputs agree."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -11,13 +9,15 @@ from autograder.checks import (
     encoder_layer,
     masking,
     puzzles,
+    real_llm,
     real_model,
     relations,
 )
 from autograder.checks.failures import CheckFailed
 from autograder.checks.trials import RESULTS
 from autograder.release.mistakes import WORD, changes, merged
-from autograder.tools.judging import catalog_of
+from autograder.tools.judging import catalog_of, judge
+from benchmarks.feedback import defined
 
 
 def scores_of(Q, K):
@@ -192,21 +192,18 @@ def test_a_part_is_right_only_where_every_result_has_it():
     assert not relations.hash_of("all entries but the first", [line, table])
 
 
-def test_of_a_loaded_layer_the_wrong_parameters_are_counted():
-    start, names = "encoder.layer.0.", real_model.PUBLISHED.values()
-    kinds = ("weight", "bias")
-    tensors = {f"{start}{n}.{kind}": torch.rand(2) for n in names for kind in kinds}
-    state = {
-        f"{ours}.{kind}": tensors[f"{start}{theirs}.{kind}"]
-        for ours, theirs in real_model.PUBLISHED.items()
-        for kind in kinds
-    }
-    layer = SimpleNamespace(state_dict=lambda: state)
-    real_model.compare_parameters(layer, tensors, 0)
-    first, second, *_ = state
-    state[first], state[second] = state[second], state[first]
-    with pytest.raises(CheckFailed) as failed:
-        real_model.compare_parameters(layer, tensors, 0)
-    assert failed.value.reason == (
-        f"2 of {len(state)} parameters are wrong: {first}, {second}."
-    )
+@pytest.mark.parametrize(
+    "package, name",
+    [(real_model, "load_layer"), (real_llm, "load_decoder_layer")],
+)
+def test_of_a_loaded_layer_the_wrong_parameters_are_counted(package, name):
+    right = defined(package, name, catalog_of(package).references[name].code)
+
+    def shifted(*args):
+        right(*args)
+        with torch.no_grad():
+            args[0].norm2.weight += 1
+
+    points, message, _ = judge(package, name, shifted)
+    assert points < package.assignment.questions[name].points
+    assert "parameters are wrong: norm2.weight" in message

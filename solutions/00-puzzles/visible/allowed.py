@@ -41,7 +41,8 @@ def alike_sizes(pairs: dict[str, tuple[int, int]]) -> None:
     """Sizes that the card calls by the same letter."""
     for what, (one, other) in pairs.items():
         if one != other:
-            raise CheckFailed(f"{what} is {one} and {other}", "the same number for both")
+            seen = f"{what} is {one} and {other}"
+            raise CheckFailed(seen, "the same number for both")
 
 
 def shares(value: Any, what: str) -> np.ndarray:

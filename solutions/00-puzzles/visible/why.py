@@ -47,7 +47,7 @@ def entropy(weights: Any) -> str:
 
 def layer_norm(x: Any, gain: Any, shift: Any) -> str:
     if len(x) == 1:
-        return "There is one row, so its mean and variance are those of the whole array."
+        return "With one row, its mean and variance are those of the whole array."
     if not gain.any():
         return "The gain is 0, which leaves only the shift."
     if np.allclose(x.mean(1), x.mean()) and np.allclose(x.var(1), x.var()):

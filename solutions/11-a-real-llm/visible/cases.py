@@ -11,6 +11,7 @@ from autograder.checks.failures import CheckFailed
 from autograder.checks.fingerprints import note
 from autograder.checks.library import library
 from autograder.checks.published import constant
+from autograder.torch_support.modules import wrong_of
 
 # our name: the published name after blk.<index>.
 PUBLISHED: dict[str, str] = constant("smollm2", "LAYER")
