@@ -199,20 +199,13 @@ class Exposes:
             raise
         right = result_of(self.right, inputs)
         if not differ(result_of(self.shown[letter], inputs), right):
-            others = [
-                one
-                for one in self.shown.values()
-                if differ(result_of(one, inputs), right)
-            ]
+            seen = (result_of(one, inputs) for one in self.shown.values())
+            found = OTHER if any(differ(one, right) for one in seen) else ALL_AGREE
             raise CheckFailed(
                 f"for {given(inputs)}, {name} gives what a right function gives: "
                 f"{spelled(right)}",
                 "an input for which the results differ",
-                reason=self.why(**inputs)
-                if self.why
-                else OTHER
-                if others
-                else ALL_AGREE,
+                reason=self.why(**inputs) if self.why else found,
             )
 
     def again(self, answer: Any, rng: np.random.Generator) -> None:

@@ -223,7 +223,8 @@ def _tidy() -> None:
 class Heap(ctypes.Structure):
     """What mallinfo2(3) of glibc tells; ``top`` is what is free at the end."""
 
-    _fields_ = [(f"other_{n}", ctypes.c_size_t) for n in range(9)]
+    _fields_ = [("size", ctypes.c_size_t)]
+    _fields_ += [(f"other_{n}", ctypes.c_size_t) for n in range(8)]
     _fields_ += [("top", ctypes.c_size_t)]
 
 
@@ -239,9 +240,11 @@ def fill_holes() -> None:
     bytearray(1 << 16)
     libc.mallinfo2.restype = Heap
     libc.malloc.restype = libc.sbrk.restype = ctypes.c_void_p
-    end = libc.sbrk(0) - libc.mallinfo2().top
+    heap, end = libc.mallinfo2(), libc.sbrk(0)
+    # not what is mapped elsewhere, which without a limit of the stack is below
+    holes = range(end - heap.size, end - heap.top)
     for size in (*range(1 << 17, 1 << 10, -512), *range(1 << 10, 0, -16)):
-        while (place := libc.malloc(size)) < end:
+        while (place := libc.malloc(size)) in holes:
             continue
         libc.free(ctypes.c_void_p(place))
 
