@@ -31,15 +31,17 @@ from autograder.checks.trials import (
     calls_of,
     is_array,
     kind,
+    like,
     line,
     numbers,
     numeric,
     parts_of,
+    result_of,
     table,
     traits,
     unlike,
 )
-from autograder.libraries import support_of
+from autograder.libraries import as_array, is_tensor, support_of
 
 Repair = Callable[..., Any]  # gets the answer and its arguments
 Change = Callable[..., Any]  # gets a result, and perhaps the arguments of the call
@@ -108,6 +110,13 @@ TRAITS: dict[str, View] = {
     "the signs": np.sign,
 }
 VIEWS = {**PARTS, **TRAITS}
+# what an argument that is an array or a list may be instead
+ARGUMENTS: dict[str, Change] = {
+    "has the opposite sign": lambda a: -a,
+    "is larger by 1": lambda a: a + 1,
+    "is smaller by 1": lambda a: a - 1,
+    "is in reverse order": lambda a: a[::-1],
+}
 
 
 def hashed(value: Any) -> str:
@@ -153,7 +162,7 @@ def relation(
         return CHANGED if not makes and holds(mended(unchanged, answer)) else ""
     # where no probe is due, the checks decide alone, and they allow for rounding
     if not makes and calls[0].args:
-        for sentence, repair in repairs(calls, due if right["probe"] else [], names):
+        for sentence, repair in repairs(answer, calls, due, right):
             if holds(mended(repair, answer)):
                 return sentence
     with isolated():
@@ -232,13 +241,25 @@ def drawn(calls: list[Call]) -> bool:
 
 
 def repairs(
-    calls: list[Call], due: list[list[str]], names: list[str]
+    answer: Any, calls: list[Call], due: list[list[str]], right: dict[str, Any]
 ) -> Iterator[tuple[str, Repair]]:
     """Sentences, and the repair that may prove each of them."""
+    names = right["takes"]
     if not drawn(calls):
         yield from of_arguments(calls, names)
+    # where no probe is due, the checks decide alone, and they allow for rounding
+    kept = due if right["probe"] else []
     for sentence, repair in of_results(calls, names):
-        if fits(repair, calls, due):
+        if fits(repair, calls, kept):
+            yield sentence, repair
+    call, parts = next(zip(calls, due, strict=False), (None, []))
+    if call is None or drawn(calls):
+        return
+    for sentence, repair in of_others(call, names):
+        with isolated():
+            given = copy.deepcopy(call.args)
+            result = result_of(mended(repair, answer), given, call.kwargs)
+        if all(agree(result, parts)):
             yield sentence, repair
 
 
@@ -281,9 +302,17 @@ def repaired(change: Change, place: int, answer: Any, *args: Any, **kwargs: Any)
     result = answer(*args, **kwargs)
     of = args if isinstance(change, partial) else ()  # the tables' take none
     if not isinstance(result, tuple):
-        return change(result, *of)
-    part = change(result[place], *of)
+        return changed(change, result, *of)
+    part = changed(change, result[place], *of)
     return (*result[:place], part, *result[place + 1 :])
+
+
+def changed(change: Change, part: Any, *args: Any) -> Any:
+    """A result after a change; of a tensor, the numbers are changed."""
+    if is_tensor(part):
+        return like(part, change(as_array(part), *args))
+    made = change(part, *args)
+    return float(made) if type(part) is float else made
 
 
 def scales(call: Call, names: list[str]) -> Iterator[tuple[str, Change]]:
@@ -349,6 +378,19 @@ def of_arguments(calls: list[Call], names: list[str]) -> Iterator[tuple[str, Rep
                 )
 
 
+def of_others(call: Call, names: list[str]) -> Iterator[tuple[str, Repair]]:
+    """Answers that would be right for another array or list as an argument."""
+    for (i, arg), name in zip(enumerate(call.args), names, strict=False):
+        # a step of 0, or one below 0, could make a loop endless: no number is changed
+        changes = is_array(arg) or isinstance(arg, list)
+        for said, change in ARGUMENTS.items() if changes else ():
+            if not isinstance(result_of(change, (arg,), {}), Exception):
+                yield (
+                    f"Your result is right where `{name}` {said}.",
+                    partial(another, i, change),
+                )
+
+
 def exchanged(i: int, j: int) -> Repair:
     """Exchange two arguments; for i == j, True and False in one."""
 
@@ -358,6 +400,11 @@ def exchanged(i: int, j: int) -> Repair:
         return answer(*given, **kwargs)
 
     return repair
+
+
+def another(i: int, change: Change, answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Change one argument."""
+    return answer(*args[:i], change(args[i]), *args[i + 1 :], **kwargs)
 
 
 def unchanged(answer: Any, *args: Any, **kwargs: Any) -> Any:

@@ -6,6 +6,7 @@ import torch
 
 from autograder.checks import (
     attention,
+    cost,
     encoder_layer,
     fingerprints,
     masking,
@@ -45,6 +46,10 @@ def in_place(x, axis=-1):
     return result
 
 
+def mean_loss(logits, tokens):
+    return torch.nn.functional.cross_entropy(logits[:-1], tokens[1:]).item()
+
+
 SEEN = {
     "the right one times the square root of `Q.shape[-1]`": divided(
         lambda Q, K: Q.shape[-1] ** -0.5
@@ -72,6 +77,35 @@ SEEN = {
 def test_a_relation_that_every_input_shows_is_said(says):
     found = attention.assignment.relate("attention_scores", SEEN[says])
     assert says in found
+
+
+def test_an_array_may_stand_for_another_one():
+    name = "rms_norm"
+    right = defined(real_llm, name, catalog_of(real_llm).references[name].code)
+
+    def one_more(x, weight, eps=1e-5):
+        return right(x, 1 + weight, eps)
+
+    said = real_llm.assignment.relate(name, one_more)
+    assert said == "Your result is right where `weight` is smaller by 1."
+
+
+def test_a_single_number_keeps_its_type_when_it_is_repaired():
+    said = real_llm.assignment.relate("perplexity", mean_loss)
+    assert said == "Your result is the logarithm of the right one."
+
+
+def test_a_step_is_never_changed_since_a_loop_could_become_endless():
+    steps = set()
+
+    def stepping(Q, K, V, block):
+        steps.add(block)
+        return 2 * V[..., :1, :] + 0 * Q
+
+    tried = cost.assignment.questions["tiled_attention"].steady
+    due = [call.args[3] for call in calls_of(stepping, tried, False)]
+    cost.assignment.relate("tiled_attention", stepping)
+    assert min(steps) >= min(due) > 0
 
 
 def test_parts_of_a_pair_have_relations_of_their_own():
