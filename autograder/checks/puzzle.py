@@ -64,13 +64,17 @@ class Agrees:
 
     def __call__(self, answer: Any) -> None:
         """Raises CheckFailed, or what the answer raised, at the first difference."""
+        self.steady(answer)
+        with noted():  # what is drawn now tells nothing the next time
+            self.again(answer, np.random.default_rng())
+
+    def steady(self, answer: Any) -> None:
+        """The same on the inputs that never change."""
         fixed = [self.draw(np.random.default_rng(n), n) for n in range(FIXED)]
         errors = [self.difference(answer, each) for each in [self.example, *fixed]]
         # all of them ran: together they tell mistakes apart
         if first := next(filter(None, errors), None):
             raise in_all(first, errors)
-        with noted():  # what is drawn now tells nothing the next time
-            self.again(answer, np.random.default_rng())
 
     def again(self, answer: Any, rng: np.random.Generator) -> None:
         """The same on new inputs."""

@@ -164,7 +164,8 @@ class Question:
         """Call an answer on inputs that are the same every time."""
         notes = probed(self.probe, answer)
         if len(notes) < 3:  # no probe, as in puzzles
-            noticed(self.checks[0], answer)
+            check = self.checks[0]
+            noticed(getattr(check, "steady", check), answer)
 
     def wrong_call(self, failure: CheckFailed) -> str:
         """What the card writes, where a call did not even enter the function."""

@@ -31,7 +31,11 @@ MODULES = """IPython IPython.core IPython.core.display IPython.core.getipython
 IPython.core.interactiveshell IPython.core.magic IPython.display IPython.lib
 IPython.lib.display IPython.utils IPython.utils.capture IPython.utils.io
 matplotlib_inline matplotlib_inline.backend_inline"""
-RICH = "Audio Code HTML IFrame Image JSON Javascript Latex Markdown Math SVG Video"
+# what `from IPython.display import *` has to give by name
+RICH = """Audio Code DisplayObject FileLink FileLinks GeoJSON HTML IFrame Image JSON
+Javascript Latex Markdown Math Pretty SVG ScribdDocument TextDisplayObject Video
+VimeoVideo YouTubeVideo"""
+SILENT = "clear_output publish_display_data set_matplotlib_close set_matplotlib_formats"
 SHOWING = "html javascript jpeg json latex markdown pdf png pretty svg"
 SIZE = 20_000_000  # bytes of a file that %run reads
 
@@ -223,7 +227,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         names |= {f"display_{kind}": display for kind in SHOWING.split()}
         names |= {"display": display, "update_display": lambda one, **_: display(one)}
         names |= {"get_ipython": get, "InteractiveShell": shell, "ProgressBar": range}
-        names |= {"capture_output": capture_output, "clear_output": nothing}
+        names |= {"capture_output": capture_output, "DisplayHandle": DisplayHandle}
+        names |= dict.fromkeys(SILENT.split(), nothing)
         names |= {"__version__": "9.0.0", "version_info": (9, 0, 0, ""), "__path__": []}
         self.modules = {name: Module(name) for name in MODULES.split()}
         for module in self.modules.values():

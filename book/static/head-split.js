@@ -52,12 +52,12 @@ class HeadSplit extends Toy {
     const best = maps.map((rows) => `${TOKENS[strongest(rows[asked])]} ${told(Math.max(...rows[asked]))}`);
     const pictures = maps.map((rows, h) => {
       const cells = rows.map((row, i) => row.map((weight) => [weight, i === asked ? "asked" : ""]));
-      return grid(cells, `Head ${h}: “${token}” looks most at ${best[h]}`, `head ${h}: ${best[h]}`);
+      return grid(cells, `Head ${h}: “${token}” looks most at ${best[h]}`, `head ${h}<br>${best[h]}`);
     });
     const wide = `${count} × ${dK} columns`;
     return {
       picture: `<div>${this.columns("Q", Q, dK, asked)}${this.columns("K", K, dK, -1)}</div><div class="toy-maps">${pictures.join("")}</div>`,
-      words: `${wide}: “${token}” asks ${count === 1 ? "one question" : `${count} questions`}. Weights: ${count} × 4 × 4 = ${16 * count}. W_q, W_k, W_v and W_o have 4 × 8 × 8 = 256 numbers, for any number of heads.`,
+      words: `${wide}: “${token}” asks ${count === 1 ? "one question" : `${count} questions`}. Weights: ${count} × 4 × 4 = ${16 * count}. The four matrices have 4 × 8 × 8 = 256 numbers, for any number of heads.`,
     };
   }
 }

@@ -7,6 +7,7 @@ import torch
 from autograder.checks import (
     attention,
     encoder_layer,
+    fingerprints,
     masking,
     puzzles,
     real_llm,
@@ -14,7 +15,7 @@ from autograder.checks import (
     relations,
 )
 from autograder.checks.failures import CheckFailed
-from autograder.checks.trials import RESULTS
+from autograder.checks.trials import RESULTS, calls_of
 from autograder.release.mistakes import WORD, changes, merged
 from autograder.tools.judging import catalog_of, judge
 from benchmarks.feedback import defined
@@ -207,3 +208,18 @@ def test_of_a_loaded_layer_the_wrong_parameters_are_counted(package, name):
     points, message, _ = judge(package, name, shifted)
     assert points < package.assignment.questions[name].points
     assert "parameters are wrong: norm2.weight" in message
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "entropy", "rotate_pair"])
+def test_answers_are_tried_on_inputs_that_never_change(name):
+    """Else a table of mistakes would be another one each time that it is made."""
+    asked = puzzles.assignment.questions[name]
+    answer = catalog_of(puzzles).answer(catalog_of(puzzles).references[name])
+    one, other = (
+        [
+            fingerprints.rounded(call.args)
+            for call in calls_of(answer, asked.steady, False)
+        ]
+        for _ in range(2)
+    )
+    assert one == other and len(one) > 3

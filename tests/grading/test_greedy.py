@@ -96,6 +96,16 @@ def test_a_clock_that_rings_while_it_is_set_or_stopped_is_put_back(monkeypatch, 
     assert signal.getsignal(signal.SIGPROF) is before
 
 
+def test_a_clock_does_not_ring_inside_logging():
+    """Its lock would never be released, and all other threads wait for it."""
+    inside = {"__name__": "logging", "ring": signal.raise_signal}
+    exec(f"def log():\n    ring({signal.SIGPROF:d})\n    return 1", inside)
+    with at_most(60):
+        assert inside["log"]() == 1
+    with pytest.raises(TooLong), at_most(60):
+        signal.raise_signal(signal.SIGPROF)
+
+
 def test_what_runs_out_of_time_is_held_or_shown_as_it_is(prepared, monkeypatch):
     files, release = prepared
     text = "# <b>\n" * 7_000
