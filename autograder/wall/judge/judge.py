@@ -342,10 +342,10 @@ class Judge:
                 return self._result(cell, link, {}), None, []
             with unexplained() as short:
                 result = self._result(cell, link, {})
-            if result.full or link.stopped:
-                return result, None, short
-            # what passes now has passed; what does not may have been disturbed
-            again = self._result(cell, link, given)
+                if result.full or link.stopped:
+                    return result, None, short
+                # what passes now has passed; what does not may have been disturbed
+                again = self._result(cell, link, given)
             return result, again if again.full else None, short
 
         # for a helper that never ends, one question has waited
