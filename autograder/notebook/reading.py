@@ -124,9 +124,10 @@ def plain_cell(cell: Any) -> SubmittedCell:
     grade_id = about.get("grade_id")
     grade_id = grade_id if isinstance(grade_id, str) else None
     source = SURROGATE.sub("\ufffd", text_of(cell.get("source", "")))
-    untouched = about.get("checksum") == checksum_of_card(source, grade_id or "")
     pictures = kept(cell.get("attachments"))
+    untouched = False
     if kind != "code":
+        untouched = about.get("checksum") == checksum_of_card(source, grade_id or "")
         source = ATTACHED.sub(lambda link: shown(link, pictures), source)
     return SubmittedCell(
         cell_type=kind,
