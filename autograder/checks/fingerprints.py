@@ -27,24 +27,38 @@ STEPS = {2: 10, 4: 1e3, 8: 1e5}
 SHIFTS = (0.0, 0.5)  # what lies on a border with one of them is within a step with both
 Note = tuple[str, ...]  # one text for each shift
 Trail = Iterable[list[Note]]
-_notes: list[list[Note]] = []  # of the questions that are being checked
+_noted: list[list[Any]] = []  # of the questions that are being checked
 
 
 @contextlib.contextmanager
-def noted() -> Iterator[list[Note]]:
-    """Collect what is noted meanwhile."""
-    notes: list[Note] = []
-    _notes.append(notes)
+def noted() -> Iterator[list[Any]]:
+    """Collect the values that are noted meanwhile."""
+    values: list[Any] = []
+    _noted.append(values)
     try:
-        yield notes
+        yield values
     finally:
-        _notes.pop()
+        _noted.pop()
 
 
 def note(value: Any) -> None:
-    """Note what an answer gave."""
-    if _notes:
-        _notes[-1].append(rounded(value))
+    """Note what an answer gave; it is rounded if the check fails, which is rare."""
+    if _noted:
+        _noted[-1].append(copied(value))
+
+
+def copied(value: Any) -> Any:
+    """A value that stays as it is now, whatever becomes of its arrays and lists."""
+    if is_tensor(value):
+        value = as_array(value)
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
+        return np.array(value)
+    if issubclass(kind, dict):
+        return {key: copied(part) for key, part in value.items()}
+    if issubclass(kind, list | tuple):
+        return [copied(part) for part in value]
+    return value
 
 
 def rounded(value: Any) -> Note:

@@ -30,6 +30,7 @@ COMMANDS = WORDS.split("|")
 COMMAND = re.compile(rf"(?P<before>\s*)(?P<rest>(?:{WORDS})\b.*)")
 # what a cell was copied with: `>>> x` from a page, `In [3]: x` from a terminal
 PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
+START, INDENT = re.compile(r"\s*\n|"), re.compile(r"[ \t]+")
 PROMPTS = re.compile(r"(?m)^(?:>>>|\.\.\.|In \[\d+\]:|\s*\.{3,}:)(?: |$)")
 
 
@@ -73,11 +74,11 @@ def translate(source: str, names: dict[str, Any]) -> tuple[str, str | None]:
 def plain(source: str) -> str:
     """The cell without what it was copied with: prompts, an indentation of it all."""
     source = source.removeprefix("\ufeff")
-    first = re.match(r"\s*\n|", source)
+    first = START.match(source)
     start = first.end() if first else 0
     if PROMPT.match(source, start):
         source = PROMPTS.sub("", source)
-    if indent := re.compile(r"[ \t]+").match(source, start):
+    if indent := INDENT.match(source, start):
         source = re.sub(f"(?m)^{indent[0]}", "", source)
     return source
 

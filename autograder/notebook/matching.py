@@ -1,8 +1,9 @@
 """Matching of a submission's cells with the assignment's: what is run, in which order.
 
 Nothing that a submission says about itself is believed: not its metadata, tags, ids or
-points. And nothing that a student did is thrown away: what was typed into a cell of the
-course, into another cell or beside the question runs, or waits for a person.
+points; only that a card is as it was released, which gains nobody anything. And nothing
+that a student did is thrown away: what was typed into a cell of the course, into
+another cell or beside the question runs, or waits for a person.
 """
 
 from __future__ import annotations
@@ -294,7 +295,7 @@ class Matching:
         that was rewritten so that the new lines make no sense alone, it is the whole
         cell.
         """
-        if any(
+        if cell.untouched or any(
             same_text(cell.source, text)
             for text in (released.released, released.source)
         ):

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import struct
+from hashlib import md5
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -119,17 +120,28 @@ def plain_cell(cell: Any) -> SubmittedCell:
         raise Held(f"The notebook has a cell of unknown type {str(kind)[:20]!a}.")
     metadata = cell.get("metadata")
     about = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    grade_id = about.get("grade_id") if isinstance(about, dict) else None
+    about = about if isinstance(about, dict) else {}
+    grade_id = about.get("grade_id")
+    grade_id = grade_id if isinstance(grade_id, str) else None
     source = SURROGATE.sub("\ufffd", text_of(cell.get("source", "")))
     pictures = kept(cell.get("attachments"))
+    untouched = False
     if kind != "code":
+        untouched = about.get("checksum") == checksum_of_card(source, grade_id or "")
         source = ATTACHED.sub(lambda link: shown(link, pictures), source)
     return SubmittedCell(
         cell_type=kind,
         source=source,
-        grade_id=grade_id if isinstance(grade_id, str) else None,
+        grade_id=grade_id,
+        untouched=untouched,
         attachments=pictures,
     )
+
+
+def checksum_of_card(text: str, grade_id: str) -> str:
+    """What nbgrader notes in a locked text cell when it is released."""
+    said = f"{text}markdownFalseFalseTrue{grade_id}"  # no grade, no solution, locked
+    return md5(said.encode(errors="replace"), usedforsecurity=False).hexdigest()
 
 
 def shown(link: re.Match[str], pictures: dict[str, dict[str, str]]) -> str:

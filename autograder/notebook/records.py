@@ -27,11 +27,15 @@ Attachments = Mapping[str, Mapping[str, str]]  # name → type of content → ba
 
 @dataclass(frozen=True)
 class SubmittedCell:
-    """What we keep of a cell that a student handed in."""
+    """What we keep of a cell that a student handed in.
+
+    An ``untouched`` one is a card as some release had it, perhaps an earlier one.
+    """
 
     cell_type: CellType
     source: str
     grade_id: str | None = None
+    untouched: bool = False
     attachments: Attachments = field(default_factory=dict)
 
     # each is asked for by every question of every assignment

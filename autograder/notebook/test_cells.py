@@ -13,7 +13,9 @@ import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from autograder import libraries, registry
@@ -113,17 +115,27 @@ class TestNames(dict):
 
 def value_of(source: str, name: str, names: dict[str, Any]) -> Any:
     """Run a test cell; the value of its last line, if it has one."""
-    filename = f"<{name}>"
+    body, last = compiled(source, f"<{name}>")
+    exec(body, names, names)
+    return eval(last, names, names)
+
+
+@cache
+def compiled(source: str, filename: str) -> tuple[CodeType, CodeType]:
+    """A test cell in two parts: all but an expression at its end, and that or None.
+
+    Whoever forks for each notebook compiles the cells before that.
+    """
     tree = ast.parse(source, filename)
-    last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Expr):
+    last = ast.Expression(ast.Constant(None, lineno=1, col_offset=0))
+    if tree.body and isinstance(end := tree.body[-1], ast.Expr):
         del tree.body[-1]
+        last = ast.Expression(end.value)
     # without the __future__ of this file
-    exec(compile(tree, filename, "exec", dont_inherit=True), names, names)
-    if not isinstance(last, ast.Expr):
-        return None
-    value = ast.Expression(last.value)
-    return eval(compile(value, filename, "eval", dont_inherit=True), names, names)
+    return (
+        compile(tree, filename, "exec", dont_inherit=True),
+        compile(last, filename, "eval", dont_inherit=True),
+    )
 
 
 def expect_answer(

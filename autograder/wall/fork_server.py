@@ -26,7 +26,7 @@ from typing import Any
 
 from autograder import libraries, registry
 from autograder.errors import Closed
-from autograder.notebook.test_cells import CHECKS, NotOffered
+from autograder.notebook.test_cells import CHECKS, NotOffered, compiled
 from autograder.wall.channel import Channel
 from autograder.wall.judge import judge
 from autograder.wall.records import Cell, Limits, Wall
@@ -186,8 +186,9 @@ def _serve_judges(channel: Channel) -> None:
             return
         cells, limits, files, *haste = request
         cells = [Cell(*cell) for cell in cells]
-        for name in CHECKS.findall("\n".join(c.source for c in cells if c.test)):
-            _import_checks(name)
+        for cell in cells:
+            if cell.test:
+                _get_ready(cell.source, cell.test)
         _tidy()
         if os.fork():
             for descriptor in descriptors:
@@ -257,8 +258,17 @@ def _take_leave(*_: Any) -> None:
 
 
 @cache
+def _get_ready(source: str, name: str) -> None:
+    """Compile a test cell, and import its checks, once for all judges."""
+    with contextlib.suppress(SyntaxError, ValueError):  # the judge meets it again
+        compiled(source, f"<{name}>")
+    for checks in CHECKS.findall(source):
+        _import_checks(checks)
+
+
+@cache
 def _import_checks(name: str) -> None:
-    """Import an assignment's checks and know its misconceptions, for all judges."""
+    """Import an assignment's checks and know its misconceptions."""
     with contextlib.suppress(ImportError):  # the judge meets it again, and tells
         checks = registry.checks_of(name)
         if assignment := getattr(checks, "assignment", None):

@@ -9,7 +9,8 @@ const near = new IntersectionObserver(
   { rootMargin: "100%" },
 );
 
-const painted = new Promise((done) => new PerformanceObserver(done).observe({ type: "paint", buffered: true }));
+// Firefox tells of no paint on some pages, so this waits for a frame
+const painted = new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 /** What every editor's description says, once a page: Tab is its own key. */
 function keys() {

@@ -93,11 +93,14 @@ def test_the_shares_of_a_question_make_one(package):
             assert sum(shares) == pytest.approx(1), name
 
 
+ALONE = ("-shape-only", "-lengths-only", "-sum-only", "-quotient-only", "-one-head")
+
+
 @EACH
-def test_a_test_of_shapes_alone_earns_a_third_at_most(package, verdicts):
+def test_a_test_of_one_property_alone_earns_a_third_at_most(package, verdicts):
     catalog = catalog_of(package)
     for entry in [*catalog.misconceptions, *catalog.variants]:
-        if entry.id.endswith(("-shape-only", "-lengths-only", "-one-head")):
+        if entry.id.endswith(ALONE):
             assert verdicts.of(package, entry)[0] <= 4 / 3
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from autograder.checks import attention
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published, source
+from autograder.checks.question import unexplained
 from autograder.course import Course
 from autograder.release.sample_class import reference_answers
 from autograder.tools.judging import catalog_of, judge, packages
@@ -32,6 +34,23 @@ def test_a_mistake_in_one_question_costs_nothing_in_the_next(package, name, used
         names[used] = published(used, short)
         assert judge(package, name, names[name])[:2] == (points, None), entry.id
     assert spread or name == "shift_matrix" or used in ("AttentionHead", "window_mask")
+
+
+def test_a_failure_that_nobody_reads_takes_no_more_calls():
+    calls = []
+
+    def softmax(x, axis=-1):
+        calls.append(x)
+        return x * 0 + 1
+
+    question = attention.assignment.questions["softmax"]
+    with unexplained() as short, pytest.raises(CheckFailed) as failed:
+        question(softmax)
+    assert (short, failed.value.misconception) == (["softmax"], None)
+    few = len(calls)
+    with pytest.raises(CheckFailed):
+        question(softmax)
+    assert len(calls) > 3 * few
 
 
 def test_what_is_given_is_what_the_book_publishes():

@@ -11,8 +11,10 @@ from classroom import Classroom
 from nbgrader.api import Gradebook
 
 from autograder import registry
+from autograder.grading.jobs import grader_of
 from autograder.release.sample_class import reference_answers, solved
 from autograder.release.solutions import notebook_text, students_notebook
+from autograder.wall import Grader, available
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,14 @@ def classroom(tmp_path, repository, monkeypatch) -> Iterator[Classroom]:
     monkeypatch.chdir(tmp_path)
     yield Classroom(tmp_path, repository)
     registry.work_on(None)
+
+
+@pytest.fixture(scope="session")
+def grader() -> Grader:
+    """A grader behind the wall."""
+    if reason := available():
+        pytest.skip(reason)
+    return grader_of(True)
 
 
 @pytest.fixture
@@ -60,3 +70,10 @@ def wrong(untouched, answers) -> str:
     """A notebook whose attention scores are not scaled."""
     unscaled = "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, -2, -1)\n"
     return solved(untouched, answers | {"attention_scores": unscaled})
+
+
+@pytest.fixture
+def ada(classroom, right) -> None:
+    """Ada has handed in a notebook with every answer right, and it is graded."""
+    classroom.hand_in("ada", right)
+    classroom.grade()

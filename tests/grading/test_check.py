@@ -346,23 +346,13 @@ def test_a_loop_costs_its_own_cell_alone(check, right):
     assert "4 of 4 questions pass all visible checks." in text
 
 
-def test_a_loop_in_an_answer_is_named_and_the_others_are_judged(
-    check, untouched, answers
-):
-    loop = "def attention_scores(Q, K):\n    while True:\n        pass\n"
-    text = solved(untouched, answers | {"attention_scores": loop})
-    code, said = check(text, "--seconds", "2")
-    assert code == 1
-    assert "attention_scores: did not finish in 2 s" in said
-    assert "softmax: 5 of 5 visible checks pass" in said
-
-
 def test_a_loop_is_waited_for_once_and_not_again_in_what_is_built_on_it(
     check, untouched, answers
 ):
     loop = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
     text = solved(untouched, answers | {"softmax": loop})
-    _, said = check(text, "--seconds", "3", "--all")
+    code, said = check(text, "--seconds", "3")
+    assert code == 1
     assert "softmax: did not finish in 3 s; is there a loop that never ends?" in said
     used = "it is built on softmax, which did not finish"
     assert f"scaled_dot_product_attention: did not finish in 2 s; {used}" in said

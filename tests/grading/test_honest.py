@@ -9,20 +9,11 @@ from shared import drawn
 
 from autograder.check import plan_of, report
 from autograder.grading.job import grade
-from autograder.grading.jobs import grader_of
 from autograder.notebook.process import Runner
-from autograder.wall import available
 
 sys.path.insert(0, str(Path(__file__).parent))
 from honest import NAMES, WRITTEN
 from honest.cases import CASES
-
-
-@pytest.fixture(scope="module")
-def grader():
-    if reason := available():
-        pytest.skip(reason)
-    return grader_of(True)
 
 
 def made(case, right):

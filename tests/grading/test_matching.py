@@ -5,7 +5,9 @@ import json
 import textwrap
 from dataclasses import replace
 
+import nbformat
 import pytest
+from nbgrader.utils import compute_checksum
 
 from autograder.errors import Held
 from autograder.notebook.cell_search import resemblance
@@ -39,6 +41,19 @@ def test_a_right_notebook_matches_without_a_note(release, cells):
     result = matched(release, cells)
     assert result.notes == []
     assert [c.grade_id for c in result.cells] == [c.grade_id for c in release.cells]
+
+
+def test_the_card_of_an_earlier_release_is_no_answer(release, untouched):
+    cells = copy.deepcopy(untouched["cells"])
+    card = cells[place(cells, "card_roles")]
+    card["source"] = "## Why three projections?\n\nA card of last year."
+    mine = by_name(matched(release, cells))
+    assert not mine["explain_roles"].unanswered  # a student's words may be the answer
+    about = card["metadata"]["nbgrader"]
+    about["checksum"] = compute_checksum(nbformat.from_dict(card))
+    result = matched(release, cells)
+    assert result.notes == []
+    assert by_name(result)["explain_roles"].unanswered
 
 
 def test_a_due_date_is_no_change_and_no_answer_whenever_it_was_set(release, untouched):

@@ -10,20 +10,11 @@ import pytest
 from shared import drawn
 
 from autograder.grading.job import grade
-from autograder.grading.jobs import grader_of
-from autograder.wall import available
 
 CASES = json.loads(Path(__file__).with_name("odd_notebooks.json").read_text("utf-8"))
 NAMES = ["softmax", "attention_scores", "scaled_dot_product_attention"]
 JUDGED = [case for case in CASES if case.get("points") != "held"]
 LONG = 100_000  # what @ repeats
-
-
-@pytest.fixture(scope="module")
-def grader():
-    if reason := available():
-        pytest.skip(reason)
-    return grader_of(True)
 
 
 def places(notebook, path):

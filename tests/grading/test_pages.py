@@ -149,9 +149,7 @@ def test_markdown_keeps_its_meaning():
     assert "<details><summary>Hint</summary>" in page
 
 
-def test_a_comment_of_the_teacher_is_on_the_page(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.grade()
+def test_a_comment_of_the_teacher_is_on_the_page(classroom, ada):
     with Gradebook(f"sqlite:///{classroom.root}/gradebook.db") as book:
         comment = book.find_comment("explain_roles", "attention", "01-attention", "ada")
         comment.manual_comment = "Which weight is large?"
@@ -171,10 +169,8 @@ def pictures(html: str) -> list:
 
 
 def test_a_picture_in_an_answer_is_on_the_page_and_a_lost_one_is_named(
-    classroom, right, capsys
+    classroom, ada, capsys
 ):
-    classroom.hand_in("ada", right)
-    classroom.grade()
     path = classroom.root / "autograded/ada/01-attention/attention.ipynb"
     notebook = json.loads(path.read_text())
     cell = next(c for c in notebook["cells"] if c["id"] == "explain-roles")

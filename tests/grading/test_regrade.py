@@ -68,9 +68,7 @@ def test_a_dry_run_shows_what_would_change_and_stores_nothing(
     assert dry_run(classroom) == []
 
 
-def test_a_dry_run_leaves_out_what_a_person_decided(classroom, right, gradebook):
-    classroom.hand_in("ada", right)
-    classroom.grade()
+def test_a_dry_run_leaves_out_what_a_person_decided(classroom, ada, gradebook):
     with gradebook() as book:
         where = ("attention", "01-attention", "ada")
         book.find_grade("test_softmax", *where).manual_score = 3.5

@@ -111,9 +111,7 @@ def test_points_given_by_hand_need_no_second_look_after_a_broken_upload(
         assert not book.find_grade(*where).needs_manual_grade
 
 
-def test_a_lost_autograded_notebook_is_made_again(classroom, right, capsys):
-    classroom.hand_in("ada", right)
-    classroom.grade()
+def test_a_lost_autograded_notebook_is_made_again(classroom, ada, capsys):
     before = classroom.autograded("ada")
     (classroom.root / "autograded/ada/01-attention/attention.ipynb").unlink()
     classroom.grade()

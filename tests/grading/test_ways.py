@@ -39,9 +39,7 @@ def setting(classroom, line):
     path.write_text(f"{path.read_text()}\n{line}\n")
 
 
-def test_who_passed_a_question_reads_two_ways_below_its_check(classroom, right):
-    classroom.hand_in("ada", right)
-    classroom.grade()
+def test_who_passed_a_question_reads_two_ways_below_its_check(classroom, ada):
     questions, page = shown(classroom)
     assert questions == [
         *("softmax", "attention_scores", "scaled_dot_product_attention"),
@@ -91,9 +89,7 @@ def test_nobody_reads_answers_while_somebody_may_hand_in(
     assert bool(shown(classroom)[0]) is open_
 
 
-def test_dates_that_were_set_in_formgrader_count(classroom, right, gradebook):
-    classroom.hand_in("ada", right)
-    classroom.grade()
+def test_dates_that_were_set_in_formgrader_count(classroom, ada, gradebook):
     due = datetime(2020, 3, 2, 12)
     with gradebook() as book:
         book.find_assignment("01-attention").duedate = due

@@ -1,5 +1,9 @@
 """How tests look at a page: an element at work, and what axe finds."""
 
+import re
+from pathlib import Path
+
+ALICE = Path(__file__).resolve().parents[2] / "book/data/alice.txt"
 # colors are measured when they have arrived, not on their way
 STILL = "*, ::before, ::after { transition: none !important }"
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
@@ -31,3 +35,11 @@ def enliven(page, path, element, part):
     place.scroll_into_view_if_needed()
     place.locator(part).first.wait_for()
     return place
+
+
+def sentences(odd, count, longest):
+    """Of a text that no chapter shows to these models, after an odd one."""
+    text = ALICE.read_text(encoding="utf-8")[3000:]
+    found = re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text))
+    short = [sentence for sentence in found if 15 < len(sentence) < longest]
+    return [odd, *list(dict.fromkeys(short))[: count - 1]]

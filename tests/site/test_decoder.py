@@ -11,7 +11,7 @@ import pytest
 import recording
 import smollm2
 import torch
-from looks import enliven
+from looks import enliven, sentences
 from shared import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,14 +23,6 @@ CHANGES = list(recording.SETTINGS)
 ODD = "The café isn't  naïve: 3.14_a ☃ <|im_start|>user\n\n \tx² 水"
 OWN = "The dog saw the bone because it was hungry."
 SHARES = 10  # of fifty sentences; the odd one is in each
-
-
-def sentences(count):
-    """Of a text that no chapter shows to the decoder; one is odd."""
-    text = (ROOT / "book/data/alice.txt").read_text(encoding="utf-8")
-    found = re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text[3000:]))
-    short = [sentence for sentence in found if 15 < len(sentence) < 120]
-    return [ODD, *list(dict.fromkeys(short))[: count - 1]]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +60,7 @@ def test_what_the_tokens_of_a_sentence_look_at_is_what_torch_says(
 ):
     """The published numbers on both sides; each change of the page is used."""
     model, tokenizer = published
-    texts = sentences(50)
+    texts = sentences(ODD, 50, 120)
     assert len(set(texts)) == 50
     texts = [ODD, *texts[1 + share :: SHARES]]
     cases = [(text, CHANGES[i % len(CHANGES)]) for i, text in enumerate(texts)]
@@ -167,7 +159,7 @@ def test_a_sentence_asks_for_about_twenty_megabytes(published):
     folder = decoder_file.made()
     layers = (folder / "layers.bin").stat().st_size
     _, tokenizer = published
-    for text in sentences(50)[1:]:
+    for text in sentences(ODD, 50, 120)[1:]:
         parts = {number // decoder_file.ROWS for number in tokenizer.encode(text)}
         files = [folder / f"words-{part}.bin" for part in parts]
         assert layers + sum(path.stat().st_size for path in files) < 24e6, text

@@ -3,30 +3,20 @@
 import base64
 import re
 from importlib.util import find_spec
-from pathlib import Path
 
 import encoder_file
 import minilm
 import numpy as np
 import pytest
-from looks import enliven
+from looks import enliven, sentences
 from shared import drawn
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(
     find_spec(encoder_file.PACKAGE) is None, reason="MiniLM is not installed"
 )
 PATIENCE = 120_000  # milliseconds, for 21 MB on a busy machine
 CHAPTER = "07-reading-attention.html"
 ODD = "Unbelievably, the café's naïve tokenization of 3.14 isn't worrisome! ☃"
-
-
-def sentences(count):
-    """Short ones, of a text that no chapter shows to the encoder; one is odd."""
-    text = (ROOT / "book/data/alice.txt").read_text(encoding="utf-8")
-    found = re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text))
-    short = [sentence for sentence in found if 15 < len(sentence) < 50]
-    return [ODD, *list(dict.fromkeys(short))[: count - 1]]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +45,7 @@ SHARES = 8  # of two hundred sentences; the odd one is in each
 @pytest.mark.parametrize("share", drawn(range(SHARES)))
 def test_the_weights_of_a_sentence_are_those_of_torch(empty, published, share):
     encoder, vocabulary = published
-    texts = sentences(200)
+    texts = sentences(ODD, 200, 50)
     assert len(set(texts)) == 200
     texts = [ODD, *texts[1 + share :: SHARES]]
     file = f"/_static/{encoder_file.name_of_file()}"

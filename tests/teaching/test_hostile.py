@@ -81,7 +81,7 @@ def neutral(name):
     return "'" + name if name[0] in "=+-@" else name
 
 
-def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
+def test_a_class_of_hostile_names_has_a_term(capsys, graded, tmp_path):
     results = json.loads((graded.root / "results.json").read_text())["submissions"]
     assert {r["student"]: r["status"] for r in results} == dict.fromkeys(
         NAMES, "graded"
@@ -127,6 +127,7 @@ def test_a_class_of_hostile_names_has_a_term(graded, capsys, tmp_path):
     assert main(["similarity", TASK]) == 0
     printed = capsys.readouterr().out
     assert not set(printed) & set("\u202e\u2066\x1b\r")
+    assert all(f"{one_line(name)}: 20 of 24" in printed for name in NAMES)
     assert "Alike: nobody." in printed  # what everybody wrote is left out
 
     for name in NAMES:

@@ -34,6 +34,7 @@ from autograder.lti.sentences import TEXTS
 from autograder.lti.service import as_text
 
 ASSIGNMENT = "01-attention"
+PUSH = "push", ASSIGNMENT
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
@@ -197,7 +198,18 @@ def people(*names, **more):
 
 
 def push(*options):
-    return main(["lti", "push", ASSIGNMENT, *options])
+    return main(["lti", *PUSH, *options])
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that is refused with the sentence of that name."""
+
+    def check(name, *command):
+        assert main(["lti", *command]) == 2
+        assert said(name, capsys.readouterr().err)
+
+    return check
 
 
 PLATFORMS = ["moodle", "canvas"]
@@ -421,7 +433,7 @@ def test_the_roster_lists_students_and_collect_reads_it(linked, course, tmp_path
 def pusher(course):
     """`autograder lti push` in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "autograder", "lti", "push", ASSIGNMENT],
+        [sys.executable, "-m", "autograder", "lti", *PUSH],
         cwd=course.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -468,12 +480,11 @@ def wait_for(happened, process):
         time.sleep(0.05)
 
 
-def test_a_second_push_at_the_same_time_is_refused(linked, marked, course, capsys):
+def test_a_second_push_at_the_same_time_is_refused(linked, marked, course, refused):
     linked.control(members=people("ada"))
     marked({"ada@x.org": 1.0})
     with opened(course.root / "lti" / "pushed.log"):
-        assert push() == 2
-    assert said("busy", capsys.readouterr().err)
+        refused("busy", *PUSH)
 
 
 def test_a_line_that_a_loss_of_power_cut_off_counts_for_nothing(tmp_path):
@@ -669,14 +680,12 @@ def test_the_command_waits_for_one_click_and_ends(other, course):
 
 
 def test_a_port_that_is_in_use_and_a_page_without_a_click(
-    other, course, page, capsys, monkeypatch
+    other, course, page, refused, monkeypatch
 ):
     port = page.rpartition(":")[2]
-    assert main(["lti", "link", "--port", port]) == 2
-    assert said("port", capsys.readouterr().err)
+    refused("port", "link", "--port", port)
     monkeypatch.setattr("autograder.lti.page.PATIENCE", 0)
-    assert main(["lti", "link", "--port", "0"]) == 2
-    assert said("nobody-clicked", capsys.readouterr().err)
+    refused("nobody-clicked", "link", "--port", "0")
 
 
 # ------------------------------------------------------------------- bad answers
@@ -727,15 +736,14 @@ def patient(monkeypatch):
 
 @pytest.mark.parametrize("case", drawn(BAD_ANSWERS, 5))
 def test_a_bad_answer_is_explained_and_nothing_is_sent(
-    linked, marked, patient, capsys, case
+    linked, marked, patient, refused, case
 ):
     name, *answer = BAD_ANSWERS[case]
     fields = ("on", "status", "body", "headers", "times")
     trouble = dict(zip(fields, answer, strict=False))
     linked.control(members=people("ada"), trouble=[trouble])
     marked({"ada@x.org": 20.0})
-    assert push() == 2
-    assert said(name, capsys.readouterr().err)
+    refused(name, *PUSH)
     assert linked.control()["posts"] == []
     linked.control(trouble=[])
     assert push() == 0  # and the next push is whole
@@ -746,14 +754,13 @@ UNREAD = ['[{"resultScore": 1}]', '[{"userId": "1", "resultScore": "A"}]']
 
 
 @pytest.mark.parametrize("bad", UNREAD)
-def test_grades_that_cannot_be_read_are_never_overwritten(linked, marked, capsys, bad):
+def test_grades_that_cannot_be_read_are_never_overwritten(linked, marked, refused, bad):
     linked.control(members=people("ada"))
     marked({"ada@x.org": 20.0})
     assert push() == 0
     marked({"ada@x.org": 21.0})
     linked.control(trouble=[{"on": "results", "status": 200, "body": bad}])
-    assert push() == 2
-    assert said("odd-answer", capsys.readouterr().err)
+    refused("odd-answer", *PUSH)
     assert len(linked.control()["posts"]) == 1
 
 
@@ -832,55 +839,44 @@ def test_a_score_that_arrived_before_the_platform_broke_is_not_sent_again(
     assert [user for user, *_ in linked.control()["posts"]] == ["u-ada", "u-bob"]
 
 
-def test_a_platform_that_refuses_everything_is_left_alone(linked, marked, capsys):
+def test_a_platform_that_refuses_everything_is_left_alone(linked, marked, refused):
     names = [f"s{n}" for n in range(9)]
     refusing = {"on": "scores", "status": 403, "times": 99}
     linked.control(members=people(*names), trouble=[refusing])
     marked({f"{name}@x.org": 5.0 for name in names})
-    assert push() == 2
-    assert said("stopped", capsys.readouterr().err)
+    refused("stopped", *PUSH)
     assert linked.control()["trouble"][0]["times"] == 96
 
 
-def test_a_platform_that_is_gone_is_named(linked, marked, patient, capsys, course):
+def test_a_platform_that_is_gone_is_named(linked, marked, patient, refused, course):
     folder = Folder(course)
     gone = "http://127.0.0.1:9/token"
     folder.save("platform", replace(folder.platform(), token_url=gone))
     marked({"ada@x.org": 1.0})
-    assert push() == 2
-    assert said("unreachable", capsys.readouterr().err)
+    refused("unreachable", *PUSH)
 
 
 # ------------------------------------------------------------------ the small things
 
 
-def test_each_step_says_what_has_to_come_before_it(course, marked, capsys):
+def test_each_step_says_what_has_to_come_before_it(course, marked, refused):
     marked({"ada@x.org": 1.0})
-    assert push() == 2
-    assert said("no-platform", capsys.readouterr().err)
-    assert main(["lti", "link"]) == 2
-    assert said("no-platform", capsys.readouterr().err)
-    assert main(["lti", "register", "--client-id", "x"]) == 2
-    assert said("options", capsys.readouterr().err)
+    refused("no-platform", *PUSH)
+    refused("no-platform", "link")
+    refused("options", "register", "--client-id", "x")
 
 
-def test_push_says_what_is_missing(linked, marked, course, capsys):
-    assert push() == 2
-    assert said("ungraded", capsys.readouterr().err)
+def test_push_says_what_is_missing(linked, marked, course, refused):
+    refused("ungraded", *PUSH)
     marked({"ada@x.org": 1.0})
-    assert push("--replace", "adda") == 2
-    assert said("no-work", capsys.readouterr().err)
-    assert main(["lti", "roster"]) == 2
-    assert said("no-students", capsys.readouterr().err)
+    refused("no-work", *PUSH, "--replace", "adda")
+    refused("no-students", "roster")
     Folder(course).key_file.rename("elsewhere.pem")
-    assert push() == 2
-    assert said("no-key", capsys.readouterr().err)
+    refused("no-key", *PUSH)
     (Folder(course).path / "link.json").write_text("{")
-    assert push() == 2
-    assert said("damaged", capsys.readouterr().err)
+    refused("damaged", *PUSH)
     (Folder(course).path / "link.json").unlink()
-    assert push() == 2
-    assert said("no-link", capsys.readouterr().err)
+    refused("no-link", *PUSH)
 
 
 def test_only_the_owner_can_read_key_link_and_journal(linked, marked, course, capsys):

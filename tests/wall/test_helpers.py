@@ -76,6 +76,19 @@ def test_what_is_open_stays_open(grade):
     assert last.message == "scaled_dot_product_attention: no answer yet"
 
 
+def test_a_failure_that_counts_after_all_is_explained(grade):
+    """This answer is open with a right helper, and fails a check without."""
+    wrong = "def softmax(x, axis=-1):\n    return x"
+    own = """def scaled_dot_product_attention(Q, K, V):
+    weights = softmax(attention_scores(Q, K))
+    if not np.allclose(weights.sum(-1), 1):
+        return weights @ V, weights
+    raise NotImplementedError
+"""
+    last = grade(softmax=wrong, scaled_dot_product_attention=own)[2]
+    assert last.message.startswith("scaled_dot_product_attention, visible check ")
+
+
 def test_a_right_helper_is_the_students_own(grade):
     """Nothing is given where nothing has lost points."""
     spy = OWN + "    \nassert softmax.__module__ == '__main__'\n"

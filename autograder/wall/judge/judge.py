@@ -36,6 +36,7 @@ from typing import Any
 
 from autograder.checks.failures import Misconception
 from autograder.checks.planted import Planting, Verdict
+from autograder.checks.question import unexplained
 from autograder.errors import Held, PutOff, Violation
 from autograder.notebook.test_cells import (
     Failed,
@@ -238,7 +239,8 @@ class Judge:
         self.tests[f"<{cell.test}>"] = cell
         self.trials = Trials(cell, list(self.student.ran))
         if way is InPlace:
-            result = self._asked(cell, way=way)
+            with unexplained():
+                result = self._asked(cell, way=way)
         else:
             result = self._followed(cell)
         if self.trials.due:  # when all other questions are judged
@@ -335,20 +337,23 @@ class Judge:
         if self.lost:
             given = {name: text for name, text in helpers(cell) if name in self.lost}
 
-        def ask(link: Link) -> tuple[QuestionResult, QuestionResult | None]:
-            result = self._result(cell, link, {})
-            if result.full or not given or link.stopped:
-                return result, None
-            # what passes now has passed; what does not may have been disturbed
-            again = self._result(cell, link, given)
-            return result, again if again.full else None
+        def ask(link: Link) -> tuple[QuestionResult, QuestionResult | None, list[str]]:
+            if not given:
+                return self._result(cell, link, {}), None, []
+            with unexplained() as short:
+                result = self._result(cell, link, {})
+                if result.full or link.stopped:
+                    return result, None, short
+                # what passes now has passed; what does not may have been disturbed
+                again = self._result(cell, link, given)
+            return result, again if again.full else None, short
 
         # for a helper that never ends, one question has waited
         limits = self.student.limits
         if self.slow & given.keys():
             limits = shorter(limits, BRIEF, BRIEF)
         try:
-            result, again = self._forked(ask, limits=limits)
+            result, again, short = self._forked(ask, limits=limits)
         except NotJudged as why:
             return nothing(cell, str(why))
         if result.full or not given:
@@ -356,7 +361,7 @@ class Judge:
         again = again or self._asked(cell, given)
         fewer = (again.score or 0.0) < (result.score or 0.0)
         if fewer or UNANSWERED in (again.message or ""):
-            return result
+            return self._asked(cell) if short else result
         message = judged_with(given, again.full)
         if again.message:
             message = f"{message}\n{again.message}"

@@ -170,7 +170,7 @@ def multi_head_agrees_with_torch(answer: Any, rng: np.random.Generator) -> None:
 
 @MultiHeadAttention.check(0.15)
 def multi_head_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
-    """Masks (n_q, n_k), (batch, 1, 1, n_k) and (batch, n_heads, n_q, n_k) work."""
+    """Masks of every shape that broadcasts work, in train and in eval mode."""
     module = answer(12, 3)
     state = loaded(module, multi_head_shapes(12), rng)
     query, key, value = (draw(rng, 2, n, 12) for n in (4, 5, 5))
@@ -178,7 +178,9 @@ def multi_head_obeys_any_mask(answer: Any, rng: np.random.Generator) -> None:
         mask = torch.from_numpy(rng.random(shape) < 0.6)
         mask[..., int(rng.integers(5))] = True  # nobody is left without a key
         expected = multi_head_oracle(state, 3, query, key, value, mask)
-        compare(expect.call(module, query, key, value, mask), expected)
+        for training in (True, False):
+            module.train(training)
+            compare(expect.call(module, query, key, value, mask), expected)
 
 
 @MultiHeadAttention.check(0.15)

@@ -17,7 +17,10 @@ from autograder.torch_support.tensors import seeded
 
 
 def behavior(answer: Any, arguments: tuple, *calls: tuple) -> list:
-    """Parameters of a module, and what it does with seeded weights."""
+    """Parameters of a module, and what it does with seeded weights.
+
+    The last call is made in eval mode.
+    """
     built = outcome(answer, *arguments)
     if built[0] == "raised":
         return [built]
@@ -30,7 +33,8 @@ def behavior(answer: Any, arguments: tuple, *calls: tuple) -> list:
         for name, shape in shapes.items()
     }
     module.load_state_dict(state)
-    found += [outcome(module, *inputs) for inputs in calls]
+    found += [outcome(module, *inputs) for inputs in calls[:-1]]
+    found.append(outcome(module.eval(), *calls[-1]))
     first = found[1]
     if first[0] == "returned" and isinstance(first[1], tuple):
         found.append(learning(module, first[1][0], calls[0]))
