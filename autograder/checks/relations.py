@@ -197,8 +197,10 @@ def mended(repair: Repair, answer: Any) -> Repair:
 def facts(answers: list[Any], run: Run) -> dict[str, Any]:
     """What is known of right answers: hashes, parameters, what holds of all of them."""
     first, makes = answers[0], isinstance(answers[0], type)
-    taking = first.forward if makes and hasattr(first, "forward") else first
-    names = [name for name in inspect.signature(taking).parameters if name != "self"]
+    # of a class, what its objects are called with
+    taking = getattr(first, "forward", None) if makes else first
+    takes = inspect.signature(taking).parameters if taking else ()
+    names = [name for name in takes if name != "self"]
     calls = calls_of(first, run, makes)
     # right answers may draw in several ways; else one answer tells all of them
     ways = answers if drawn(calls) else answers[:1]
