@@ -276,11 +276,11 @@ def in_short(plan: Plan, outcomes: list[Outcome]) -> int:
         if outcome.question is None:
             print(verdict(outcome))
     right = [str(o.question) for o in outcomes if o.question and not o.problem]
-    blank = [o for o in still if o.problem == f"{o.question}: no answer yet"]
-    calls = [str(o.question) for o in still if o not in blank]
+    calls = [str(o.question) for o in still if ": calls `" in str(o.problem)]
+    blank = [str(o.question) for o in still if str(o.question) not in calls]
     lists = [
         ("wrong, too", [str(o.question) for o in wrong[1:]]),
-        ("no answer yet", [str(o.question) for o in blank] + plan.written),
+        ("no answer yet", blank + plan.written),
         ("calls an answer that is missing", calls),
         ("pass", right),
     ]

@@ -573,7 +573,8 @@ def in_part(
 def wrong_calls(calls: list[Call], found: list[list[bool]], names: list[str]) -> str:
     """Arguments for which a result is wrong, and others for which it is right."""
     given = [described(call, names) for call in calls]
-    right = [i for i, parts in enumerate(found) if all(parts)]
+    raised = [isinstance(call.result, BaseException) for call in calls]
+    right = [i for i, parts in enumerate(found) if all(parts) and not raised[i]]
     wrong = [i for i, parts in enumerate(found) if not all(parts)]
     for i, j in itertools.product(right, wrong):
         apart = [name for name in given[j] if given[i].get(name) != given[j][name]]

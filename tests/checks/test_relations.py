@@ -9,6 +9,7 @@ from autograder.checks import (
     cost,
     encoder_layer,
     fingerprints,
+    generating,
     masking,
     puzzles,
     real_llm,
@@ -257,3 +258,14 @@ def test_answers_are_tried_on_inputs_that_never_change(name):
         for _ in range(2)
     )
     assert one == other and len(one) > 3
+
+
+def test_what_a_cache_gets_is_not_called_by_the_names_of_its_constructor():
+    code = catalog_of(generating).references["KVCache"].code
+
+    class Backwards(defined(generating, "KVCache", code)):
+        def append(self, K, V):
+            return tuple(np.flip(part, -2) for part in super().append(K, V))
+
+    said = generating.assignment.relate("KVCache", Backwards)
+    assert said and "window" not in said

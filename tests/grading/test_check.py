@@ -179,6 +179,14 @@ def test_a_syntax_error_is_told_once(check, untouched, answers):
     assert said.count("failed: SyntaxError") == 2
 
 
+def test_an_open_method_is_listed_as_no_answer_yet(check, tmp_path, capsys, untouched):
+    scores = "def attention_scores(Q, K):\n    return Q"
+    check(solved(untouched, {"softmax": HALF, "attention_scores": scores}))
+    main(["check", str(tmp_path / "attention.ipynb")])
+    text = capsys.readouterr().out
+    assert "no answer yet: softmax, " in text and "calls an answer" not in text
+
+
 def test_a_misspelled_answer_is_corrected_in_one_direction(check, untouched, answers):
     wrong = answers["softmax"].replace("softmax", "soft_max")
     _, said = check(solved(untouched, answers | {"softmax": wrong}))

@@ -120,6 +120,13 @@ def halves(rng: Rng, case: int) -> Inputs:
     return {"out_a": normal(rng, d), "log_a": a, "out_b": normal(rng, d), "log_b": b}
 
 
+def turned(rng: Rng, case: int) -> Inputs:
+    """A pair in each of the four quadrants by turns, and its angle."""
+    pair = abs(normal(rng, 2)) * QUADRANTS[case % 4]
+    theta = float(rng.uniform(0.01, 1))
+    return {"pair": pair, "position": size(rng, 2, 40), "theta": theta}
+
+
 def gated(rng: Rng, case: int) -> Inputs:
     """Tokens and three matrices."""
     n, d, wide = size(rng, 2, 4), size(rng, 2, 3), size(rng, 4, 5)
@@ -146,6 +153,7 @@ def caches(rng: Rng, case: int) -> Inputs:
     return before | {"k": normal(rng, d), "v": normal(rng, d + 1)}
 
 
+QUADRANTS = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
 ROW = np.array([1.0, 2.0, 3.0])
 TABLE = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
 HALF = np.array([0.5, 0.5, 0.0])
@@ -252,11 +260,7 @@ write(
     "rotate_pair",
     "10-generating#turning-by-the-position",
     {"pair": np.array([1.0, 0.0]), "position": 2, "theta": 0.5},
-    lambda rng, case: {
-        "pair": normal(rng, 2),
-        "position": size(rng, 2, 40),
-        "theta": float(rng.uniform(0.01, 1)),
-    },
+    turned,
 )
 write(
     "distance_bias",
