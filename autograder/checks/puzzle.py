@@ -129,7 +129,16 @@ def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
     if expected.dtype.kind != "b":
         expect.close(value, expected, seen, due)
     elif not np.array_equal(value, expected):
+        if value.ndim == 2 and value.size > FEW:
+            row = np.flatnonzero((value != expected).any(-1))[0]
+            seen += f": row {row} is {crosses(value[row])} (x = True)"
+            due = f"{crosses(expected[row])} for {given(inputs)}"
         raise CheckFailed(seen, due, drawing=beside(value, expected))
+
+
+def crosses(row: np.ndarray) -> str:
+    """A row of a mask as a text: a cross for True, a dot for False."""
+    return "".join(".x"[bool(entry)] for entry in row)
 
 
 def given(inputs: Inputs) -> str:

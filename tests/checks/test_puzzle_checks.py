@@ -141,6 +141,13 @@ def test_a_row_of_wrong_numbers_is_told_beside_the_right_one():
     assert "[[1.0, 5.0]] for" in message and "; yours is [[2.0, 10.0]]" in message
 
 
+def test_of_a_wrong_mask_the_first_wrong_row_is_shown():
+    with pytest.raises(CheckFailed) as failed:
+        QUESTIONS["causal_mask"](lambda n: np.tri(n, k=-1, dtype=bool) | (n < 4))
+    assert failed.value.seen.endswith(": row 0 is .... (x = True)")
+    assert failed.value.expected == "x... for n = 4"
+
+
 @pytest.mark.parametrize("letter", ["A", "C"])
 def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
     answer = letter, np.array([0.0, 0.0, 3000.0])
