@@ -298,7 +298,8 @@ def notes(failure: CheckFailed | None, values: list[Any]) -> list[Note]:
     outcome = ["holds", ""]
     if failure is not None:
         outcome = [failure.kind, ADDRESS.sub("", failure.seen)]
-    return [*map(plain, outcome), *map(rounded, values)]
+    with isolated():
+        return [*map(plain, outcome), *map(rounded, values)]
 
 
 def probed(probe: Callable[[Any], list | None], answer: Any) -> list[Note]:

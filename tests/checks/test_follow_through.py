@@ -1,8 +1,9 @@
 """One mistake costs once: with the book's helper, what is built on it holds."""
 
 import pytest
+import torch
 
-from autograder.checks import attention
+from autograder.checks import attention, encoder_layer
 from autograder.checks.failures import CheckFailed
 from autograder.checks.published import published, source
 from autograder.checks.question import unexplained
@@ -86,3 +87,14 @@ def test_the_published_functions_hold_in_their_questions():
                     package.assignment.questions[used](published(used, short))
                 except CheckFailed as failure:
                     pytest.fail(f"{used}: {failure}")
+
+
+def test_a_name_does_not_depend_on_the_dtype_that_a_notebook_sets():
+    catalog = catalog_of(encoder_layer)
+    entry = next(one for one in catalog.misconceptions if one.id.endswith("no-biases"))
+    torch.set_default_dtype(torch.float64)
+    try:
+        named = judge(encoder_layer, "FeedForward", catalog.answer(entry))[2]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert named == entry.id
