@@ -132,6 +132,10 @@ FROM_FIRST = "def {0}(scores{1}):\n    e = np.exp((scores - scores[0]){2})\n"
 FROM_FIRST += "    return e / e.sum()"
 CUT = "def entropy(w):\n    w = np.where(w > {}, w, 1.0)\n"
 CUT += "    return -(w * np.log(w)).sum(-1)"
+ONE = "def merge(a, b):\n    m, s, o = right(a, b)\n    m[..., 1:2] = a[0][..., 1:2]\n"
+ONE += "    return m, s, o"
+HEADS = "def ablate(model, tokens, layer, head):\n"
+HEADS += "    return right(model, tokens, layer, min(head, 2))"
 
 
 @pytest.mark.parametrize(
@@ -141,12 +145,16 @@ CUT += "    return -(w * np.log(w)).sum(-1)"
         ("puzzles", "temperature", FROM_FIRST.format("temperature", ", t", "/t"), 0),
         *[("puzzles", "entropy", CUT.format(w), 0) for w in (1e-3, 1e-5)],
         *[("scaling", "entropy", CUT.format(w), 3.2) for w in (0.02, 2e-4, 2e-5)],
+        ("cost", "merge", ONE, 2.4),
+        ("circuits", "ablate", HEADS, 4.55),
     ],
 )
 def test_what_a_card_promises_is_in_every_draw(package, question, code, points):
-    """Another number than the largest is subtracted; small weights are left out."""
+    """Such as a largest score that is not the first one, and each head of a model."""
     checks = registry.checks_of(package)
-    names = {"np": np}
+    catalog = catalog_of(checks)
+    right = catalog.answer(catalog.references[question])
+    names = {"np": np, "right": right} | catalog.prelude_names
     exec(code, names)
     found = {judge(checks, question, names[question], n)[0] for n in range(8)}
     assert found == {points}

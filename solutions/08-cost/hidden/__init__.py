@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,7 @@ def merging_random_blocks(answer: Any, rng: np.random.Generator) -> None:
         same_block(merged(answer, merged(answer, a, b), c), wanted)
         same_block(merged(answer, a, merged(answer, b, c)), wanted)
         same_block(merged(answer, merged(answer, c, a), b), wanted)
+        same_block(merged(answer, c, merged(answer, b, a)), wanted)  # other maxima
 
 
 @merge.check(0.2)
@@ -139,9 +141,10 @@ def emptiness_is_a_matter_of_queries(answer: Any, rng: np.random.Generator) -> N
     (a, b, _), _ = split(rng, (2,))
     nothing = empty(2, 3, d_v=4)
     both = merged(answer, a, b)
-    for scale in (0.0, 1e5, -1e5):
-        here = rng.random((2, 2, 3)) < 0.5
-        here[0, 0, 0], here[1, 0, 0] = False, False
+    kinds = rng.integers(4, size=(2, 3))
+    for scale, turn in product((0.0, 1e5, -1e5), range(4)):
+        kind = (kinds + turn) % 4  # each query has both blocks, either, or none once
+        here = np.array([kind % 2 == 0, kind < 2])
         one, two = (
             (
                 np.where(kept, part[0] + scale, nothing[0]),
