@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,6 +72,7 @@ class Catalog:
         self._planted: dict[str, dict[str, Any]] = {}
         self._easy: dict[str, set[str]] = {}
         self._known: dict[str, dict[str, dict[str, Mistake]]] = {}
+        self._said: dict[str, list[tuple[Mistake, list]]] = defaultdict(list)
 
     @property
     def misconceptions(self) -> list[Mistake]:
@@ -165,7 +167,25 @@ class Catalog:
         for text in rounded(outcomes):
             if len(found := known.get(short(text), {})) == 1:
                 return next(iter(found.values()))
-        return None
+        return self.between(question, outcomes)
+
+    def between(self, question: str, outcomes: list) -> Misconception | None:
+        """The mistake of a student's check that lies between two known ways to make it.
+
+        Both say of right functions what the check says, and it says of each wrong one
+        what one of them says. None where that is so of several mistakes.
+        """
+        if not (subject := self.entries[question].hunts):
+            return None
+        rights, found = len(self.right(subject)), dict[str, Mistake]()
+        said = [
+            (e, o) for e, o in self._said[question] if o[:rights] == outcomes[:rights]
+        ]
+        for (one, first), (other, second) in combinations(said, 2):
+            pairs = zip(outcomes, first, second, strict=True)
+            if one.id == other.id and all(a in (b, c) for a, b, c in pairs):
+                found[one.id] = one
+        return next(iter(found.values())) if len(found) == 1 else None
 
     def known(self, question: str) -> dict[str, dict[str, Mistake]]:
         """The mistakes of a question by the fingerprint of their outcomes; cached."""
@@ -176,6 +196,8 @@ class Catalog:
                     outcomes = self.probe(question, self.answer(entry))
                     if outcomes is None:
                         break
+                    if self.entries[question].hunts:
+                        self._said[question].append((entry, outcomes))
                     for text in rounded(outcomes):
                         found[short(text)][entry.id] = entry
             self._known[question] = dict(found)
