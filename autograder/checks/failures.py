@@ -142,11 +142,12 @@ def is_stub(error: BaseException) -> bool:
 def unanswered(error: BaseException) -> CheckFailed:
     """What is open: all of an answer, a method of it, or only a line above its code."""
     place, source = seen_at(error)
-    name, below = opened(source, place.line) if place else ("", False)
-    if name and below:
+    name, beside = opened(source, place.line) if place else ("", "")
+    if beside:
+        due = "delete it" + (" when the answer is complete" if beside == "in" else "")
         return CheckFailed(
             f"in `{printable(name, 60)}`, the line `raise NotImplementedError` is "
-            "still there, above your code: delete it",
+            f"still there, {beside} your code: {due}",
             kind="error",
             place=where(error),
         )

@@ -74,25 +74,39 @@ def definition(source: str, line: int) -> str:
     return ""
 
 
-def opened(source: str, line: int) -> tuple[str, bool]:
-    """The function that a `raise` in this line is in, and whether code stands below it.
+def opened(source: str, line: int) -> tuple[str, str]:
+    """The function that a `raise` in this line is in, and where: above or in its code.
 
-    Of a class whose methods are all open, as the course left them, it has no name.
+    Neither where no code of the student's stands beside it. Of a class whose methods
+    are all open, as the course left them, it has no name.
     """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "", False
+        return "", ""
     for parent in ast.walk(tree):
         functions = [n for n in ast.iter_child_nodes(parent) if isinstance(n, FUNCTION)]
         for one in functions:
-            for number, part in enumerate(one.body, 1):
-                if isinstance(part, ast.Raise) and part.lineno == line:
-                    below = number < len(one.body)
-                    as_left = all(isinstance(f.body[-1], ast.Raise) for f in functions)
-                    method = isinstance(parent, ast.ClassDef) and not as_left
-                    return one.name if below or method else "", below
-    return "", False
+            for number, part in enumerate(one.body):
+                if not raises(part, line):
+                    continue
+                # a docstring or a call, as of `super().__init__`, is no answer
+                own = [n for n in one.body[:number] if not isinstance(n, ast.Expr)]
+                if own or not isinstance(part, ast.Raise):
+                    return one.name, "in"
+                if number + 1 < len(one.body):
+                    return one.name, "above"
+                as_left = all(isinstance(f.body[-1], ast.Raise) for f in functions)
+                method = isinstance(parent, ast.ClassDef) and not as_left
+                return one.name if method else "", ""
+    return "", ""
+
+
+def raises(part: ast.stmt, line: int) -> bool:
+    """Whether a `raise` in this line is in a statement, and in no function in it."""
+    if isinstance(part, (*FUNCTION, ast.ClassDef)):
+        return False
+    return any(isinstance(n, ast.Raise) and n.lineno == line for n in ast.walk(part))
 
 
 def location_of(error: BaseException) -> Location | None:

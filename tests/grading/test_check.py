@@ -131,7 +131,7 @@ SLIPS = {  # how the right function ends: what the message says has been seen
     "return str(weights)": "the result is a str",
     "return weights * np.nan": "the result contains NaN",
     "x[:] = weights; return x": "your function changed what it was given",
-    "raise NotImplementedError": "softmax: no answer yet",
+    "raise NotImplementedError": "is still there, in your code: delete it when",
 }
 
 
@@ -146,6 +146,8 @@ def test_an_honest_slip_gets_a_sentence(check, untouched, slip):
 
 
 STUB_LEFT = "the line `raise NotImplementedError` is still there, above your code"
+STILL_THERE = "`raise NotImplementedError` is still there, in your code: delete it when"
+OPEN = "def softmax(x, axis=-1):\n    raise NotImplementedError"
 HALF = """class softmax:
     def __call__(self, x, axis=-1):
         return self.made(x)
@@ -163,6 +165,10 @@ UNFINISHED = {  # the cell of an answer, and how its message begins
     "def softmax(x, axis=-1):\n    'Later.'": "softmax: no answer yet",
     BODY.replace(":\n", ":\n    raise NotImplementedError\n", 1): STUB_LEFT,
     HALF: "softmax: the method `made` has no answer yet",
+    HALF.replace("        raise", "        y = x - 1\n        raise"): STILL_THERE,
+    "def softmax(x, axis=-1):\n    if axis == -1:\n        raise NotImplementedError\n"
+    "    return x": STILL_THERE,
+    OPEN.replace("raise", "'Weights.'\n    print(x)\n    raise"): "no answer yet",
 }
 
 
@@ -201,7 +207,6 @@ def test_a_question_that_calls_an_open_one_says_which(check, untouched, answers)
     assert calls in said
 
 
-OPEN = "def softmax(x, axis=-1):\n    raise NotImplementedError"
 DEFINED = {
     "def": "1 / 0\ndef helper(x): return x",
     "beside": "1 / 0\n(n, helper) = 3, abs",
