@@ -125,6 +125,10 @@ def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
     drawn = value.ndim == 2 and len(value) > 1
     if not drawn and value.size <= FEW:
         due += f"; yours is {spelled(value)}"
+    elif expected.size > FEW and expected.dtype.kind != "b":  # the worst place
+        at = np.unravel_index(np.abs(value - expected).argmax(), value.shape)
+        place = f"at {[*map(int, at)]} for {given(inputs)}"
+        due = f"{spelled(expected[at])} {place}; yours is {spelled(value[at])}"
     seen = f"{expect.has(what)} different values"
     if expected.dtype.kind != "b":
         expect.close(value, expected, seen, due)

@@ -148,6 +148,13 @@ def test_of_a_wrong_mask_the_first_wrong_row_is_shown():
     assert failed.value.expected == "x... for n = 4"
 
 
+def test_of_numbers_too_many_for_a_line_the_worst_is_told_beside_the_right_one():
+    code = "def layer_norm(x, gain, shift):\n    z = x - x.mean(-1, keepdims=True)\n"
+    code += "    return z / np.sqrt((z**2).mean(-1, keepdims=True) + 1e-5) + shift"
+    assert "expected: 0.1412 at [2, 1] for x = an array of" in told("layer_norm", code)
+    assert "; yours is -1.8305" in told("layer_norm", code)
+
+
 @pytest.mark.parametrize("letter", ["A", "C"])
 def test_the_letter_of_a_right_function_is_rejected_with_any_input(letter):
     answer = letter, np.array([0.0, 0.0, 3000.0])
