@@ -71,6 +71,8 @@ class Hunt(Hidden):
             misconception = catalog.named(self.question.name, outcomes)
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
+        if share < 1 and self.question.read:
+            lines.append(f"  read:     {(misconception or self.question).read}")
         lines += refusals(name, [(words(entry), found[entry.id]) for entry in right])
         for entry in sorted(wrong, key=lambda entry: entry in caught):
             word = "caught" if entry in caught else "missed"
@@ -78,8 +80,6 @@ class Hunt(Hidden):
             if entry in caught and entry not in hard:
                 why = " (no points: the card's example catches it too)"
             lines.append(f"  {word}:   {entry.diagnosis}{why}")
-        if share < 1 and self.question.read:
-            lines.append(f"  read:     {(misconception or self.question).read}")
         message = "\n".join(lines)
         print(message)
         points = round(self.question.points * share, 2)

@@ -25,6 +25,10 @@ LIKELY = re.compile(r"^ *likely: +(.+)$", re.M)
 READ = re.compile(r"^ *read: +([\w-]+)(#[\w-]+)", re.M)
 COMMENT = re.compile(r'href="#comment-([^"]+)"')
 BROKEN = re.compile(r"Not yet:\n +- (.+)")
+# a message's first lines are shown, and the rest opens
+POINTS = r"<pre>\n[\w/.-]+: [\d.]+ of [\d.]+ points\n"
+LONG = re.compile(rf"({POINTS}(?:[^\n<]*\n){{7}})((?:[^\n<]+\n)+[^\n<]+</pre>)")
+REST = "<details><summary>The rest</summary><pre>"
 VISIBLE = re.compile(r"^[^\n:]*, (visible check \d+ of \d+): (.+)$", re.M)
 
 
@@ -59,6 +63,7 @@ def with_summary(
         raise CourseError(
             "The feedback template needs a <head> element, and a list of test cells."
         )
+    body = LONG.sub(rf"\1</pre>{REST}\2</details>", body)
     for question in own:
         if question.waiting:  # no zero above an answer that nobody has graded yet
             name = re.escape(escape(question.id.rpartition("/")[2]))

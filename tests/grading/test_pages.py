@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.grading.autograded import autograded
 from autograder.notebook.records import MatchedCell
-from autograder.release.sample_class import with_cells, write_class
+from autograder.release.sample_class import solved, with_cells, write_class
 from autograder.results import feedback as pages
 from autograder.results import page_size, templates
 from autograder.results.export import table
@@ -92,6 +92,21 @@ def test_feedback_shows_message_and_diagnosis_and_no_hidden_test(classroom, wron
     assert "not divided by √d_k" in page.text
     assert "check.hidden" not in page.text
     assert "HIDDEN" not in page.text
+
+
+def test_of_a_long_message_eight_lines_are_shown_and_the_rest_opens(
+    classroom, untouched, answers
+):
+    careless = "def check_softmax(softmax):\n    w = softmax(np.log([[1.0, 3.0]]))\n"
+    careless += "    assert np.allclose(w, [[0.25, 0.75]])"
+    classroom.hand_in("ada", solved(untouched, answers | {"check_softmax": careless}))
+    classroom.grade()
+    html = feedback(classroom, "ada")
+    shown, rest = html.split("<details><summary>The rest</summary><pre>")
+    shown = shown.rpartition("<pre>\n")[2]
+    assert shown.startswith("test_check_softmax: ") and "  read:" in shown
+    assert shown.count("\n") == 8 and "  caught: " not in shown
+    assert "  caught: " in rest.partition("</pre>")[0]
 
 
 def links(page):
