@@ -144,14 +144,17 @@ def test_a_cell_that_is_killed_gets_a_second_try(grader):
     before, killed = set(family(parent)), []
 
     def kill():
-        killed.extend(set(family(parent)) - before)
-        for pid in killed:
+        while not (new := set(family(parent)) - before):  # forked any moment now
+            time.sleep(0.001)
+        time.sleep(0.5)  # the cell runs
+        for pid in new:
             os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
 
-    timer = threading.Timer(0.8, kill)
-    timer.start()
+    thread = threading.Thread(target=kill)
+    thread.start()
     seen = grader.judge(cells)
-    timer.join()
+    thread.join()
     assert len(killed) == 1 and seen.held is None
     assert [r.score for r in seen.results.values()] == [2.0, 3.0]
     assert "signal 9" not in text_of(seen)
