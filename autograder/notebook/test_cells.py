@@ -250,14 +250,15 @@ class NotOffered(importlib.abc.MetaPathFinder):
     """
 
     def __init__(self, profile: str, books: Sequence[str] = ()) -> None:
-        self.profile, self.books = profile, books
+        # read now: what reads it may import something, which would come back here
+        self.profile, self.withheld = profile, registry.library().keys() - set(books)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         top = name.partition(".")[0]
         if top in libraries.SUPPORT and top != self.profile:
             says = f"{top} is not available in this assignment; NumPy is"
             raise ModuleNotFoundError(says, name=top)
-        if name not in registry.library() or name in self.books:
+        if name not in self.withheld:
             return
         if CELL.fullmatch(importing_file()) and not Path(f"{name}.py").exists():
             says = f"this assignment comes without the book's module `{name}`"

@@ -116,8 +116,8 @@ def test_a_solution_folder_that_cannot_be_read_stops_no_other(
             raise PermissionError(13, "Permission denied", str(folder))
         return listdir(folder)
 
-    def find(folder, pattern):
-        return iter(()) if folder == closed else glob(folder, pattern)
+    def find(folder, pattern, **options):
+        return iter(()) if folder == closed else glob(folder, pattern, **options)
 
     monkeypatch.setattr(os, "listdir", refuse)
     monkeypatch.setattr(Path, "glob", find)
