@@ -144,18 +144,19 @@ def test_a_cell_that_is_killed_gets_a_second_try(grader):
     before, killed = set(family(parent)), []
 
     def kill():
-        while not (new := set(family(parent)) - before):  # forked any moment now
-            time.sleep(0.001)
-        time.sleep(0.5)  # the cell runs
-        for pid in new:
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+        for _ in range(2):  # in the quick run of all that is right, and in the other
+            while not (new := set(family(parent)) - before.union(killed)):
+                time.sleep(0.001)  # it is forked any moment now
+            time.sleep(0.5)  # the cell runs
+            killed.extend(new)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(*new, signal.SIGKILL)
 
     thread = threading.Thread(target=kill)
     thread.start()
     seen = grader.judge(cells)
     thread.join()
-    assert len(killed) == 1 and seen.held is None
+    assert len(killed) == 2 and seen.held is None
     assert [r.score for r in seen.results.values()] == [2.0, 3.0]
     assert "signal 9" not in text_of(seen)
 
