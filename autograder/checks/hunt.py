@@ -14,7 +14,7 @@ from autograder.checks.assignment import Assignment
 from autograder.checks.catalog import Catalog, words
 from autograder.checks.planted import ACCEPTS, REJECTS, Verdict
 from autograder.checks.question import Hidden, Question, Score
-from autograder.checks.visible_hunt import Game, refused
+from autograder.checks.visible_hunt import Game, refusals
 
 FEW = 1 / 3  # of the mistakes, and then of the points
 
@@ -48,19 +48,19 @@ class Hunt(Hidden):
         catalog, name = cast("Catalog", self.assignment.catalog), self.game.subject
         found, easy = self.verdicts(answer, seed), catalog.easy(self.question.name)
         right, wrong = catalog.right(name), catalog.hunted(name)
-        refusals = [entry for entry in right if found[entry.id].said != ACCEPTS]
+        rejected = [entry for entry in right if found[entry.id].said != ACCEPTS]
         caught = [entry for entry in wrong if found[entry.id].said == REJECTS]
         hard = [entry for entry in wrong if entry.id not in easy]
         share, worth = 0.0, [entry for entry in caught if entry in hard]
-        if worth and len(refusals) < len(right):
-            kept = {0: 0.5, 1: 0.25}.get(len(refusals), 0.0)
+        if worth and len(rejected) < len(right):
+            kept = {0: 0.5, 1: 0.25}.get(len(rejected), 0.0)
             missed = [entry for entry in wrong if entry not in [*caught, *hard]]
             found_of_all = len(worth) / (len(hard) + len(missed))
             share = kept + 0.5 * found_of_all
             if found_of_all <= FEW:
                 share = min(share, FEW)
         lines = [
-            f"{self.question.name}: your check accepts {len(right) - len(refusals)} of "
+            f"{self.question.name}: your check accepts {len(right) - len(rejected)} of "
             f"{len(right)} right ways to write `{name}` and rejects {len(caught)} of "
             f"{len(wrong)} mistakes"
         ]
@@ -71,7 +71,7 @@ class Hunt(Hidden):
             misconception = catalog.named(self.question.name, outcomes)
         if misconception:
             lines.append(f"  likely:   {misconception.diagnosis}")
-        lines += [refused(name, words(entry), found[entry.id]) for entry in refusals]
+        lines += refusals(name, [(words(entry), found[entry.id]) for entry in right])
         for entry in sorted(wrong, key=lambda entry: entry in caught):
             word = "caught" if entry in caught else "missed"
             why = " (another error stopped your check)" if found[entry.id].why else ""

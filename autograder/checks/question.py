@@ -152,6 +152,8 @@ class Question:
             start = f"after this one, {failing} more {verb}"
         if not failing:
             start = f"the other {len(self.checks) - 1} visible checks pass"
+            if len(self.checks) == 2:
+                start = "the other visible check passes"
         sentences = "; ".join(first_line(self.checks[i - 1]) for i in sorted(told))
         return f"{start}. These hold: {sentences}."
 

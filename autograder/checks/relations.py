@@ -13,6 +13,7 @@ import copy
 import inspect
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -169,6 +170,11 @@ def relation(
         told = [
             *unlike(traits(answer, run, makes), right, len(parts_of(calls[0].result)))
         ]
+        if any(
+            isinstance(call.result, BaseException) and not all(parts)
+            for call, parts in zip(calls, found, strict=False)
+        ):  # what holds of the few results that there are says nothing
+            told = [said for said in told if not said.startswith(f"{TRIED}your")]
         # that a result has nothing to do with an argument says most
         for said in told:
             if said.startswith("Your "):
@@ -181,6 +187,7 @@ def relation(
             partial(wrong_parts, found),
             partial(in_part, calls, right, PARTS, 1),
             partial(str.strip, next(iter(told), "")),
+            partial(wrong_inputs, calls, found, always=False),
             partial(in_part, calls, right, TRAITS, 2),
             partial(wrong_calls, calls, found, names),
         ]
@@ -473,8 +480,10 @@ def stacked(parts: list[Any]) -> Any:
 
 
 def arrays(call: Call) -> list[Any]:
-    """The arrays and tensors among the arguments."""
-    return [arg for arg in (*call.args, *call.kwargs.values()) if is_array(arg)]
+    """The arrays, tensors and floating-point numbers among the arguments."""
+    given = (*call.args, *call.kwargs.values())
+    given = tuple(np.asarray(arg) if isinstance(arg, float) else arg for arg in given)
+    return [arg for arg in given if is_array(arg)]
 
 
 # what an argument of a call may be
@@ -485,6 +494,7 @@ INPUTS: dict[str, Callable[[Any], Any]] = {
         "bool" in kind(a) and not numbers(a).any(-1).all()
     ),
     "for large numbers": lambda a: "float" in kind(a) and largest(a) > 99,
+    "where numbers are far apart": lambda a: "float" in kind(a) and spread(a) > 99,
     "for whole numbers": lambda a: "int" in kind(a),
     "for float32": lambda a: kind(a) == "float32",
 }
@@ -496,20 +506,33 @@ def largest(array: Any) -> float:
     return float(values[np.isfinite(values)].max(initial=0))
 
 
-def wrong_inputs(calls: list[Call], found: list[list[bool]]) -> str:
-    """What all calls with a wrong result have and no other one."""
+def spread(array: Any) -> float:
+    """The distance between its largest and its smallest finite number."""
+    values = numbers(array)[np.isfinite(numbers(array))]
+    return float(np.ptp(values)) if values.size else 0.0
+
+
+def wrong_inputs(
+    calls: list[Call], found: list[list[bool]], always: bool = True
+) -> str:
+    """What all calls with a wrong result have and no other one; or not ``always``."""
     wrong = [not all(parts) for parts in found]
-    fits = [
-        said
-        for said, holds in INPUTS.items()
-        if [any(map(holds, arrays(call))) for call in calls] == wrong
-    ]
-    if len({*wrong}) == 1 or len(fits) != 1:
+    if len({*wrong}) == 1:
         return ""
-    return (
-        f"Of the inputs that were tried, your result is wrong {fits[0]}, and right "
-        "for all others."
-    )
+    fits, some = [], []
+    for said, holds in INPUTS.items():
+        have = [any(map(holds, arrays(call))) for call in calls]
+        if have == wrong:
+            fits.append(said)
+        elif not all(have) and all(map(operator.ge, have, wrong)):
+            some.append((sum(have), said))
+    if always and fits:
+        said = f"wrong {' and '.join(fits[:2])}, and right for all others"
+    elif some and not always:
+        said = f"wrong only {min(some)[1]}, but not always"
+    else:
+        return ""
+    return f"Of the inputs that were tried, your result is {said}."
 
 
 def wrong_parts(found: list[list[bool]]) -> str:

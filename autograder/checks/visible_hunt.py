@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -121,9 +121,9 @@ class Game:
         if not caught:
             raise nothing_caught(list(wrong.values()), name)
         print(f"{self.name}: caught {len(caught)} of {len(wrong)} mistakes")
-        for id, one in right.items():
-            if one.said != ACCEPTS:
-                print(refused(name, half.right[id][0], one))
+        others = ((half.right[id][0], one) for id, one in right.items())
+        for line in refusals(name, others):
+            print(line)
         for id in wrong:
             word = "caught" if id in caught else "missed"
             stopped = " (another error stopped your check)" if wrong[id].why else ""
@@ -139,16 +139,20 @@ class Game:
         return f"It demands a mistake: {said}"
 
 
-def refused(name: str, style: str, verdict: Verdict) -> str:
-    """The line about a right function that a check does not accept."""
-    at = verdict.asserted
-    line = f"  refused:  a right `{name}` ({style}){at.seen if at else ''}"
-    if verdict.why:
-        line += f": {verdict.why.seen}"
-    if at:
-        line += f"\n  at:       {at.place}"
-    likely = (at and at.reason) or (verdict.why.reason if verdict.why else OPEN)
-    return f"{line}\n  likely:   {likely}" if likely else line
+def refusals(name: str, right: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
+    """Lines about right functions that a check does not accept; each reason once."""
+    told: set[str] = set()
+    for style, verdict in right:
+        if verdict.said == ACCEPTS:
+            continue
+        at = verdict.asserted
+        line = f"  refused:  a right `{name}` ({style}){at.seen if at else ''}"
+        yield line + (f": {verdict.why.seen}" if verdict.why else "")
+        likely = (at and at.reason) or (verdict.why.reason if verdict.why else OPEN)
+        why = [f"  at:       {at.place}"] if at else []
+        why += [f"  likely:   {likely}"] if likely else []
+        yield from (more for more in why if more not in told)
+        told |= {*why}
 
 
 def rejects_of(wrong: dict[str, Verdict]) -> str:

@@ -269,3 +269,23 @@ def test_what_a_cache_gets_is_not_called_by_the_names_of_its_constructor():
 
     said = generating.assignment.relate("KVCache", Backwards)
     assert said and "window" not in said
+
+
+def test_what_the_inputs_of_wrong_results_share_is_told_before_their_shapes():
+    def floored(x, axis=-1):
+        e = np.exp(x - np.max(x))
+        return e / np.maximum(e.sum(axis=axis, keepdims=True), 1e-300)
+
+    said = attention.assignment.relate("softmax", floored)
+    assert "wrong only where numbers are far apart, but not always" in said
+
+
+def test_an_answer_that_raises_is_not_told_what_holds_of_its_few_results():
+    def square(K, V, k, v):
+        found = np.zeros((2, len(K) + 1, K.shape[1]))
+        found[0] = [*K, k]
+        found[1] = [*V, v]
+        return tuple(found)
+
+    said = puzzles.assignment.relate("append_cache", square)
+    assert "`K` of shape (3, 2)" in said and "whole numbers" not in said

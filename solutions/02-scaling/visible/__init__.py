@@ -145,7 +145,8 @@ def curves_by_name(answer: Any, d_ks: Any, rng: np.random.Generator) -> dict:
         raise CheckFailed(f"the plot has no {bare[0]}", "a label on both axes")
     legend = " ".join(description["legend"]).casefold()
     if "unscaled" not in legend or "scaled" not in legend.replace("unscaled", ""):
-        raise CheckFailed("the legend does not name both lines", "a legend")
+        seen = "the legend does not name both lines" if legend else "there is no legend"
+        raise CheckFailed(seen, 'a legend that names "unscaled" and "scaled"')
     return found
 
 
