@@ -18,10 +18,14 @@ def enliven(page, path=CHAPTER):
     return looks.enliven(page, path, "attention-start", ".start-modes")
 
 
-def asked(page):
-    """What the address says of the lab, once it is written."""
-    page.wait_for_timeout(300)
-    return {k: v[0] for k, v in parse_qs(urlsplit(page.url).query).items()}
+def kept(page, **state):
+    """Wait until the address, which is written a moment later, says this of the lab."""
+
+    def says(url):
+        found = parse_qs(urlsplit(url).query)
+        return state.items() <= {k: v[0] for k, v in found.items()}.items()
+
+    page.wait_for_url(says)
 
 
 def test_it_shows_at_once_that_it_means_the_animal_or_the_street(page):
@@ -59,8 +63,7 @@ def test_sentences_and_choice_are_in_the_address(page):
     assert "This small model does not know: my." in lab.text_content()
     lab.locator(".pair-queries").first.locator("[aria-pressed=true]").focus()
     page.keyboard.press("ArrowUp")
-    state = asked(page)
-    assert state["left"] == "my dog was tired" and state["row"] == "2"
+    kept(page, left="my dog was tired", row="2")
     page.reload()
     lab.locator(".start-modes").wait_for()
     assert lab.get_by_label("Left sentence").input_value() == "my dog was tired"
@@ -119,10 +122,7 @@ def test_the_steps_are_walked_by_keyboard_and_kept_in_the_address(page):
     assert "comes after “animal”: its score becomes −∞" in formula.text_content()
     lab.locator(".steps-next").click()
     assert formula.text_content().endswith("= 0")
-    state = asked(page)
-    assert (
-        state["Q"] == "1,0,0,1,2,3" and state["cell"] == "0.1" and state["mask"] == "1"
-    )
+    kept(page, Q="1,0,0,1,2,3", cell="0.1", mask="1", step="3")
     page.reload()
     lab.scroll_into_view_if_needed()
     lab.locator(".steps").wait_for()

@@ -151,8 +151,9 @@ def test_a_question_about_code_comes_back_on_another_day(page):
     assert fold.text_content() == told
     fold.click()
     quiz = page.locator(".quiz-again .own-code")
-    code = quiz.locator("> pre").all_text_contents()
-    assert code == [QUESTION["code"], "return <b>x</b>"]
+    code = quiz.locator("> pre")
+    code.nth(1).wait_for()
+    assert code.all_text_contents() == [QUESTION["code"], "return <b>x</b>"]
     choose(page, quiz, RIGHT)
     assert list(kept(page, "missed")) == ["own:01-attention:softmax:1"]
     page.reload()

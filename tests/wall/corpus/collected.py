@@ -46,8 +46,9 @@ def table(name: str) -> dict[str, dict[str, Any]]:
 harm, honest = table("harm"), table("honest")
 HONEST = [case_of(i, one, SQUARE, (2.0, 3.0)) for i, one in honest.items()]
 HARM = [case_of(i, one, WRONG, (0.0, 3.0)) for i, one in harm.items()]
-# what they get besides is open, but a wrong answer earns nothing
-OPEN = {i for i, one in harm.items() if one.get("any")}
+# what they get besides is open (behind one wall, if it has a name), but a wrong answer
+# earns nothing
+OPEN = {i: one["any"] for i, one in harm.items() if "any" in one}
 # what differs on the second wall; the page on the wall says so
 SECOND = {
     i: one["landlock_points"] for i, one in honest.items() if "landlock_points" in one
