@@ -178,9 +178,7 @@ class Catalog:
         if not (subject := self.entries[question].hunts):
             return None
         rights, found = len(self.right(subject)), dict[str, Mistake]()
-        said = [
-            (e, o) for e, o in self._said[question] if o[:rights] == outcomes[:rights]
-        ]
+        said = [x for x in self._said[question] if x[1][:rights] == outcomes[:rights]]
         for (one, first), (other, second) in combinations(said, 2):
             pairs = zip(outcomes, first, second, strict=True)
             if one.id == other.id and all(a in (b, c) for a, b, c in pairs):

@@ -28,7 +28,6 @@ BROKEN = re.compile(r"Not yet:\n +- (.+)")
 # a message's first lines are shown, and the rest opens
 POINTS = r"<pre>\n[\w/.-]+: [\d.]+ of [\d.]+ points\n"
 LONG = re.compile(rf"({POINTS}(?:[^\n<]*\n){{7}})((?:[^\n<]+\n)+[^\n<]+</pre>)")
-REST = "<details><summary>The rest</summary><pre>"
 VISIBLE = re.compile(r"^[^\n:]*, (visible check \d+ of \d+): (.+)$", re.M)
 
 
@@ -63,7 +62,8 @@ def with_summary(
         raise CourseError(
             "The feedback template needs a <head> element, and a list of test cells."
         )
-    body = LONG.sub(rf"\1</pre>{REST}\2</details>", body)
+    rest = r"\1</pre><details><summary>The rest</summary><pre>\2</details>"
+    body = LONG.sub(rest, body)
     for question in own:
         if question.waiting:  # no zero above an answer that nobody has graded yet
             name = re.escape(escape(question.id.rpartition("/")[2]))
