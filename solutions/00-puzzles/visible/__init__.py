@@ -58,9 +58,7 @@ def row_of_scores(rng: Rng, case: int) -> np.ndarray:
 
 
 def warmth(rng: Rng, case: int) -> float:
-    """A temperature below 1 or above it, by turns; once far above, for large scores."""
-    if case == 7:
-        return float(rng.uniform(300, 900))
+    """A temperature below 1 or above it, by turns."""
     return float(rng.uniform(1.5, 4) if case % 3 else rng.uniform(0.3, 0.7))
 
 
