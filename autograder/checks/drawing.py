@@ -53,6 +53,11 @@ def lines_of(title: str, cells: Texts, marks: Texts, width: int) -> list[str]:
     return lines
 
 
+def crosses(row: Any) -> str:
+    """A row of a mask as a text: a cross for True, a dot for False."""
+    return "".join(".x"[bool(entry)] for entry in row)
+
+
 def beside(yours: Any, expected: Any, tolerance: float = 1e-6) -> Drawing | None:
     """Two arrays as a drawing; None where it would add nothing to a sentence.
 

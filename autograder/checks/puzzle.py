@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks.accepted_results import a_kind
-from autograder.checks.drawing import beside
+from autograder.checks.drawing import beside, crosses
 from autograder.checks.failures import CheckFailed, kind_of
 from autograder.checks.fingerprints import noted
 from autograder.checks.question import Hidden, Question
@@ -138,11 +138,6 @@ def compared(value: Any, expected: Any, what: str, inputs: Inputs) -> None:
             seen += f": row {row} is {crosses(value[row])} (x = True)"
             due = f"{crosses(expected[row])} for {given(inputs)}"
         raise CheckFailed(seen, due, drawing=beside(value, expected))
-
-
-def crosses(row: np.ndarray) -> str:
-    """A row of a mask as a text: a cross for True, a dot for False."""
-    return "".join(".x"[bool(entry)] for entry in row)
 
 
 def given(inputs: Inputs) -> str:

@@ -22,6 +22,7 @@ from autograder.checks.hunt import Hunt
 from autograder.checks.outcomes import outcome
 from autograder.checks.question import Hidden
 from autograder.tools.judging import catalog_of, judge, packages
+from benchmarks.feedback import defined
 
 PACKAGES = packages()
 LONG = re.compile(r"\d\.\d{7}")
@@ -158,6 +159,18 @@ def test_what_a_card_promises_is_in_every_draw(package, question, code, points):
     exec(code, names)
     found = {judge(checks, question, names[question], n)[0] for n in range(8)}
     assert found == {points}
+
+
+@pytest.mark.parametrize(
+    ("package", "question", "dtype"),
+    [("cost", "merge", "np.float32"), ("generating", "decode_step", "float")],
+)
+def test_right_numbers_in_another_precision_lose_points(package, question, dtype):
+    checks = registry.checks_of(package)
+    code = catalog_of(checks).references[question].code + f"\nright = {question}\n"
+    code += f"def {question}(*given):\n"
+    code += f"    return tuple(part.astype({dtype}) for part in right(*given))"
+    assert judge(checks, question, defined(checks, question, code))[0] == 4.5
 
 
 def test_no_check_prints_a_warning_which_would_cost_all_points_in_nbgrader():

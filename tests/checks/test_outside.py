@@ -10,29 +10,16 @@ import json
 from collections import Counter
 
 import pytest
-from autograder.checks.puzzles import shown
 from shared import drawn
 
 from autograder.checks import puzzles
 from autograder.checks.expect import LISTED
 from autograder.errors import CourseError
 from autograder.notebook.running import seed as seed_all
-from autograder.tools.judging import catalog_of, judge
+from autograder.tools.judging import judge
 from benchmarks import outside
+from benchmarks.feedback import defined
 from benchmarks.outside import answers, titles
-
-
-def defined(catalog, question, code):
-    """The answer, in a notebook whose other answers are right."""
-    names = dict(catalog.prelude_names)
-    if catalog is catalog_of(puzzles):  # the notebook defines what the cards show
-        names |= vars(shown)
-    for other, reference in catalog.references.items():
-        if other != question and other not in names and not other.startswith("check_"):
-            exec(compile(reference.code, other, "exec", dont_inherit=True), names)
-    exec(compile(code, "<cell 1>", "exec", dont_inherit=True), names)
-    return names[question]
-
 
 SHARES = 20  # into which the answers about an assignment are dealt
 
@@ -42,9 +29,9 @@ SHARES = 20  # into which the answers about an assignment are dealt
 @pytest.mark.parametrize("name", titles())
 def test_what_others_write_is_judged_rightly(name, share, capsys):
     package = titles()[name]
-    catalog, surprises = catalog_of(package), []
+    surprises = []
     for one in answers(name)[share::SHARES]:
-        answer = defined(catalog, one.question, one.code)
+        answer = defined(package, one.question, one.code)
         seed_all(0)  # dropout, among others
         points, message, named = judge(package, one.question, answer)
         full = points == getattr(package, one.question).points
@@ -88,7 +75,7 @@ def test_each_question_has_right_answers_in_several_styles(every):
 def test_an_input_that_breaks_nothing_is_told_why():
     for one in answers("00-puzzles"):
         if one.wrong and one.question.startswith("break"):
-            answer = defined(catalog_of(puzzles), one.question, one.code)
+            answer = defined(puzzles, one.question, one.code)
             message = str(judge(puzzles, one.question, answer)[1])
             same = "gives what a right function gives" in message
             listed = LISTED in message  # how to make an array of a list

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.checks import expect
 from autograder.checks.assignment import Assignment
-from autograder.checks.drawing import beside
+from autograder.checks.drawing import beside, crosses
 from autograder.checks.failures import CheckFailed
 
 assignment = Assignment(__name__, page="04-masking")
@@ -23,11 +23,6 @@ causal_attention = assignment.question(
 check_causal_mask = assignment.hunt(
     "check_causal_mask", 4, "the-causal-mask", "causal_mask"
 )
-
-
-def shown(mask: np.ndarray) -> str:
-    """A row of a mask as text: x may be attended to, . may not."""
-    return "".join("x" if allowed else "." for allowed in mask)
 
 
 def shares(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -52,8 +47,8 @@ def position_attends_to_itself_and_before(answer: Any) -> None:
     right = np.arange(4) <= np.arange(4)[:, None]
     for i, (row, wanted) in enumerate(zip(mask, right, strict=True)):
         if not np.array_equal(row, wanted):
-            seen = f"row {i} is {shown(row)} (x = True)"
-            due = f"{shown(wanted)}: position {i} sees itself and what came before"
+            seen = f"row {i} is {crosses(row)} (x = True)"
+            due = f"{crosses(wanted)}: position {i} sees itself and what came before"
             raise CheckFailed(seen, due, drawing=beside(mask, right))
 
 
@@ -76,8 +71,10 @@ def padding_mask_is_true_on_real_tokens(answer: Any) -> None:
     right = np.arange(4) < np.array(lengths)[:, None]
     for length, row, wanted in zip(lengths, mask[:, 0], right, strict=True):
         if not np.array_equal(row, wanted):
-            seen = f"a sentence of length {length} has the row {shown(row)} (x = True)"
-            due = f"{shown(wanted)}: {length} real tokens come first"
+            seen = (
+                f"a sentence of length {length} has the row {crosses(row)} (x = True)"
+            )
+            due = f"{crosses(wanted)}: {length} real tokens come first"
             raise CheckFailed(seen, due, drawing=beside(mask[:, 0], right))
 
 
@@ -87,7 +84,7 @@ def padding_mask_takes_a_list(answer: Any) -> None:
     mask = expect.array(expect.call(answer, [1, 2], 4), (2, 1, 4), "the mask", kind="b")
     wanted = np.arange(4) < np.array([[1], [2]])
     if not np.array_equal(mask[:, 0], wanted):
-        rows = ", ".join(map(shown, mask[:, 0]))
+        rows = ", ".join(map(crosses, mask[:, 0]))
         raise CheckFailed(f"the lengths 1 and 2 have the rows {rows}", "x..., xx..")
 
 
@@ -178,7 +175,7 @@ def causal_attention_returns_output_and_weights(answer: Any) -> None:
 
 @causal_attention.visible
 def weights_are_zero_above_the_diagonal(answer: Any) -> None:
-    """No weight goes to a later token: the upper triangle is exactly 0."""
+    """No weight goes to a later token: above the diagonal, each is exactly 0."""
     Q = np.arange(12.0).reshape(4, 3) / 5
     K = np.cos(np.arange(12.0)).reshape(4, 3)
     _, weights = expect.pair(expect.call(answer, Q, K, np.eye(4)), "output, weights")

@@ -164,6 +164,8 @@ def heatmap_has_a_color_bar(answer: Any) -> None:
 
 # ---------------------------------------------------- plot_encoding_waves
 
+FIRST = re.compile(r"^\D*(\d+)").findall  # others may say more: "dimension 4 (pair 2)"
+
 
 def waves_of(answer: Any, pe: np.ndarray, dims: list[int]) -> list[dict[str, Any]]:
     """The curves of the student's Axes, one for each of ``dims``, in their order."""
@@ -175,13 +177,13 @@ def waves_of(answer: Any, pe: np.ndarray, dims: list[int]) -> list[dict[str, Any
     if not description["xlabel"].strip() or not description["ylabel"].strip():
         raise CheckFailed("an axis has no label", "a label on both axes")
     labels_are(description, xlabel="pos")
-    numbers = [re.findall(r"\d+", text) for text in description["legend"]]
+    numbers = [FIRST(text) for text in description["legend"]]
     if sorted(n for found in numbers for n in found) != sorted(map(str, dims)):
-        wanted = f"one entry for each of the dimensions {dims}, with its number"
+        wanted = f"one entry for each of the dimensions {dims}, with its number first"
         raise CheckFailed(f"the legend says {description['legend']}", wanted)
     found = []
     for dim in dims:
-        of_dim = [c for c in curves if re.findall(r"\d+", c["label"]) == [str(dim)]]
+        of_dim = [c for c in curves if FIRST(c["label"]) == [str(dim)]]
         if len(of_dim) != 1:
             seen = f"no line is labeled with dimension {dim}"
             raise CheckFailed(seen, "one line per dimension")

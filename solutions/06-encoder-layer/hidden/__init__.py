@@ -230,3 +230,4 @@ def encode_agrees_with_its_steps(answer: Any, rng: np.random.Generator) -> None:
     tokens = torch.zeros(1, 500, dtype=torch.long)  # far out, the base shows
     found = expect.call(answer, tokens, embedded(answer, torch.zeros(2, 6)), [])
     compare(found, sinusoids(500, 6)[None])
+    expect.dtype(found, "float32")

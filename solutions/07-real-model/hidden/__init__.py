@@ -32,7 +32,10 @@ def layers_of_any_size_are_copied(answer: Any, rng: np.random.Generator) -> None
         # "layer.1" also begins the names of layer.10 and those after it
         index = 1 if n_layers > 10 else int(rng.integers(1, n_layers))
         layer = new_layer(answer, d_model, 1, d_ff)
-        answer(layer, tensors, index)
+        given = {name: tensor.clone() for name, tensor in tensors.items()}
+        answer(layer, given, index)
+        if not expect.same(given, tensors):
+            raise CheckFailed("the tensors have changed", "as before", kind="changed")
         try:
             compare_parameters(layer, tensors, index)
         except CheckFailed:

@@ -12,7 +12,7 @@ from autograder.checks.hunt import Hunt
 from autograder.checks.question import Hidden
 
 from .. import visible
-from ..visible.cases import at_the_end, cache_for, counts, heads, same_dtype
+from ..visible.cases import at_the_end, cache_for, counts, heads
 
 rotate = Hidden(visible.rotate, core=0.5)
 grouped_query_attention = Hidden(visible.grouped_query_attention, core=0.5)
@@ -91,7 +91,7 @@ def rotate_keeps_the_dtype(answer: Any, rng: np.random.Generator) -> None:
     x, positions = rng.standard_normal((4, 6)).astype(np.float32), np.arange(4)
     turned = expect.call(answer, x, positions)
     expect.agree(turned, oracle_rotate(x, positions))
-    same_dtype(turned, np.float32, "the result for float32")
+    expect.dtype(turned, "float32")
     whole = rng.integers(-5, 6, size=(4, 6))
     expect.agree(expect.call(answer, whole, positions), oracle_rotate(whole, positions))
 
@@ -143,7 +143,7 @@ def grouped_queries_keep_the_dtype(answer: Any, rng: np.random.Generator) -> Non
     result = expect.call(answer, Q, K, V)
     expect.agree_pair(result, oracle_attention(Q, K, V))
     for value, name in zip(result, ("the output", "the weights"), strict=True):
-        same_dtype(value, np.float32, name)
+        expect.dtype(value, "float32", name)
 
 
 # ------------------------------------------------------------ window_mask
@@ -246,7 +246,7 @@ def cache_keeps_the_dtype(answer: Any, rng: np.random.Generator) -> None:
         k, v = rng.standard_normal((2, 2, 1, 4)).astype(np.float32)
         result = expect.pair(expect.call(cache.append, k, v), "keys, values")
         for value, name in zip(result, ("keys", "values"), strict=True):
-            same_dtype(expect.array(value, np.shape(value), name), np.float32, name)
+            expect.dtype(expect.array(value, np.shape(value), name), "float32", name)
 
 
 # ------------------------------------------------------------ decode_step
@@ -259,10 +259,10 @@ def compare_steps(
     sizes: tuple[int, int] = (4, 2),
     batch: tuple[int, ...] = (),
     window: int | None = None,
+    dtype: type = np.float64,
 ) -> None:
     """Compare each step with the last row of attention over all tokens so far."""
-    n_heads, n_kv = sizes
-    Q, K, V = heads(rng, (n_heads, n_kv, steps, steps), batch)
+    Q, K, V = (a.astype(dtype) for a in heads(rng, (*sizes, steps, steps), batch))
     positions = np.arange(steps)
     age = positions[:, None] - positions
     mask = (age >= 0) & (age < (window or steps))
@@ -275,7 +275,10 @@ def compare_steps(
             cache = cache_for(answer, *new, window=window)
         kept = slice(0 if window is None else max(0, t + 1 - window), t + 1)
         expected = (output[..., t : t + 1, :], weights[..., t : t + 1, kept])
-        expect.agree_pair(expect.call(answer, *new, cache), expected)
+        result = expect.call(answer, *new, cache)
+        expect.agree_pair(result, expected)
+        for value in result:
+            expect.dtype(value, Q.dtype.name)
 
 
 @decode_step.check(0.25)
@@ -295,8 +298,8 @@ def steps_equal_windowed_attention(answer: Any, rng: np.random.Generator) -> Non
 
 @decode_step.check(0.1)
 def steps_of_batches(answer: Any, rng: np.random.Generator) -> None:
-    """Batches with one or two leading axes work."""
-    compare_steps(answer, rng, 4, batch=(3,))
+    """Batches with one or two leading axes work, and keep single precision."""
+    compare_steps(answer, rng, 4, batch=(3,), dtype=np.float32)
     compare_steps(answer, rng, 4, batch=(2, 1), window=2)
 
 

@@ -7,24 +7,19 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import expect
-from autograder.checks.drawing import beside
+from autograder.checks.drawing import beside, crosses
 from autograder.checks.failures import CheckFailed
 from autograder.checks.fingerprints import note
 from autograder.checks.library import library
 from autograder.checks.question import failure_of
 
 
-def shown(row: np.ndarray) -> str:
-    """A row of a mask as text: x may be attended to, . may not."""
-    return "".join("x" if allowed else "." for allowed in row)
-
-
 def rows_agree(mask: np.ndarray, wanted: np.ndarray, case: str) -> None:
     """Each row of a mask is as it has to be."""
     for i, (row, expected) in enumerate(zip(mask, wanted, strict=True)):
         if not np.array_equal(row, expected):
-            seen = f"{case}: row {i} is {shown(row)} (x = True)"
-            raise CheckFailed(seen, shown(expected), drawing=beside(mask, wanted))
+            seen = f"{case}: row {i} is {crosses(row)} (x = True)"
+            raise CheckFailed(seen, crosses(expected), drawing=beside(mask, wanted))
 
 
 def turned(answer: Any, x: Any, *positions: int) -> np.ndarray:
@@ -94,12 +89,6 @@ def weights_of_distances(*distances: int) -> np.ndarray:
     """Softmax of cos(distance) / √2: what two equal tokens give each other."""
     powers = np.exp(np.cos(distances) / np.sqrt(2))
     return powers / powers.sum()
-
-
-def same_dtype(value: Any, dtype: Any, what: str) -> None:
-    """A floating result has the dtype of the input."""
-    if value.dtype != dtype:
-        raise CheckFailed(f"{what} has dtype {value.dtype}", str(dtype), kind="type")
 
 
 def heads(
