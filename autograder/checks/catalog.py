@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import operator
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
@@ -21,7 +22,7 @@ from autograder.checks.entries import Entries, Mistake, Style, read
 from autograder.checks.failures import Misconception
 from autograder.checks.fingerprints import rounded, short
 from autograder.checks.isolation import isolated
-from autograder.checks.planted import REJECTS, Verdict, verdicts
+from autograder.checks.planted import ACCEPTS, REJECTS, Verdict, verdicts
 from autograder.checks.visible_hunt import HuntFunctions
 from autograder.errors import CourseError
 
@@ -173,15 +174,23 @@ class Catalog:
         """The mistake of a student's check that lies between two known ways to make it.
 
         Both say of right functions what the check says, and it says of each wrong one
-        what one of them says. None where that is so of several mistakes.
+        what one of them says. They have something in common: a right function that they
+        do not accept, or a wrong one that they do. None where that is so of several
+        mistakes.
         """
         if not (subject := self.entries[question].hunts):
             return None
         rights, found = len(self.right(subject)), dict[str, Mistake]()
         said = [x for x in self._said[question] if x[1][:rights] == outcomes[:rights]]
         for (one, first), (other, second) in combinations(said, 2):
-            pairs = zip(outcomes, first, second, strict=True)
-            if one.id == other.id and all(a in (b, c) for a, b, c in pairs):
+            if one.id != other.id or not all(
+                map(operator.contains, zip(first, second, strict=True), outcomes)
+            ):
+                continue
+            misses = {*outcomes[:rights]} != {ACCEPTS} or (ACCEPTS, ACCEPTS) in zip(
+                first[rights:], second[rights:], strict=True
+            )
+            if misses:
                 found[one.id] = one
         return next(iter(found.values())) if len(found) == 1 else None
 
