@@ -102,13 +102,10 @@ TRAITS: dict[str, View] = {
     "the numbers without their signs": np.abs,
     "the rows up to a factor": lambda r: r / norm(r, axis=-1, keepdims=True),
     "the differences within each row": lambda r: r - r[..., :1],
-    "the lengths of the rows": lambda r: norm(r, axis=-1),
+    "the Euclidean lengths of the rows": lambda r: norm(r, axis=-1),
     "the sums of the rows": lambda r: table(r).sum(-1),
     "the sums of the columns": lambda r: table(r).sum(-2),
     "the sum": lambda r: line(r).sum(),
-    "the places of the zeros": lambda r: r == 0,
-    "the places of the largest numbers": lambda r: r.argmax(-1),
-    "the signs": np.sign,
 }
 VIEWS = {**PARTS, **TRAITS}
 # what an argument that is an array or a list may be instead
@@ -544,7 +541,8 @@ def wrong_parts(found: list[list[bool]]) -> str:
     bad = " and ".join(word for word, holds in parts if not holds)
     if not (good and bad):
         return ""
-    return f"What you return is wrong in the {bad} place, but right in the {good}."
+    are = "are" if " and " in good else "is"
+    return f"{TRIED}the {good} of what you return {are} right; not so the {bad}."
 
 
 def views(calls: list[Call]) -> list[list[str]]:
@@ -589,7 +587,8 @@ def in_part(
         said = " and ".join([name for name in holds if name in told][:most])
         if said:
             which = f"{WORDS[place]} " if len(found) > 1 else ""
-            return f"{TRIED}this is right in your {which}result: {said}."
+            rest = "; the rest is not" if told is PARTS else ""
+            return f"{TRIED}this is right in your {which}result: {said}{rest}."
     return ""
 
 
@@ -605,9 +604,7 @@ def wrong_calls(calls: list[Call], found: list[list[bool]], names: list[str]) ->
             told = [" and ".join(given[k][name] for name in apart) for k in (i, j)]
             return f"{TRIED}your result is right for {told[0]}, but not for {told[1]}."
     if right[:1] == [0] and wrong:
-        return (
-            f"Your result is right in the first call, but not in call {wrong[0] + 1}."
-        )
+        return "Your result is right in the first call, but not in all calls after it."
     return ""
 
 
