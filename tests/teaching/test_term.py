@@ -73,7 +73,7 @@ def give_points_to_all_others(course, points):
         gradebook.db.commit()
 
 
-WATCHED = {"ada", "fatou", "goro", "kofi", "tova", "wanda"}  # goro does not scale
+WATCHED = {"ada", "fatou", "kofi", "tova", "wanda"}  # fatou writes `K.T`
 CLASSES = [pytest.param(12, id="some"), pytest.param(1, marks=pytest.mark.long)]
 
 
@@ -182,7 +182,7 @@ def check_report(course, size, held, browser):
         for words in (
             f"{size} submissions: {size - len(held)} graded, {len(held)} held",
             "discrimination",
-            "attention_scores-unscaled",
+            "attention_scores-transpose-all",
             *held,
         ):
             assert page.get_by_text(words).first.is_visible(), words

@@ -79,11 +79,14 @@ def test_what_is_open_stays_open(grade):
 def test_a_failure_that_counts_after_all_is_explained(grade):
     """This answer is open with a right helper, and fails a check without."""
     wrong = "def softmax(x, axis=-1):\n    return x"
-    own = """def scaled_dot_product_attention(Q, K, V):
+    own = """def mixed(weights, V):
+    raise NotImplementedError
+
+def scaled_dot_product_attention(Q, K, V):
     weights = softmax(attention_scores(Q, K))
     if not np.allclose(weights.sum(-1), 1):
         return weights @ V, weights
-    raise NotImplementedError
+    return mixed(weights, V), weights
 """
     last = grade(softmax=wrong, scaled_dot_product_attention=own)[2]
     assert last.message.startswith("scaled_dot_product_attention, visible check ")
