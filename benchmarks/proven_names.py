@@ -161,10 +161,13 @@ class Names:
         entries = [each for each in every if each.id in named.values()]
         for one, other, code in two_at_once(reference.code, entries):
             if id in (one.id, other.id):
-                # not every two run
+                found = None
+                # not every two run; the clock stops before others get the result
                 with contextlib.suppress(Exception), at_most(SECONDS):
                     answer = self.catalog.answer(replace(reference, code=code))
-                    yield given(self.package, question, answer)
+                    found = given(self.package, question, answer)
+                if found is not None:
+                    yield found
 
     def changed(self, question: str) -> Iterator[tuple[Mistake | Style, str, str]]:
         """Each entry with a change to it: the entry, the change, the code."""

@@ -1,6 +1,7 @@
 """Names are proven: what gets one does what the named mistake does, on fresh inputs."""
 
 import random
+import signal
 import warnings
 
 import pytest
@@ -55,6 +56,13 @@ def test_a_name_that_visible_checks_alone_would_give_is_refuted(monkeypatch):
     )
     assert not tried.judged(unscaled, unscaled.code)[1]
     assert tried.judged(other, other.code) == ("attention_scores-unscaled", True)
+
+
+def test_no_clock_runs_on_while_a_result_is_compared():
+    of_two = names.Names(attention).of_two
+    results = of_two("attention_scores-unscaled", "attention_scores")
+    assert next(results)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("body", ["while True: pass", "os.kill(os.getpid(), 9)"])
